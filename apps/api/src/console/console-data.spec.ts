@@ -112,6 +112,27 @@ describe('The data and actions of the console', () => {
     expect(text.endsWith('event: end\ndata: {}\n\n')).toBe(true);
   });
 
+  it('tells nothing more in a stream once the session that opened it is over', async () => {
+    const { body: invited } = await owner.call('POST /people/invitations', { role: 'developer' });
+    const code = new URL(invited.link).hash.replace('#invitation=', '');
+    const leaver = consoleClient(gateway);
+    const person = { code, name: 'Leaver', email: 'leaver@example.com', password: 'correct horse battery' };
+    const { body: session } = await leaver.call('POST /sign-in/invitation', person);
+    const id = await run({ ...IMAGE, prompt: '[sandbox:hang] a secret sequel' });
+    const stream = await fetch(`${gateway.baseUrl}/console/api/tasks/events?ids=${id}`, {
+      headers: { cookie: leaver.cookie },
+    });
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const next = async (): Promise<string> => (await reader?.read())?.value ?? '';
+    for (let told = await next(); !told.includes('in_progress');) told += await next();
+    await owner.call('POST /people/:user_id/remove', {}, `/people/${session.user?.id}/remove`);
+    await owner.call('POST /tasks/:task_id/cancel', {}, `/tasks/${id}/cancel`);
+    let rest = '';
+    for (let part = await next(); part !== ''; part = await next()) rest += part;
+    expect(rest).not.toContain('event: task');
+    expect(rest).toMatch(/event: failure\ndata: .*"sign_in_required"/);
+  });
+
   it('shows the same amounts on every page: overview, usage, its CSV and the ledger', async () => {
     const usage = (await owner.call('GET /usage')).body;
     const overview = (await owner.call('GET /overview')).body;
@@ -166,9 +187,15 @@ describe('The data and actions of the console', () => {
     const self = people.people.find(({ is_self }) => is_self);
     const left = await owner.call('POST /people/:user_id/remove', {}, `/people/${self?.user_id}/remove`);
     expect([left.status, left.body.error?.code]).toEqual([409, 'conflict']);
+    const credentials = { name: 'Owner', email: 'owner@example.com', password: 'correct horse battery' };
+    await owner.call('POST /profile', { email: credentials.email });
+    await owner.call('POST /profile/password', { password: credentials.password });
     const { body: invited } = await owner.call('POST /people/invitations', { role: 'viewer' });
     const code = new URL(invited.link).hash.replace('#invitation=', '');
     expect((await consoleClient(gateway).call('POST /sign-in/invitation/preview', { code })).body.role).toBe('viewer');
+    const lesser = await consoleClient(gateway).call('POST /sign-in/invitation', { code, ...credentials });
+    expect([lesser.status, lesser.body.error?.code]).toEqual([409, 'conflict']);
+    expect((await owner.call('GET /session')).body.roles).toContain('owner');
     await owner.call(
       'POST /people/invitations/:invitation_id/withdraw',
       {},

@@ -18,6 +18,7 @@ import {
   CancelTaskService,
   onlyOwnKey,
   ReadTaskService,
+  SessionsService,
   WebhookDeliveriesService,
 } from '#features';
 import { checked } from '../checked-input.js';
@@ -25,8 +26,10 @@ import { withFilesNamed } from '../routes/quote/files-named.js';
 import { clientGone } from '../routes/tasks/client-gone.js';
 import { accountCaller } from './acting.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
+import { ConsoleRefusal } from './console-refusal.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { ConsoleTaskHistory } from './console-task-history.js';
+import { sessionTokenOf } from './session-cookie.js';
 import { TaskStream } from './task-stream.js';
 import { deliveryOf, taskOf } from './views.js';
 
@@ -75,6 +78,7 @@ export class ConsoleTasksController {
     private readonly deliveries: WebhookDeliveriesService,
     private readonly life: ConsoleTaskHistory,
     private readonly stream: TaskStream,
+    private readonly sessions: SessionsService,
   ) {}
 
   @Reads('tasks')
@@ -89,8 +93,16 @@ export class ConsoleTasksController {
   async events(@Query() query: unknown, @Req() request: Request, @Res() response: Response): Promise<void> {
     const ids = [...new Set(checked(FollowedQuery, query).ids.split(','))];
     const caller = accountCaller(request);
-    const own = await this.reading.ownOf(onlyOwnKey(caller), ids);
-    await this.stream.write(caller.accountId, own, response, clientGone(response));
+    const taskIds = await this.reading.ownOf(onlyOwnKey(caller), ids);
+    const expectAllowed = () => this.expectOpen(request);
+    await this.stream.write({ accountId: caller.accountId, taskIds, expectAllowed }, response, clientGone(response));
+  }
+
+  /** @throws ConsoleRefusal when the session of a request has ended since, or may not read tasks any more. */
+  private async expectOpen(request: Request): Promise<void> {
+    const session = await this.sessions.read(sessionTokenOf(request) ?? '');
+    if (session?.permissions.has('tasks:read') !== true)
+      throw new ConsoleRefusal('sign_in_required', 'The session is over: sign in again.');
   }
 
   @Reads('tasks/:task_id')

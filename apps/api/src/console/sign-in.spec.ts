@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { OneTimeLinks, PeopleService, SessionsModule } from '#features';
+import { InvitationsService, OneTimeLinks, PeopleService, SessionsModule } from '#features';
 import { untilBlocked } from '#testing';
 import { createApi } from '../create-api.js';
 import { consoleLink } from '../seed.js';
@@ -99,6 +99,36 @@ describe('Signing in to the console', () => {
     });
     const { status, body } = await (await renaming).answer;
     expect([status, body.error?.code, body.error?.field]).toEqual([409, 'conflict', 'email']);
+  });
+
+  it('lets in nobody who only claimed the address that an invited identity proves', async () => {
+    const invitations = api.select(SessionsModule).get(InvitationsService);
+    const operator = { actor: 'test', requestId: 'req_test', address: null };
+    const invite = async (email: string | null) =>
+      (await invitations.create(operator, { accountId: gateway.accountId, role: 'viewer', email, invitedBy: 'test' }))
+        .code;
+    const email = 'mira@example.com';
+    const squatter = consoleClient(gateway);
+    const claimed = { name: 'Not Mira', email, password: PASSWORD };
+    await squatter.call('POST /sign-in/invitation', { code: await invite(null), ...claimed });
+    expect((await squatter.call('GET /session')).status).toBe(200);
+    const identity = { issuer: 'https://login.example.com', subject: 'mira', name: 'Mira', email };
+    expect(await invitations.acceptAs(operator, await invite(email), identity)).not.toBeNull();
+    expect((await squatter.call('GET /session')).status).toBe(401);
+    expect((await squatter.call('POST /sign-in/password', { email, password: PASSWORD })).status).toBe(401);
+  });
+
+  it('ends the sessions of a person who joins an account again in another role', async () => {
+    const invitations = api.select(SessionsModule).get(InvitationsService);
+    const operator = { actor: 'test', requestId: 'req_test', address: null };
+    const invite = async (role: 'developer' | 'viewer') =>
+      (await invitations.create(operator, { accountId: gateway.accountId, role, email: null, invitedBy: 'test' })).code;
+    const person = { name: 'Twice', email: 'twice@example.com', password: PASSWORD };
+    const [before, after] = [consoleClient(gateway), consoleClient(gateway)];
+    await before.call('POST /sign-in/invitation', { code: await invite('developer'), ...person });
+    const again = await after.call('POST /sign-in/invitation', { code: await invite('viewer'), ...person });
+    expect(again.body.roles).toEqual(['viewer']);
+    expect((await before.call('GET /session')).status).toBe(401);
   });
 
   it('gives the holder of a key only what its scopes allow', async () => {

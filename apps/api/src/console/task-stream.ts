@@ -5,9 +5,17 @@ import { logger } from '#platform';
 import { toConsoleFailure } from '../http/error-body.js';
 import { EventStream } from '../http/event-stream.js';
 import { toGatewayError } from '../http/to-gateway-error.js';
+import { ConsoleRefusal } from './console-refusal.js';
 import { taskOf } from './views.js';
 
 const log = logger('console');
+
+/** What a stream tells, and whether it still may. */
+export interface Followed {
+  readonly accountId: string;
+  readonly taskIds: readonly string[];
+  readonly expectAllowed: () => Promise<void>;
+}
 
 /** Writes the changes of several tasks into one stream of server-sent events. */
 @Injectable()
@@ -18,14 +26,23 @@ export class TaskStream {
     private readonly waits: OpenWaits,
   ) {}
 
-  /** Until all tasks have ended, or the browser has left. @throws GatewayError `rate_limit_exceeded`: too many streams. */
-  async write(accountId: string, taskIds: readonly string[], response: Response, gone: AbortSignal): Promise<void> {
+  /**
+   * Until all tasks have ended, or the browser has left. `expectAllowed` is asked before anything is told, and throws once
+   * the session is over.
+   *
+   * @throws GatewayError `rate_limit_exceeded`: too many streams.
+   */
+  async write({ accountId, taskIds, expectAllowed }: Followed, response: Response, gone: AbortSignal): Promise<void> {
     const leave = this.waits.enter(accountId);
     const events = new EventStream(response);
     const ended = new AbortController();
     const until = AbortSignal.any([gone, ended.signal]);
     try {
-      await Promise.all(taskIds.map((taskId) => this.writeOne(accountId, taskId, events, until)));
+      const tell = async (task: object): Promise<void> => {
+        await expectAllowed();
+        await events.send(`event: task\ndata: ${JSON.stringify(task)}\n\n`);
+      };
+      await Promise.all(taskIds.map((taskId) => this.followOne(accountId, taskId, tell, until)));
       await events.send('event: end\ndata: {}\n\n');
     } catch (error) {
       if (!gone.aborted) await events.send(failureEvent(error, response.req.requestId));
@@ -37,16 +54,21 @@ export class TaskStream {
     }
   }
 
-  private async writeOne(accountId: string, taskId: string, events: EventStream, gone: AbortSignal): Promise<void> {
+  private async followOne(
+    accountId: string,
+    taskId: string,
+    tell: (task: object) => Promise<void>,
+    gone: AbortSignal,
+  ): Promise<void> {
     for await (const { view } of this.follow.follow(accountId, taskId, -1, gone)) {
       const [task] = await this.tasks.named(accountId, [taskId]);
       // What is read now may be newer than the version that woke us; never older.
-      await events.send(`event: task\ndata: ${JSON.stringify(task ? taskOf(task) : { id: view.id })}\n\n`);
+      await tell(task ? taskOf(task) : { id: view.id });
     }
   }
 }
 
 function failureEvent(error: unknown, requestId: string): string {
-  log.warn('console.stream_interrupted', { requestId, error });
+  if (!(error instanceof ConsoleRefusal)) log.warn('console.stream_interrupted', { requestId, error });
   return `event: failure\ndata: ${JSON.stringify(toConsoleFailure(toGatewayError(error), requestId))}\n\n`;
 }

@@ -4,7 +4,7 @@ import { Database, type ModelTransaction, timeOrderedId } from '#platform';
 import { AuditedChanges, type Operator } from '../accounts/audit.js';
 import { lock } from '../accounts/accounts.service.js';
 import type { ProvedIdentity } from './identity-provider.js';
-import { addressTaken, refuseTakenAddress } from './people.service.js';
+import { addressTaken, forgetWaysIn, joinAccount, refuseTakenAddress } from './people.service.js';
 import { hashPassword, isPassword } from './password.js';
 import { checkEmail, checkPassword, checkPerson, NAME_CHARACTERS_MAX, type PersonDetails } from './person-checks.js';
 import { hashOfCode, newSecretCode } from './secret-code.js';
@@ -118,7 +118,7 @@ export class InvitationsService {
    * Accepts an invitation, once: creates the user, or adds the account to the user with that e-mail address and password.
    *
    * @returns the user and the account; null when the code is unknown, used or over.
-   * @throws GatewayError `invalid_parameter`; `conflict`: another person has the address.
+   * @throws GatewayError `invalid_parameter`; `conflict`: another person has the address, or the account would have no owner.
    */
   async accept(
     operator: Operator,
@@ -140,11 +140,13 @@ export class InvitationsService {
   }
 
   /**
-   * Accepts an invitation, once, with an identity of the identity provider, which signs the user in from then on. A person with the same e-mail address is the same one only where the invitation names it.
+   * Accepts an invitation, once, with an identity of the identity provider, which signs the user in from then on. A person
+   * with the same e-mail address is the same one only where the invitation names it, and loses every other way to sign in:
+   * none of them proved the address.
    *
    * @returns as `accept` does.
    * @throws GatewayError `permission_denied`: the provider has not proved the address that the invitation names;
-   * `conflict`: another person has the address.
+   * `conflict`: another person has the address, or the account would have no owner.
    */
   async acceptAs(operator: Operator, code: string, identity: ProvedIdentity): Promise<Joined | null> {
     const { issuer, subject, email } = identity;
@@ -164,6 +166,8 @@ export class InvitationsService {
       const name = identity.name ?? email ?? subject;
       const data = { id: timeOrderedId('user'), name: name.slice(0, NAME_CHARACTERS_MAX), email };
       const userId = known?.id ?? (await transaction.consoleUser.create({ data }).catch(refuseTakenAddress)).id;
+      // Until now the address was only claimed: whoever did so may be another person.
+      if (known && !linked) await forgetWaysIn(transaction, userId);
       if (!linked) await transaction.consoleIdentity.create({ data: { issuer, subject, userId } });
       return userId;
     });
@@ -183,12 +187,10 @@ export class InvitationsService {
       if (!taken || count === 0) return { result: null, change: null };
       const userId = await personIn(transaction);
       const { accountId, role } = taken;
-      if (accountId === null)
+      if (accountId === null) {
         await transaction.consoleUser.update({ where: { id: userId }, data: { operatorRole: role } });
-      else {
-        const key = { userId_accountId: { userId, accountId } };
-        await transaction.membership.upsert({ where: key, create: { userId, accountId, role }, update: { role } });
-      }
+        await transaction.consoleSession.deleteMany({ where: { userId } });
+      } else await joinAccount(transaction, { userId, accountId, role });
       const after = { account_id: accountId, role, invitation_id: taken.id };
       const change = { action: 'user.joined', subjectType: 'user' as const, subjectId: userId, before: null, after };
       return { result: { userId, accountId }, change };

@@ -185,6 +185,32 @@ export class PeopleService {
   }
 }
 
+/**
+ * Has a person in an account, in this role from now on. Their sessions there end.
+ *
+ * @throws GatewayError `conflict`: the account would have no owner.
+ */
+export async function joinAccount(
+  transaction: ModelTransaction,
+  { userId, accountId, role }: { readonly userId: string; readonly accountId: string; readonly role: string },
+): Promise<void> {
+  await lock(transaction, accountId);
+  const key = { userId_accountId: { userId, accountId } };
+  const before = await transaction.membership.findUnique({ where: key });
+  if (before?.role === 'owner' && role !== 'owner') await expectOtherOwner(transaction, accountId, userId);
+  await transaction.membership.upsert({ where: key, create: { userId, accountId, role }, update: { role } });
+  await transaction.consoleSession.deleteMany({ where: { userId, accountId } });
+}
+
+/** Takes away everything that a person can sign in with, and ends their sessions. */
+export async function forgetWaysIn(transaction: ModelTransaction, userId: string): Promise<void> {
+  await transaction.consoleUser.update({ where: { id: userId }, data: { passwordHash: null } });
+  await transaction.passkey.deleteMany({ where: { userId } });
+  await transaction.consoleIdentity.deleteMany({ where: { userId } });
+  await transaction.oneTimeLink.deleteMany({ where: { userId } });
+  await transaction.consoleSession.deleteMany({ where: { userId } });
+}
+
 /** For a row of a person that was refused. @throws GatewayError `conflict` where another person has its address; else the error. */
 export function refuseTakenAddress(error: unknown): never {
   throw brokeConstraint(error, 'console_user_email_key') ? addressTaken() : error;
