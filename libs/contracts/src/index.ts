@@ -83,7 +83,13 @@ export type {
 } from './console/money.js';
 export type { ConsoleWarning } from './console/overview.js';
 export type { ConsoleSession, SignInMethod } from './console/session.js';
-export type { ConsoleTask, ConsoleTaskDetails, ConsoleTaskEvent } from './console/tasks.js';
+export {
+  CONSOLE_TASK_EVENTS,
+  type ConsoleTask,
+  type ConsoleTaskDetails,
+  type ConsoleTaskEvent,
+  type ConsoleTaskEventName,
+} from './console/tasks.js';
 export { type ErrorCode, ERRORS, type FieldError, GatewayError, UNPAID_CODES } from './errors.js';
 export type { FileAttributes, Passage } from './file-search/passage.js';
 export { type RankWeights, readRankWeights } from './file-search/rank-weights.js';

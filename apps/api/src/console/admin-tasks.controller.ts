@@ -18,6 +18,7 @@ import { sendList } from '../send-list.js';
 import { actorOf } from './acting.js';
 import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+import { ownersNameOf } from './console-task-history.js';
 import { type AnswerOf, listOf, rowOf } from './views.js';
 
 const REPORTS_SHOWN = 30;
@@ -51,7 +52,9 @@ export class AdminConsoleTasksController {
 
   @Reads('admin/tasks/:task_id')
   async read(@Param('task_id') id: string): Answer<'GET /admin/tasks/:task_id'> {
-    return rowOf<AdminTaskDetails>(await this.overview.read(id));
+    const history = await this.overview.read(id);
+    const timeline = history.timeline.map((each) => ({ ...each, name: ownersNameOf(each.event) }));
+    return rowOf<AdminTaskDetails>({ ...history, timeline });
   }
 
   @Writes('admin/tasks/:task_id/cancel')

@@ -1,28 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import { type ConsoleEntry, type ConsoleTaskEvent, type ConsoleUsageRecord, formatMicros } from '#contracts';
+import {
+  CONSOLE_TASK_EVENTS,
+  type ConsoleEntry,
+  type ConsoleTaskEvent,
+  type ConsoleTaskEventName,
+  type ConsoleUsageRecord,
+  formatMicros,
+} from '#contracts';
 import { AccountEntriesService, type TaskHistory, TaskOverview } from '#features';
 import { entryOf, usageRecordOf } from './views.js';
 
 const ENTRIES_SHOWN = 100;
 
-/** What operators read of a task's life, as far as it is the owner's: nothing of vendors, workers and other replicas. */
-const EVENTS: Readonly<Record<string, ConsoleTaskEvent['event'] | undefined>> = {
-  submitted: 'submitted',
-  first_claimed: 'started',
-  running: 'running',
-  produced: 'produced',
-  cancel_requested: 'cancel_requested',
-  completed: 'completed',
-  failed: 'failed',
-  cancelled: 'cancelled',
-  'ledger.hold': 'held',
-  'ledger.capture': 'captured',
-  'ledger.release': 'released',
-  'ledger.refund': 'refunded',
-  'webhook.queued': 'webhook_queued',
-  'webhook.delivered': 'webhook_delivered',
-  'webhook.failed': 'webhook_failed',
-};
+const NAMES: Readonly<Record<string, ConsoleTaskEventName | undefined>> = CONSOLE_TASK_EVENTS;
+
+/** The name that a task's owner reads for an event of operators, or null for what is theirs alone. */
+export const ownersNameOf = (event: string): ConsoleTaskEventName | null =>
+  Object.hasOwn(NAMES, event) ? (NAMES[event] ?? null) : null;
 
 /** What happened to a task, and what moved and was charged for it. */
 export interface TaskHistoryForOwner {
@@ -55,7 +49,7 @@ export class ConsoleTaskHistory {
 
 const timelineOf = ({ timeline }: TaskHistory): ConsoleTaskEvent[] =>
   timeline.flatMap(({ time, event, detail }) => {
-    const shown = EVENTS[event];
+    const shown = ownersNameOf(event);
     return shown ? [{ time: time.toISOString(), event: shown, detail: detailOf(detail) }] : [];
   });
 

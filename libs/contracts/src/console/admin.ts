@@ -14,6 +14,7 @@ import type {
   Write,
 } from './common.js';
 import type { ConsoleEntry } from './money.js';
+import type { ConsoleTaskEventName } from './tasks.js';
 
 /** An account as operators see it. */
 export interface AdminAccount {
@@ -138,7 +139,14 @@ export interface AdminTaskDetails {
     readonly redrive_of: string | null;
     readonly redriven_as: string | null;
   };
-  readonly timeline: readonly { readonly time: Time; readonly event: string; readonly detail: JsonObject | null }[];
+  readonly timeline: readonly {
+    readonly time: Time;
+    /** By the name that logs have. */
+    readonly event: string;
+    /** The name that the task's owner reads, or null for what is shown to operators only. */
+    readonly name: ConsoleTaskEventName | null;
+    readonly detail: JsonObject | null;
+  }[];
   readonly entries: readonly JsonObject[];
   readonly usage: readonly JsonObject[];
   readonly deliveries: readonly JsonObject[];

@@ -49,26 +49,34 @@ export interface ConsoleTask {
   } | null;
 }
 
+/**
+ * What happens to a task: by the name that operators and logs have, the name that its owner reads. What is missing here,
+ * such as of vendors, workers and other replicas, is shown to operators only.
+ */
+export const CONSOLE_TASK_EVENTS = {
+  submitted: 'submitted',
+  first_claimed: 'started',
+  running: 'running',
+  retried: 'retried',
+  produced: 'produced',
+  cancel_requested: 'cancel_requested',
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  'ledger.hold': 'held',
+  'ledger.capture': 'captured',
+  'ledger.release': 'released',
+  'ledger.refund': 'refunded',
+  'webhook.queued': 'webhook_queued',
+  'webhook.delivered': 'webhook_delivered',
+  'webhook.failed': 'webhook_failed',
+} as const;
+export type ConsoleTaskEventName = (typeof CONSOLE_TASK_EVENTS)[keyof typeof CONSOLE_TASK_EVENTS];
+
 /** One thing that happened to a task, in the words of its owner's world. */
 export interface ConsoleTaskEvent {
   readonly time: Time;
-  readonly event:
-    | 'submitted'
-    | 'started'
-    | 'running'
-    | 'produced'
-    | 'retried'
-    | 'cancel_requested'
-    | 'completed'
-    | 'failed'
-    | 'cancelled'
-    | 'held'
-    | 'captured'
-    | 'released'
-    | 'refunded'
-    | 'webhook_queued'
-    | 'webhook_delivered'
-    | 'webhook_failed';
+  readonly event: ConsoleTaskEventName;
   /** An amount, a code or an address, where one belongs to it. */
   readonly detail: string | null;
 }

@@ -14,35 +14,18 @@ import { useMessages } from '../../messages/language';
 const route = getRouteApi('/shell/admin/tasks/$taskId');
 const TOUCHED: readonly ReadRoute[] = ['GET /admin/tasks', 'GET /admin/tasks/:task_id', 'GET /admin/audit'];
 
-/** Events that owners of tasks know as well, by the names of their words. */
-const WORD_OF: Readonly<Record<string, string>> = {
-  submitted: 'submitted',
-  first_claimed: 'started',
-  running: 'running',
-  produced: 'produced',
-  cancel_requested: 'cancel_requested',
-  completed: 'completed',
-  failed: 'failed',
-  cancelled: 'cancelled',
-  'ledger.hold': 'held',
-  'ledger.capture': 'captured',
-  'ledger.release': 'released',
-  'ledger.refund': 'refunded',
-  'webhook.queued': 'webhook_queued',
-  'webhook.delivered': 'webhook_delivered',
-  'webhook.failed': 'webhook_failed',
-};
+type Details = Answer<'GET /admin/tasks/:task_id'>;
+type Event = Details['timeline'][number];
 
-/** The event by the name that logs have, and what it came with. */
-const factsOf = (event: string, detail: object | null): string =>
+/** The event by the name that logs have, where it is shown under another, and what it came with. */
+const factsOf = ({ event, name, detail }: Event): string =>
   [
-    ...(event in WORD_OF ? [event] : []),
+    ...(name === null ? [] : [event]),
     ...Object.entries(detail ?? {})
       .filter(([, value]) => value !== null)
-      .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`),
+      .map(([fact, value]) => `${fact}: ${typeof value === 'string' ? value : JSON.stringify(value)}`),
   ].join(' · ');
 
-type Details = Answer<'GET /admin/tasks/:task_id'>;
 type Task = Details['task'];
 
 export function AdminTaskPage() {
@@ -109,8 +92,8 @@ function TaskCards({ of: data }: { readonly of: Details }) {
             <li key={index}>
               <Time at={event.time} isClock />
               <span className="break">
-                {(tasks.events as Readonly<Record<string, string>>)[WORD_OF[event.event] ?? ''] ?? event.event}
-                <span className="muted small-text"> {factsOf(event.event, event.detail)}</span>
+                {event.name === null ? event.event : tasks.events[event.name]}
+                <span className="muted small-text"> {factsOf(event)}</span>
               </span>
             </li>
           ))}
