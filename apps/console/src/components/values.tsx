@@ -63,6 +63,13 @@ export function Id({
   );
 }
 
+/** An identifier in a cell, on one line and shortened in the middle; whole under the pointer. */
+export const ShortId = ({ of: id }: { readonly of: string }) => (
+  <code className="id" title={id}>
+    {shortId(id)}
+  </code>
+);
+
 /** What stands where there is nothing to tell. */
 export const None = () => <span className="muted">–</span>;
 

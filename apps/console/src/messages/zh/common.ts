@@ -19,7 +19,7 @@ export const common = {
   more: '显示更多',
   all: (count: number) => `共 ${count} 条`,
   firstOfMore: (count: number) => `前 ${count} 条`,
-  ignored: (values: string) => `本页不识别 ${values},已忽略。`,
+  ignored: (values: string) => `本页不识别 ${values}，已忽略。`,
   filter: '筛选',
   clearFilter: '清除筛选',
   nothingFits: '没有符合筛选条件的内容。',

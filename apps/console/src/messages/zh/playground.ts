@@ -70,7 +70,7 @@ export const playground = {
   stop: '停止',
   toolCall: (name: string) => `调用 ${name}`,
   usage: (input: string, output: string) => `输入 ${input}、输出 ${output} Token`,
-  perTokens: (input: string, output: string) => `每百万 Token:输入 ${input},输出 ${output}`,
+  perTokens: (input: string, output: string) => `每百万 Token：输入 ${input}，输出 ${output}`,
   embeddingOnly: '向量是给程序用的数字：请使用下面的代码。',
   validUntil: '新价格生效时间',
 } satisfies typeof Playground;
@@ -84,7 +84,7 @@ export const models = {
   notAvailable: '暂不可用',
   modes: '模式',
   price: '价格',
-  from: '起',
+  from: '低至',
   try: '试用',
   fields: '字段',
   rules: '规则',

@@ -8,7 +8,7 @@ export const webhooks = {
   createFirst: '添加第一个',
   create: '添加地址',
   url: '地址',
-  urlHint: 'https,且网关可以访问。',
+  urlHint: 'https，且网关可以访问。',
   events: '事件',
   eventsHint: '不勾选表示所有事件。',
   allEvents: '所有事件',

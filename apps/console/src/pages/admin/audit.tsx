@@ -7,8 +7,7 @@ import { ListCard } from '../../components/list';
 import { Page } from '../../components/page';
 import { Empty } from '../../components/states';
 import type { Column } from '../../components/table';
-import { Time } from '../../components/values';
-import { shortId } from '../../format/number';
+import { ShortId, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 
 const route = getRouteApi('/shell/admin/audit');
@@ -19,12 +18,16 @@ export function AuditPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const columns: Column<AdminAuditRecord>[] = [
-    { id: 'action', head: words.action, cell: ({ action }) => action },
-    { id: 'actor', head: words.actor, cell: ({ actor }) => actor },
+    { id: 'action', head: words.action, cell: ({ action }) => <Dotted of={action} /> },
+    {
+      id: 'actor',
+      head: words.actor,
+      cell: ({ actor }) => (actor.startsWith('user_') ? <ShortId of={actor} /> : actor),
+    },
     {
       id: 'subject',
       head: words.subject,
-      cell: (record) => <code title={record.subject_id}>{shortId(record.subject_id)}</code>,
+      cell: (record) => <ShortId of={record.subject_id} />,
     },
     { id: 'change', head: words.change, cell: (record) => <BeforeAfter of={record} /> },
     { id: 'time', head: common.time, cell: ({ time }) => <Time at={time} /> },
@@ -64,6 +67,10 @@ export function AuditPage() {
     </Page>
   );
 }
+
+/** A name with dots, which may break behind each of them. */
+const Dotted = ({ of: name }: { readonly of: string }) =>
+  name.split('.').flatMap((part, index) => (index === 0 ? [part] : ['.', <wbr key={index} />, part]));
 
 function BeforeAfter({ of: { before, after } }: { readonly of: AdminAuditRecord }) {
   const { common } = useMessages();

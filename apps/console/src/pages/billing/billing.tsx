@@ -9,9 +9,8 @@ import { SpendLimits } from '../../components/spend-limits';
 import { Empty, Loaded } from '../../components/states';
 import { Tile } from '../../components/tile';
 import type { Column } from '../../components/table';
-import { Money, None, Time } from '../../components/values';
+import { Money, None, ShortId, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
-import { shortId } from '../../format/number';
 import { LowBalance } from './low-balance';
 import { Change, useKindName } from './entry-parts';
 
@@ -108,7 +107,7 @@ function useColumns(): Column<ConsoleEntry>[] {
       id: 'for',
       head: money.billing.belongsTo,
       cell: (entry) =>
-        entry.usage?.model ?? entry.reference ?? (entry.task_id ? <code>{shortId(entry.task_id)}</code> : <None />),
+        entry.usage?.model ?? entry.reference ?? (entry.task_id ? <ShortId of={entry.task_id} /> : <None />),
     },
     { id: 'time', head: common.time, cell: ({ time }) => <Time at={time} /> },
     { id: 'books', head: money.entry.moved, isHidden: true, cell: (entry) => <Books of={entry} /> },

@@ -83,7 +83,11 @@ function ModelDetails({ of: model }: { readonly of: ConsoleModel }) {
 function Variants({ of: model }: { readonly of: ConsoleModel }) {
   const { models } = useMessages();
   const columns: Column<ConsoleModel['variants'][number]>[] = [
-    { id: 'variant', head: models.variant, cell: ({ variant }) => variant || <None /> },
+    {
+      id: 'variant',
+      head: models.variant,
+      cell: ({ variant }) => (variant === '' || variant === 'default' ? <None /> : variant),
+    },
     {
       id: 'unit',
       head: models.unit,

@@ -75,10 +75,10 @@ function ModelTable({ items }: { readonly items: readonly ConsoleModel[] }) {
         </Link>
       ),
     },
+    { id: 'price', head: models.price, cell: (model) => <PriceText of={model} /> },
     { id: 'kind', head: models.kind, cell: ({ kind }) => playground.kinds[kind] },
     { id: 'modes', head: models.modes, isHidden: true, cell: ({ modes }) => modes.join(', ') },
     { id: 'state', head: common.state, cell: ({ available }) => <Status of={available ? 'serving' : 'off'} /> },
-    { id: 'price', head: models.price, cell: (model) => <PriceText of={model} /> },
     {
       id: 'try',
       head: common.actions,

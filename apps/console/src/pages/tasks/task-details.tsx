@@ -65,7 +65,7 @@ export function Outcome({ task }: { readonly task: ConsoleTaskDetails }) {
       <Notice tone="bad">
         <p>{words[task.error.code] ?? task.error.message}</p>
         <p className="small-text">{tasks.costNothing}</p>
-        <p className="small-text row">
+        <p className="small-text with-copy">
           <span lang="en" className="break">
             {task.error.message}
           </span>

@@ -10,7 +10,7 @@ import { Card, Page } from '../../components/page';
 import { Empty, Loaded, Skeleton } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
-import { Money, None, Time } from '../../components/values';
+import { Money, None, ShortId, Time } from '../../components/values';
 import { formatCount, shortId } from '../../format/number';
 import { dayAgo, formatDay, formatSeconds } from '../../format/time';
 import { useLanguage, useMessages } from '../../messages/language';
@@ -187,7 +187,7 @@ function Records({ range }: { readonly range: DayRange }) {
       id: 'request',
       head: messages.tasks.requestId,
       isHidden: true,
-      cell: (record) => <code>{shortId(record.request_id)}</code>,
+      cell: (record) => <ShortId of={record.request_id} />,
     },
     { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} form="full" /> },
   ];
