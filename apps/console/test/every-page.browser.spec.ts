@@ -1,11 +1,13 @@
 import type { Browser, Page, Route } from 'playwright-core';
 import { describeWithBrowser, eventually, quickestOf } from '#testing';
+import { consoleClient } from '../../gateway/src/testing/console-client.js';
 import { type ConsoleLinks, consoleLinks } from '../../gateway/src/testing/console-link.js';
 import { startTestGateway, type TestGateway } from '../../gateway/src/testing/test-gateway.js';
 import { heapAfterPages, keyToPaintMs, largestPaintMs, walk } from './bars.js';
 import {
   answerLastFirst,
   bareSentences,
+  detailPages,
   dress,
   englishSentences,
   enter,
@@ -35,6 +37,8 @@ describeWithBrowser('Every page of the console, in Chromium', (startBrowser) => 
   let browser: Browser;
   let owner: Watched;
   let pages: string[];
+  /** Of single things; looked at, and not walked through. */
+  let details: string[];
 
   beforeAll(async () => {
     [browser, gateway] = await Promise.all([
@@ -48,6 +52,9 @@ describeWithBrowser('Every page of the console, in Chromium', (startBrowser) => 
     await Promise.all([gateway.waitForTask(made), gateway.waitForTask(failed)]);
     await enter(owner.page, await links.next());
     pages = pagesOf(gateway.accountId, made, failed);
+    const client = consoleClient(gateway);
+    client.cookie = (await owner.context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
+    details = await detailPages(client);
   });
   afterAll(async () => {
     await browser.close();
@@ -81,7 +88,7 @@ describeWithBrowser('Every page of the console, in Chromium', (startBrowser) => 
       await watchShifts(page);
       const inOrder = await answerLastFirst(page);
       const wrong: string[] = [];
-      for (const path of pages) {
+      for (const path of [...pages, ...details, '/sign-in', '/nowhere']) {
         // In the width of the last look.
         await show(path);
         const shift = await shiftOf(page);
@@ -106,7 +113,7 @@ describeWithBrowser('Every page of the console, in Chromium', (startBrowser) => 
       await dress(page, 'dark', WIDTHS.narrow);
       const again = await answering((route) => route.fulfill(refusal(500, 'internal_error', 'req_of_the_test')));
       const wrong: string[] = [];
-      for (const path of pages) {
+      for (const path of [...pages, ...details]) {
         await page.goto(`${gateway.baseUrl}/console${path}`);
         await page.locator('main [role=alert]').first().waitFor();
         if ((await page.locator('nav a').count()) === 0) wrong.push(`${path} has no menu`);
@@ -138,6 +145,30 @@ describeWithBrowser('Every page of the console, in Chromium', (startBrowser) => 
       }
       await again();
       expect(bare).toEqual([]);
+    },
+    LONG_MS,
+  );
+
+  it(
+    'stays as wide as the screen, and runs nothing, whatever names, prompts, ids and messages hold',
+    async () => {
+      const { page } = owner;
+      await dress(page, 'light', WIDTHS.narrow);
+      const again = await answering(async (route) => {
+        const answer = await route.fetch();
+        return route.fulfill({ response: answer, json: hostile(await answer.json()) });
+      });
+      const wrong: string[] = [];
+      // Tables scroll in themselves; these show such texts outside of them too.
+      const exposed = pages.filter((each) => /\/(task_|acct_|beta)|^\/(playground|tasks|account|keys)?$/.test(each));
+      for (const path of [...exposed, ...details]) {
+        await show(path);
+        if ((await overhang(page)) > 0) wrong.push(`${path} reaches beyond the screen`);
+        if ((await page.locator('img[src=x]').count()) > 0) wrong.push(`${path} takes text for a page`);
+      }
+      await again();
+      await dress(page, 'light', WIDTHS.wide);
+      expect(wrong).toEqual([]);
     },
     LONG_MS,
   );
@@ -235,6 +266,19 @@ describeWithBrowser('Every page of the console, in Chromium', (startBrowser) => 
     LONG_MS,
   );
 });
+
+const WRITTEN_BY_OTHERS =
+  /^(name|account_name|prompt|message|last_error|error_message|last_failure|note|reference|email|agent|url|model|request_id|actor)$/;
+/** What hostile people would write: a script, an unended turn of direction, no width at all, and one word without end. */
+const ANYTHING = `"><img src=x onerror=alert(1)>\u202E\u200B😀${'Donaudampfschifffahrt'.repeat(500)}`;
+
+/** An answer with anything in the fields that others write. */
+const hostile = (value: unknown, name = ''): unknown => {
+  if (Array.isArray(value)) return value.map((each) => hostile(each));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, hostile(each, key)]));
+  return typeof value === 'string' && WRITTEN_BY_OTHERS.test(name) && !value.includes('/files/') ? ANYTHING : value;
+};
 
 /** Reads the next part of a list. */
 async function readOn(page: Page): Promise<void> {

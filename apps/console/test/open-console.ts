@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Locator, Page, Route } from 'playwright-core';
+import type { ConsoleClient } from '../../gateway/src/testing/console-client.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -258,6 +259,24 @@ export const pagesOf = (accountId: string, taskId: string, failedTaskId: string)
   '/admin/reconciliation',
   '/admin/audit',
 ];
+
+/** The pages of single things that `pagesOf` does not name, each with one that is made for it. */
+export async function detailPages(owner: ConsoleClient): Promise<string[]> {
+  const { body: made } = await owner.call('POST /keys', { name: 'looked at' });
+  const { body: hook } = await owner.call('POST /webhooks/endpoints', { url: 'https://example.com/hook' });
+  const test = `/webhooks/endpoints/${hook.endpoint.id}/test`;
+  const { body: sent } = await owner.call('POST /webhooks/endpoints/:endpoint_id/test', {}, test);
+  const { body: entries } = await owner.call('GET /billing/entries');
+  const upstream = { kind: 'text', id: 'studio-vendor', protocol: 'chat', base_url: 'https://vendor.example/v1' };
+  const models = { 'studio-model': 'their-model' };
+  await owner.call('POST /admin/upstreams', { ...upstream, key: 'sk-of-the-vendor-0123456789', models });
+  return [
+    `/keys/${made.key.id}`,
+    `/webhooks/deliveries/${sent.delivery_id}`,
+    `/billing/entries/${entries.items[0]?.id}`,
+    `/admin/upstreams/${upstream.id}`,
+  ];
+}
 
 /** An answer of the console that refuses. */
 export const refusal = (status: number, code: string, requestId: string) => ({
