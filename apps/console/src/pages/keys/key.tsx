@@ -73,7 +73,7 @@ function KeyFacts({ of: key }: { readonly of: ConsoleKey }) {
             [keys.quota, key.quota === null ? common.unlimited : <Money key="quota" amount={key.quota} form="full" />],
             ...(key.limits.length > 0 ? [[keys.limits, <SpendLimits key="limits" of={key.limits} />] as const] : []),
             [keys.models, key.allowed_models.length === 0 ? keys.allModels : key.allowed_models.join(', ')],
-            [keys.addresses, key.allowed_addresses.length === 0 ? common.any : key.allowed_addresses.join(', ')],
+            [keys.addresses, key.allowed_addresses.length === 0 ? keys.allAddresses : key.allowed_addresses.join(', ')],
             [keys.requestsPerMinute, orUnlimited(key.requests_per_minute)],
             [keys.tokensPerMinute, orUnlimited(key.tokens_per_minute)],
             [keys.maxRunningTasks, orUnlimited(key.max_running_tasks)],
