@@ -83,13 +83,7 @@ export type {
 } from './console/money.js';
 export type { ConsoleWarning } from './console/overview.js';
 export type { ConsoleSession, SignInMethod } from './console/session.js';
-export {
-  CONSOLE_TASK_EVENTS,
-  type ConsoleTask,
-  type ConsoleTaskDetails,
-  type ConsoleTaskEvent,
-  type ConsoleTaskEventName,
-} from './console/tasks.js';
+export { TASK_EVENT_NAMES, type ConsoleTask, type ConsoleTaskDetails, type ConsoleTaskEvent } from './console/tasks.js';
 export { type ErrorCode, ERRORS, type FieldError, GatewayError, UNPAID_CODES } from './errors.js';
 export type { FileAttributes, Passage } from './file-search/passage.js';
 export { type RankWeights, readRankWeights } from './file-search/rank-weights.js';

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import {
-  CONSOLE_TASK_EVENTS,
+  TASK_EVENT_NAMES,
   type ConsoleEntry,
   type ConsoleTaskEvent,
-  type ConsoleTaskEventName,
   type ConsoleUsageRecord,
   formatMicros,
 } from '#contracts';
@@ -12,10 +11,11 @@ import { entryOf, usageRecordOf } from './views.js';
 
 const ENTRIES_SHOWN = 100;
 
-const NAMES: Readonly<Record<string, ConsoleTaskEventName | undefined>> = CONSOLE_TASK_EVENTS;
+type Name = ConsoleTaskEvent['event'];
+const NAMES: Readonly<Record<string, Name | undefined>> = TASK_EVENT_NAMES;
 
 /** The name that a task's owner reads for an event of operators, or null for what is theirs alone. */
-export const ownersNameOf = (event: string): ConsoleTaskEventName | null =>
+export const ownersNameOf = (event: string): Name | null =>
   Object.hasOwn(NAMES, event) ? (NAMES[event] ?? null) : null;
 
 /** What happened to a task, and what moved and was charged for it. */

@@ -53,7 +53,7 @@ export interface ConsoleTask {
  * What happens to a task: by the name that operators and logs have, the name that its owner reads. What is missing here,
  * such as of vendors, workers and other replicas, is shown to operators only.
  */
-export const CONSOLE_TASK_EVENTS = {
+export const TASK_EVENT_NAMES = {
   submitted: 'submitted',
   first_claimed: 'started',
   running: 'running',
@@ -71,7 +71,7 @@ export const CONSOLE_TASK_EVENTS = {
   'webhook.delivered': 'webhook_delivered',
   'webhook.failed': 'webhook_failed',
 } as const;
-export type ConsoleTaskEventName = (typeof CONSOLE_TASK_EVENTS)[keyof typeof CONSOLE_TASK_EVENTS];
+export type ConsoleTaskEventName = (typeof TASK_EVENT_NAMES)[keyof typeof TASK_EVENT_NAMES];
 
 /** One thing that happened to a task, in the words of its owner's world. */
 export interface ConsoleTaskEvent {
