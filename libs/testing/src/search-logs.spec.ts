@@ -15,6 +15,10 @@ describe('The search through the logs of a test run', () => {
     ['a webhook secret', '{"detail":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}'],
     ['an admin token', '{"detail":"an-admin-token-for-tests"}'],
     ['a password in an address', '{"detail":"postgresql://gateway:secret@127.0.0.1:5432/gateway"}'],
+    [
+      'a link that signs in',
+      '{"url":"http://127.0.0.1/console/sign-in#code=iJIqTqS0yQZ7N6o1cVn9mR4k2WbXh3sD8uEfGpLtAaY"}',
+    ],
     ['a prompt', '{"reason":"a lighthouse at dusk"}'],
     ['an inline file', '{"url":"data:image/png;base64,iVBORw0KGgo="}'],
   ])('finds %s', async (what, line) => {

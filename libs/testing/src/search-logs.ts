@@ -8,6 +8,7 @@ const FORBIDDEN: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['an admin token', /\badmin-[\w-]{24,}|an-admin-token-for-tests/],
   ['the pepper', /a-pepper-for-(tests|benchmarks)/],
   ['a password in an address', /\b(?:postgres(?:ql)?|rediss?|https?):\/\/[^\s"/@]*:[^\s"/@]+@/],
+  ['a link that signs in', /#(?:code|invitation)=[\w-]{20}|"code":"[\w-]{43}"/],
   ['a signed link', /[?&](?:X-Amz-Signature|signature|sig|token)=(?!\[redacted\])[^\s"&]{8,}/i],
   ['a prompt', /lighthouse|Say hello\.|waves against|\[sandbox:(?:fail|delay|flaky|hang)/],
   ['an inline file', /data:(?:image|video|audio)\/[\w.+-]+;base64,/],
