@@ -41,6 +41,13 @@ const PRIVATE_URLS = [
   'http://metadata.google.internal/',
   'file:///etc/passwd',
   'gopher://10.0.0.1/',
+  'jar:http://10.0.0.1!/x',
+  '//10.0.0.1/',
+  'http://cdn.example.com\\@10.0.0.1/',
+  'http://cdn.example.com?@10.0.0.1/',
+  'http://010.8.8.8/',
+  'http://127.0.0.1../',
+  'http://kubernetes.default.svc/',
 ];
 
 const addressRequests = (url: string): readonly Request[] => [

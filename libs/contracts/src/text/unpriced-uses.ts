@@ -187,7 +187,7 @@ class UseFinder {
     // One more character than any address may have, so that a longer one is still seen to be one.
     const text = sent.slice(0, MAX_URL_LENGTH + 1);
     const isFetched = FETCHED.test(name);
-    if (!isFetched && !(mayBeFetched(name, type) && isAddress(text))) return;
+    if (!isFetched && !(mayBeFetched(name, type) && isAddress(text, name))) return;
     if (VENDORS_FILE.test(text)) this.#use('account_ids', name === 'fileUri' ? 'fileUri' : name, param);
     else if (!/^data:/i.test(text)) this.#urls.push({ param, url: text });
   }

@@ -17,11 +17,35 @@ describe('URLs fetched by another party', () => {
     'http://db.internal/',
     'http://nas.local/',
     'http://redis/',
+    'http://kubernetes.default.svc/',
+    'http://nas.private/',
     'ftp://cdn.example.com/x',
     'http://u:p@cdn.example.com/',
     'https://cdn.example.com:8443/',
   ])('may not lead into a network: %s', (url) => {
     expect(() => rules(neverResolve).check(url)).toThrow();
+  });
+
+  it.each([
+    ['a backslash in front of another host', 'http://cdn.example.com\\@127.0.0.1/'],
+    ['another host behind a question mark', 'http://cdn.example.com?@127.0.0.1/'],
+    ['another host behind a hash', 'http://cdn.example.com#@127.0.0.1/'],
+    ['a host without its slashes', 'http:cdn.example.com/'],
+    ['a host behind a third slash', 'http:///cdn.example.com/'],
+    ['a line break within the host', 'http://cdn.exam\nple.com/'],
+    ['an octal address, private in decimal', 'http://010.8.8.8/'],
+    ['an address as one number', 'http://134744072/'],
+    ['two dots at the end', 'http://localhost../'],
+    ['two dots behind an address', 'http://127.0.0.1../'],
+    ['letters that are other ones to older parsers', 'http://fa\u00df.example.com/'],
+  ])('have one reading only: %s', (_what, url) => {
+    expect(() => rules(neverResolve).check(url)).toThrow();
+    expect(() => rules(neverResolve, ['cdn.example.com:80']).check(url)).toThrow();
+  });
+
+  it('may hold at signs in their path, and any sign behind it', () => {
+    const url = rules(neverResolve).check('https://cdn.example.com/a@b?c=\\@d#e\\f');
+    expect(url.hostname).toBe('cdn.example.com');
   });
 
   it('may be what operators allow', async () => {

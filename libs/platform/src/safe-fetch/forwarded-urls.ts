@@ -13,6 +13,9 @@ const RESOLVE_MS = 2_000;
 /** Names of one request that are resolved; each is a question that the caller chose. */
 const MAX_NAMES = 16;
 
+/** Letters of a host that are not ASCII: which name they stand for depends on the version of the rules (ß is ss to older ones). */
+const NOT_ASCII_HOST = /^ *https?:\/\/[^/?#]*[^\u0000-\u007F]/i;
+
 /** All addresses of a name, within a bounded time. Rejects when there are none, or none came in time. */
 export type ResolveName = (host: string) => Promise<readonly string[]>;
 
@@ -50,6 +53,7 @@ export class ForwardedUrls {
    */
   check(text: string): URL {
     const url = this.fetcher.checkUrl(text);
+    if (NOT_ASCII_HOST.test(text)) throw new FetchRefused('bad_url', `its host must be written as ${url.hostname}`);
     if (isLocalName(url) && !this.#isAllowed(url))
       throw new FetchRefused('address_blocked', 'the host is not at a public address');
     return url;

@@ -10,6 +10,7 @@ import { readBeginning } from './bounded-body.js';
 import { addressesOf, checkedConnector, hostAndPort, type ResolveName, withoutBrackets } from './checked-connector.js';
 import { asFetchError, FetchRefused } from './fetch-errors.js';
 import { isLocalName } from './local-names.js';
+import { expectOneReading } from './one-reading.js';
 import { acceptBody, discard, encodingOf, redirectTarget } from './reply.js';
 
 /** Settings of a {@link SafeFetcher}; times in milliseconds. */
@@ -118,7 +119,7 @@ export class SafeFetcher {
 
   /**
    * Refuses an address before anything is sent: only http and https, no credentials, a permitted port, no literal
-   * address that is not public. Names are judged when they are resolved, by `get` and `post`.
+   * address that is not public, nothing that another parser may read as another host. Names are judged when they are resolved, by `get` and `post`.
    *
    * @throws FetchRefused
    */
@@ -129,11 +130,13 @@ export class SafeFetcher {
       throw new FetchRefused('bad_scheme', 'only http and https URLs are fetched');
     if (url.username !== '' || url.password !== '')
       throw new FetchRefused('credentials', 'a URL with a user name or password is not fetched');
-    if (this.allow.hosts.has(hostAndPort(url))) return url;
-    this.checkPort(url);
-    const host = withoutBrackets(url.hostname);
-    if (isIP(host) !== 0 && !this.policy.permits(host))
-      throw new FetchRefused('address_blocked', 'the host is not at a public address');
+    if (!this.allow.hosts.has(hostAndPort(url))) {
+      this.checkPort(url);
+      const host = withoutBrackets(url.hostname);
+      if (isIP(host) !== 0 && !this.policy.permits(host))
+        throw new FetchRefused('address_blocked', 'the host is not at a public address');
+    }
+    expectOneReading(text, url);
     return url;
   }
 
