@@ -93,6 +93,11 @@ describe('Asking a vendor how its work goes', () => {
     expect(await until(taskId, 'storing')).toBe('storing');
   });
 
+  async function turnOf(taskId: string) {
+    const text = `select polls, (extract(epoch from next_poll_at - now()) * 1000)::float8 as due_ms from task_poll where task_id = $1`;
+    return (await bench.database.query<{ polls: number; due_ms: number }>({ text, values: [taskId] })).rows[0];
+  }
+
   /** A running task that has been polled for a while, with its schedule and how often its vendor was asked since. */
   async function steady() {
     const asked = new Map<string, number>();
@@ -108,10 +113,7 @@ describe('Asking a vendor how its work goes', () => {
       values: [taskId],
     });
     asked.clear();
-    const text = `select polls, (extract(epoch from next_poll_at - now()) * 1000)::float8 as due_ms from task_poll where task_id = $1`;
-    const turn = async () =>
-      (await bench.database.query<{ polls: number; due_ms: number }>({ text, values: [taskId] })).rows[0];
-    return { taskId, turn, polls: () => asked.get(order) ?? 0 };
+    return { taskId, turn: () => turnOf(taskId), polls: () => asked.get(order) ?? 0 };
   }
 
   it('polls several times for one write when the vendor is simply not done, and at a steady pace', async () => {
@@ -159,6 +161,27 @@ describe('Asking a vendor how its work goes', () => {
     expect((await turn())?.due_ms).toBeLessThanOrEqual(POLLING.steadyDelayMs);
     poller = new ProviderPoller(vendor.id, bench.parts);
     poller.start();
+  });
+
+  it.each([
+    ['that was just asked', () => true],
+    ['that got the lease for being slow', (dueMs: number) => dueMs > POLLING.holdMs],
+  ])('gives back a poll %s and is not answered when it stops, so that others ask in time', async (_what, isSo) => {
+    let asking: AbortSignal | undefined;
+    vendor.check = (_operation, signal) => {
+      asking = signal;
+      return new Promise(() => undefined);
+    };
+    const taskId = await running();
+    const dueMs = async (): Promise<number> => (await turnOf(taskId))?.due_ms ?? 0;
+    await eventually(async () => asking !== undefined && isSo(await dueMs()));
+    await poller.stop(10);
+    expect(asking?.aborted).toBe(true);
+    expect(await dueMs()).toBeLessThanOrEqual(POLLING.steadyDelayMs);
+    vendor.check = async () => ({ state: 'succeeded', outputs: [] });
+    poller = new ProviderPoller(vendor.id, bench.parts);
+    poller.start();
+    expect(await until(taskId, 'storing')).toBe('storing');
   });
 
   it('tells the vendor of a wish that came in the very moment the vendor took the order', async () => {

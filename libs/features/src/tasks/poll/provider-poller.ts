@@ -39,6 +39,8 @@ export class ProviderPoller {
   private readonly loop: Loop;
   private readonly slots = new WorkSlots(POLLING.inFlight);
   private readonly leasedPolls = new LeasedPolls();
+  private readonly underWay = new Set<PendingPoll>();
+  private readonly stopped = new AbortController();
   private readonly holdMs: number;
   /** How often the vendor refused a poll for its rate since it answered one. */
   private busyInARow = 0;
@@ -77,16 +79,27 @@ export class ProviderPoller {
     this.loop.start();
   }
 
-  /** Resolves when the polls under way are answered, or `graceMs` are over, and the held leases are free again. */
+  /** Resolves when the polls under way are answered, or ended after `graceMs`, and all leases are free again. */
   async stop(graceMs: number): Promise<void> {
     await endedWithin(
       this.loop.stop().then(() => this.slots.empty()),
       graceMs,
     );
-    const { schedule } = this.parts;
+    const unanswered = [...this.underWay].filter(({ answered }) => !answered);
+    for (const pending of unanswered) pending.abandoned = true;
+    this.stopped.abort();
     const held = this.leasedPolls.letGo(performance.now());
     // What cannot be given back now is free when the lease ends.
-    await Promise.allSettled(held.map((poll) => schedule.again(poll, POLLING.steadyDelayMs)));
+    await Promise.allSettled([
+      ...held.map((poll) => this.giveBack(poll, null)),
+      ...unanswered.map(({ poll, leased }) => this.giveBack(poll, leased)),
+    ]);
+  }
+
+  /** @param leased the lease that is perhaps still being written, which must not come later. */
+  private async giveBack(poll: DuePoll, leased: Promise<void> | null): Promise<void> {
+    await leased;
+    await this.parts.schedule.again(poll, POLLING.steadyDelayMs);
   }
 
   /** True when more may be due at once. */
@@ -110,7 +123,8 @@ export class ProviderPoller {
 
   private begin(held: HeldPoll, signal: AbortSignal): PendingPoll {
     const pending = pendingPoll(held, signal);
-    pending.leave = this.slots.fill(this.ask(pending));
+    this.underWay.add(pending);
+    pending.leave = this.slots.fill(this.ask(pending).finally(() => this.underWay.delete(pending)));
     return pending;
   }
 
@@ -131,7 +145,7 @@ export class ProviderPoller {
 
   private leaseSlow(begun: readonly PendingPoll[]): void {
     for (const pending of begun) {
-      if (pending.answered) continue;
+      if (pending.answered || pending.abandoned) continue;
       pending.leased = this.parts.schedule
         .again(pending.poll, this.slowLeaseMs)
         .catch((error: unknown) => log.warn('upstream.lease_failed', { taskId: pending.poll.taskId, error }));
@@ -143,7 +157,7 @@ export class ProviderPoller {
 
   /** A poll that continues although its signal aborted gives up its place. Its lease lets another ask. */
   private abandon(pending: PendingPoll): void {
-    if (pending.answered) return;
+    if (pending.answered || pending.abandoned) return;
     pending.abandoned = true;
     pending.leave();
     signals.stepsAbandoned.inc({ step: 'check' });
@@ -200,7 +214,7 @@ export class ProviderPoller {
 
   /** Each of the polls that share it listens to it, which Node would take for a leak. */
   private checkSignal(): AbortSignal {
-    const signal = abortAfter(this.timeoutMs);
+    const signal = abortAfter(this.timeoutMs, this.stopped.signal);
     setMaxListeners(0, signal);
     return signal;
   }
