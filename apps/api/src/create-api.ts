@@ -26,8 +26,10 @@ import { requestLimits } from './http/request-limits.middleware.js';
 import { requestId } from './http/request-id.middleware.js';
 import { RouteIndex } from './http/route-index.js';
 import { SendingRate } from './http/sending-rate.js';
+import { expectSingleHeaders } from './http/single-headers.middleware.js';
 import { securityHeaders } from './http/security-headers.middleware.js';
 import { UnknownPaths } from './http/unknown-path.js';
+import { refuseUnreadQuery } from './http/unread-query.middleware.js';
 import { ExpressServer } from './express-server.js';
 import { documentedRoutes } from './openapi/describe-api.js';
 import { OperatorAccess } from './routes/ops/operator-access.js';
@@ -60,9 +62,8 @@ export async function createApi(
   const routes = routeIndex(declared);
   const observe = observeRequest(app.get(TextUpstreams, { strict: false }));
   const closing = closeWhenDraining(platform.health);
-  app.use(
-    composeMiddleware(requestId, matchRoute(routes), observe, closing, securityHeaders, rejectBadUrl, leadBrowsers),
-  );
+  const refuse = composeMiddleware(rejectBadUrl, expectSingleHeaders);
+  app.use(composeMiddleware(requestId, matchRoute(routes), observe, closing, securityHeaders, refuse, leadBrowsers));
   const guesses = app.get<GuessLimiter>(OPERATOR_GUESSES, { strict: false });
   app.use(OPS, opsPages(platform, opsServicesOf(app), guesses));
   app.use(ADMIN, adminGate(platform.adminToken, guesses));
@@ -74,7 +75,8 @@ export async function createApi(
   const limits = requestLimits(app.get(Admission, { strict: false }));
   const maxBytes = platform.config.server.BODY_LIMIT_MB * MIB;
   const body = jsonBody({ maxBytes, budget: app.get(BodyBudget, { strict: false }), rate: new SendingRate() });
-  app.use(composeMiddleware(crossOrigin(routes), expectMethod, authenticate, limits, limitBody, body));
+  const later = [expectMethod, authenticate, limits, refuseUnreadQuery, limitBody, body];
+  app.use(composeMiddleware(crossOrigin(routes), ...later));
   app.useGlobalFilters(new ErrorFilter(new UnknownPaths(documentedRoutes(declared))));
   return app;
 }

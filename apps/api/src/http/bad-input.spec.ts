@@ -156,4 +156,66 @@ describe('The checks of every request', () => {
   ])('answers 400 to %s', async (path) => {
     expect(await gateway.send('GET', path)).toMatchObject({ status: 400 });
   });
+
+  const asked = async (method: string, path: string, body?: object) => {
+    const answer = await fetch(gateway.baseUrl + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${TEST_KEY}`,
+        'content-type': 'application/json',
+        'vendor-version': '2023-06-01',
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, text: await answer.text() };
+  };
+
+  it.each([
+    ['POST', '/v1/images/generations?n=4', 'n'],
+    ['POST', '/v1/videos/generations?duration=10', 'duration'],
+    ['POST', '/v1/quote?model=other', 'model'],
+    ['POST', '/v1/responses?model=other', 'model'],
+    ['POST', '/v1/messages?Max_Tokens=9', 'Max_Tokens'],
+    ['POST', '/v1/chat/completions?stream=true', 'stream'],
+    ['POST', '/v1beta/models/vendor-2.5-flash:streamGenerateContent?Alt=sse', 'Alt'],
+    ['POST', '/v1/files?purpose=user_data', 'purpose'],
+    ['GET', '/v1/files?Purpose=user_data', 'Purpose'],
+    ['GET', '/v1/files?order=asc&__proto__=desc', '__proto__'],
+    ['GET', '/v1/vector_stores?Limit=2', 'Limit'],
+    ['GET', '/v1/tasks/task_00000000000000000000000000?Wait=5', 'Wait'],
+    ['GET', '/v1/responses/resp_1?startingAfter=3', 'startingAfter'],
+  ])('refuses what an address would ask for and nothing reads: %s %s', async (method, path, name) => {
+    const { status, text: said } = await asked(method, path, method === 'POST' ? {} : undefined);
+    expect([status, said]).toEqual([400, expect.stringMatching(`${name} .* in the address`)]);
+  });
+
+  it.each([
+    ['GET', '/v1/models?limit=5&client_version=1'],
+    ['GET', '/v1/files?limit=5&beta=true'],
+    ['GET', '/v1/user/balance?_=1'],
+  ])('takes what client libraries add to addresses: %s %s', async (method, path) => {
+    expect((await asked(method, path)).status).toBe(200);
+  });
+
+  it.each(['/v1/messages?beta=true', '/v1/chat/completions?api-version=1', '/v1/responses?trace=1'])(
+    'reads the body of a request to %s',
+    async (path) => {
+      expect(await asked('POST', path, {})).toMatchObject({ status: 400, text: expect.stringContaining('model') });
+    },
+  );
+
+  it('takes one way of writing a stream', async () => {
+    const path = '/v1beta/models/vendor-2.5-flash:streamGenerateContent?alt=sse&alt=json';
+    const { status, text: said } = await asked('POST', path, { contents: [{ parts: [{ text: 'hi' }] }] });
+    expect([status, said]).toEqual([400, expect.stringContaining('alt')]);
+  });
+
+  it.each(['Authorization', 'Content-Type', 'Host'])('refuses the header %s given twice', async (name) => {
+    const sent = httpRequest(`${gateway.baseUrl}/v1/user/balance`, {
+      headers: ['Connection', 'close', ...(name === 'Host' ? [] : ['Host', 'gateway']), name, 'one', name, 'other'],
+    });
+    sent.end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    expect([answer.statusCode, await text(answer)]).toEqual([400, expect.stringContaining(name.toLowerCase())]);
+  });
 });

@@ -50,6 +50,8 @@ export interface RouteFacts {
   readonly body: BodyKind;
   readonly cost: RouteCost | undefined;
   readonly isQuiet: boolean;
+  /** The parameters that its description names for the address. */
+  readonly query: ReadonlySet<string>;
 }
 
 const CONTROLLER_FACTS = 'gateway:controller-facts';
@@ -72,8 +74,15 @@ export function routeFacts(controller: Function, handler: Function): RouteFacts 
   if (!general || !own) throw new TypeError(`${controller.name}.${handler.name} needs @Routes and @Route.`);
   const { style, access = 'key', scope, cors = false } = { ...general, ...own };
   const { body = 'fields', cost, isQuiet = false } = own;
-  return { style, access, scope, cors, body, cost, isQuiet };
+  return { style, access, scope, cors, body, cost, isQuiet, query: queryOf([own.operation].flat()) };
 }
+
+const queryOf = (operations: readonly OperationText[]): ReadonlySet<string> =>
+  new Set(
+    operations
+      .flatMap(({ parameters = [] }) => parameters)
+      .flatMap(({ in: place, name }) => (place === 'query' && typeof name === 'string' ? [name] : [])),
+  );
 
 /** The facts of a path that no route has, beneath routes of a style. */
 export const unknownPath = ({ style, cors = false }: Pick<ControllerFacts, 'style' | 'cors'>): RouteFacts => ({
@@ -84,4 +93,5 @@ export const unknownPath = ({ style, cors = false }: Pick<ControllerFacts, 'styl
   body: 'fields',
   cost: undefined,
   isQuiet: false,
+  query: new Set(),
 });

@@ -92,3 +92,6 @@ export const PRICED_CONFIG = {
   // `routingConfig` and `modelSelectionConfig` put another model in the place of the one that is paid for.
   dearer: words('speechConfig imageConfig routingConfig modelSelectionConfig modelConfig'),
 };
+
+/** The fields that a body of the style may have. */
+export const textFieldNames = (style: TextStyle): readonly string[] => [...PRICED[style].fields];

@@ -49,11 +49,13 @@ export class GeminiController {
   @HttpCode(200)
   generate(
     @Param('target') target: string,
-    @Query('alt') alternative: string | undefined,
+    @Query('alt') alternative: string | readonly string[] | undefined,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<SerializedBody | undefined> {
     if (target.endsWith(COUNT)) return this.count(target.slice(0, -COUNT.length), request.body);
+    if (Array.isArray(alternative))
+      throw new GatewayError('invalid_parameter', 'alt must be given once.', { param: 'alt' });
     return this.answers.answer(request, response, async () => {
       const { model, method } = readTarget(target);
       const { body: spelled, isRenamed } = camelCaseGemini(request.body);
