@@ -21,6 +21,7 @@ import { expectMethod } from './http/expect-method.middleware.js';
 import { jsonBody } from './http/json-body.middleware.js';
 import { matchRoute } from './http/match-route.middleware.js';
 import { observeRequest } from './http/observe-request.middleware.js';
+import { oneAfterAnother } from './http/one-after-another.js';
 import { rejectBadUrl } from './http/reject-bad-url.middleware.js';
 import { requestLimits } from './http/request-limits.middleware.js';
 import { requestId } from './http/request-id.middleware.js';
@@ -62,8 +63,19 @@ export async function createApi(
   const routes = routeIndex(declared);
   const observe = observeRequest(app.get(TextUpstreams, { strict: false }));
   const closing = closeWhenDraining(platform.health);
-  const refuse = composeMiddleware(rejectBadUrl, expectSingleHeaders);
-  app.use(composeMiddleware(requestId, matchRoute(routes), observe, closing, securityHeaders, refuse, leadBrowsers));
+  app.use(
+    composeMiddleware(
+      oneAfterAnother(),
+      requestId,
+      matchRoute(routes),
+      observe,
+      closing,
+      securityHeaders,
+      rejectBadUrl,
+      expectSingleHeaders,
+      leadBrowsers,
+    ),
+  );
   const guesses = app.get<GuessLimiter>(OPERATOR_GUESSES, { strict: false });
   app.use(OPS, opsPages(platform, opsServicesOf(app), guesses));
   app.use(ADMIN, adminGate(platform.adminToken, guesses));
