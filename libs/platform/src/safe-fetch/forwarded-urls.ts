@@ -14,7 +14,7 @@ const RESOLVE_MS = 2_000;
 const MAX_NAMES = 16;
 
 /** Letters of a host that are not ASCII: which name they stand for depends on the version of the rules (ß is ss to older ones). */
-const NOT_ASCII_HOST = /^ *https?:\/\/[^/?#]*[^\u0000-\u007F]/i;
+const NOT_ASCII_HOST = /^[^/]*\/\/[^/?#]*\P{ASCII}/u;
 
 /** All addresses of a name, within a bounded time. Rejects when there are none, or none came in time. */
 export type ResolveName = (host: string) => Promise<readonly string[]>;

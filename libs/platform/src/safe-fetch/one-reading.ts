@@ -5,7 +5,7 @@ import { FetchRefused } from './fetch-errors.js';
 const WRITTEN_HOST = /^ *https?:\/\/([^/?#]+)/i;
 
 /** Parsers drop some of these, end the URL at others, or split the request there. */
-const CONTROL = /[\u0000-\u001F\u007F]/;
+const CONTROL = /\p{Cc}/u;
 
 /** Some parsers take it for a slash, others for a letter of a user name. */
 const BACKSLASH = /^[^?#]*\\/;
