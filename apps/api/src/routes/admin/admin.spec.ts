@@ -29,7 +29,7 @@ describe('The admin API', () => {
     for (const [method, path] of [...routes, ['GET', '/admin/v1/anything'], ['POST', '/admin/v1']]) {
       for (const sent of [{}, { authorization: 'Bearer wrong' }, { authorization: `Bearer ${api.token}x` }]) {
         const headers = { ...sent, 'x-forwarded-for': `203.0.113.${(addresses += 1) % 250}` };
-        const answer = await gateway.send(String(method), String(path), method === 'GET' ? undefined : {}, headers);
+        const answer = await gateway.send(method, path, method === 'GET' ? undefined : {}, headers);
         expect([method, path, answer.status]).toEqual([method, path, 401]);
       }
     }
