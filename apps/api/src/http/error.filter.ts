@@ -1,5 +1,4 @@
 import { ERRORS, errorInStyle, type GatewayError, statusInStyle } from '#contracts';
-import { noteFacts } from '#features';
 import { logger } from '#platform';
 import { type ArgumentsHost, Catch, type ExceptionFilter, NotFoundException } from '@nestjs/common';
 import type { Request, Response } from 'express';
@@ -7,6 +6,13 @@ import { toConsoleFailure, toErrorBody } from './error-body.js';
 import { isTextStyle } from './request-style.js';
 import { toGatewayError } from './to-gateway-error.js';
 import type { UnknownPaths } from './unknown-path.js';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Why the request was refused or failed; undefined when it was neither. */
+    failureCode?: GatewayError['code'];
+  }
+}
 
 const log = logger('http');
 
@@ -51,7 +57,7 @@ const isWithoutRoute = (thrown: unknown, request: Request): boolean =>
 function logFailure(error: GatewayError, request: Request): void {
   const { requestId, method, path } = request;
   const fields = { requestId, code: error.code, status: error.status, method, path };
-  noteFacts(requestId, { code: error.code });
+  request.failureCode = error.code;
   if (error.status < 500) log.debug('request.refused', fields);
   else if (error.code === 'internal_error') log.error('request.failed', { ...fields, error: error.cause ?? error });
   // Foreseen, so a stack would explain nothing; its cause, if it has one, is named in `detail`.

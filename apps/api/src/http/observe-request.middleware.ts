@@ -18,8 +18,9 @@ export function observeRequest(textModels: Pick<TextUpstreams, 'has'>): RequestH
   const isModel = (name: string): boolean => MEDIA_MODELS.has(name) || textModels.has(name);
   return (request, response, next) => {
     const startedAt = performance.now();
-    openFacts(request.requestId);
-    const { style } = request.match.facts;
+    const { style, cost } = request.match.facts;
+    // What costs nothing has nothing to tell but what HTTP shows.
+    if (cost !== undefined) openFacts(request.requestId);
     signals.httpInFlight.begin(style);
     const subject = {
       name: request.method,
@@ -73,8 +74,8 @@ interface Answered {
 
 /** Writes the one line of a request. */
 function logRequest(request: Request, { route, code: status, model, ms }: Answered): void {
-  const { requestId, method, caller, match } = request;
-  const { upstream, amount, hold, code, taskId = taskIn(request) } = takeFacts(requestId);
+  const { requestId, method, caller, match, failureCode: code } = request;
+  const { upstream, amount, hold, taskId = taskIn(request) } = takeFacts(requestId);
   if (match.facts.isQuiet) return;
   const { accountId, apiKeyId: keyId } = caller ?? {};
   completed({ requestId, accountId, keyId, method, route, model, taskId, upstream, status, ms, amount, hold, code });

@@ -69,7 +69,8 @@ export class AccessService {
    * `rate_limit_exceeded`: too many wrong keys came from the address.
    */
   async authenticate(presented: string, addressOf: () => string | undefined): Promise<Caller> {
-    const caller = await this.callerOf(presented, addressOf);
+    const digest = hash('sha256', presented, 'base64');
+    const caller = this.known.get(digest) ?? (await this.lookUp(presented, digest, addressOf));
     if (!caller) throw new GatewayError('invalid_api_key', whyUnknown(presented));
     if (caller.expiresAt && caller.expiresAt.getTime() <= Date.now()) {
       throw new GatewayError('invalid_api_key', `The API key expired at ${caller.expiresAt.toISOString()}.`);
@@ -78,10 +79,7 @@ export class AccessService {
     return caller;
   }
 
-  private async callerOf(presented: string, addressOf: () => string | undefined): Promise<Caller | null> {
-    const digest = hash('sha256', presented, 'base64');
-    const known = this.known.get(digest);
-    if (known) return known;
+  private async lookUp(presented: string, digest: string, addressOf: () => string | undefined): Promise<Caller | null> {
     const find = (): Promise<Caller | null> => this.lookups.add(hashApiKey(presented, this.pepper));
     const caller = this.good.has(digest) ? await find() : await this.guesses.check({ address: addressOf() }, find);
     if (!caller) return null;

@@ -8,8 +8,6 @@ export interface RequestFacts {
   /** Decimal text: what the request cost; for a submission, what it holds. */
   amount?: string;
   hold?: string;
-  /** Why it was refused or failed. */
-  code?: string;
 }
 
 const open = new Map<string, RequestFacts>();

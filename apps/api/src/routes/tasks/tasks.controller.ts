@@ -72,7 +72,8 @@ export class TasksController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<SerializedBody> {
     const { seconds, preferenceApplied } = requestedWait(request);
-    await this.tasks.expectOwn(onlyOwnKey(caller), taskId);
+    const apiKeyId = onlyOwnKey(caller);
+    if (apiKeyId !== null) await this.tasks.expectOwn(apiKeyId, taskId);
     const task =
       seconds === 0
         ? await this.tasks.read(caller.accountId, taskId)

@@ -40,20 +40,19 @@ export class ReadTaskService {
    * @throws GatewayError `task_not_found`: unknown, or of another account; the two errors are the same.
    */
   async read(accountId: string, taskId: string): Promise<TaskView> {
-    return (await this.readVersioned(accountId, taskId)).view;
+    return this.toView(await this.findOwn(accountId, taskId));
   }
 
   /** As `read`, with the version. */
   async readVersioned(accountId: string, taskId: string): Promise<VersionedTask> {
-    const row = await this.find(accountId, taskId);
-    if (!row) throw missing(taskId);
+    const row = await this.findOwn(accountId, taskId);
     return { view: await this.toView(row), version: row.version };
   }
 
   /** Those of the named tasks that the account has, in the order of the names. */
   async readMany(accountId: string, taskIds: readonly string[]): Promise<TaskView[]> {
-    const rows = await Promise.all(taskIds.map((taskId) => this.find(accountId, taskId)));
-    return Promise.all(rows.flatMap((row) => (row ? [this.toView(row)] : [])));
+    const rows = await Promise.all(taskIds.map((taskId) => this.find(taskId)));
+    return Promise.all(rows.flatMap((row) => (row?.account_id === accountId ? [this.toView(row)] : [])));
   }
 
   /** Those of the named tasks that a key submitted; all of them when no key is named. */
@@ -79,9 +78,14 @@ export class ReadTaskService {
     };
   }
 
-  private async find(accountId: string, taskId: string): Promise<ReadRow | null> {
-    const row = isTaskId(taskId) ? await this.reads.add(taskId) : null;
-    return row?.account_id === accountId ? row : null;
+  private async findOwn(accountId: string, taskId: string): Promise<ReadRow> {
+    const row = await this.find(taskId);
+    if (row?.account_id !== accountId) throw missing(taskId);
+    return row;
+  }
+
+  private find(taskId: string): Promise<ReadRow | null> | null {
+    return isTaskId(taskId) ? this.reads.add(taskId) : null;
   }
 
   private toView(row: ReadRow): Promise<TaskView> {
