@@ -91,7 +91,7 @@ export { type CallsLately, LatestCalls } from './operations/latest-calls.js';
 export { OperationsModule } from './operations/operations.module.js';
 export type { OperatorTask } from './operations/operator-task.js';
 export { OverviewFacts } from './operations/overview-facts.js';
-export { noteFacts, openFacts, takeFacts } from './operations/request-facts.js';
+export { openFacts, takeFacts } from './operations/request-facts.js';
 export { type OperatorEntry, type TaskHistory, TaskOverview, type TimelineEntry } from './operations/task-overview.js';
 export { TaskRemediesService } from './operations/task-remedies.service.js';
 export { type TaskSearch, TaskSearchService } from './operations/task-search.js';
