@@ -84,8 +84,8 @@ export class ReadTaskService {
     return row;
   }
 
-  private find(taskId: string): Promise<ReadRow | null> | null {
-    return isTaskId(taskId) ? this.reads.add(taskId) : null;
+  private find(taskId: string): Promise<ReadRow | null> {
+    return isTaskId(taskId) ? this.reads.add(taskId) : Promise.resolve(null);
   }
 
   private toView(row: ReadRow): Promise<TaskView> {
