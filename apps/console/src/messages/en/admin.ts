@@ -79,7 +79,7 @@ export const admin = {
     account: 'Account',
     vendor: 'Upstream',
     errorCode: 'Error code',
-    attempt: 'Attempt',
+    attempt: 'Claims',
     failures: 'Failures',
     lastFailure: 'Last failure',
     deadline: 'Deadline',

@@ -81,7 +81,7 @@ export const admin = {
     account: '账户',
     vendor: '上游',
     errorCode: '错误代码',
-    attempt: '尝试次数',
+    attempt: '领取次数',
     failures: '失败次数',
     lastFailure: '最近失败',
     deadline: '期限',
