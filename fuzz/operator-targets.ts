@@ -75,6 +75,7 @@ const ADMIN_TARGETS: readonly Target[] = [
   admin('POST', `/tasks/${UNKNOWN.task}/refund`, REFUND),
   admin('POST', '/upstreams', UPSTREAM),
   admin('PATCH', `/upstreams/${UNKNOWN.upstream}`, UPSTREAM),
+  admin('POST', `/upstreams/${UNKNOWN.upstream}/verify`, {}),
   admin('POST', `/webhooks/deliveries/${UNKNOWN.other}/redeliver`, {}),
 ];
 
