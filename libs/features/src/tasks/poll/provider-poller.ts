@@ -10,8 +10,9 @@ import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
 import { possiblySpooled, resultSpool } from '../../media-upstreams/result-spool.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { type PendingPoll, pendingPoll } from './pending-poll.js';
-import { busyPauseMs, ownDelayMs, POLLING } from './polling-pace.js';
-import { storableState, storableText, waitMsOf } from './vendor-answers.js';
+import { PollPauses } from './poll-pauses.js';
+import { ownDelayMs, POLLING } from './polling-pace.js';
+import { storableState, storableText } from './vendor-answers.js';
 import type { WorkerParts } from '../run/worker-parts.js';
 import { WorkSlots } from '../run/work-slots.js';
 
@@ -42,14 +43,14 @@ export class ProviderPoller {
   private readonly underWay = new Set<PendingPoll>();
   private readonly stopped = new AbortController();
   private readonly holdMs: number;
-  /** How often the vendor refused a poll for its rate since it answered one. */
-  private busyInARow = 0;
+  private readonly pauses: PollPauses;
 
   /** @param upstreamId whatever stands behind that name is asked, also when its settings change. */
   constructor(
     readonly upstreamId: string,
     private readonly parts: ProviderPollerParts,
   ) {
+    this.pauses = new PollPauses(parts.limits);
     this.holdMs = Math.min(POLLING.holdMs, parts.leaseMs * POLLING.holdShare);
     this.loop = new Loop(`poll-${upstreamId}`, POLLING.idleMs, () => this.askDue());
   }
@@ -198,7 +199,7 @@ export class ProviderPoller {
       const signal = cancelRequested ? this.checkSignal() : pending.signal;
       const { call, facts } = notedCall(signal, bareTicket(upstream, taskId), this.carries(taskId, signal));
       const state = storableState(await upstream.check(operation, call));
-      this.busyInARow = 0;
+      this.pauses.end();
       return { state, cost: facts.cost };
     } finally {
       pending.answered = true;
@@ -275,23 +276,9 @@ export class ProviderPoller {
     log.warn('upstream.check_failed', { taskId, upstream: provider, error });
     if (error instanceof MediaFailure && error.kind === 'refused')
       return this.failed(pending.poll, error.code, storableText(error.publicReason));
-    const pauseMs = error instanceof MediaFailure ? await this.pauseFor(error) : 0;
-    await this.nextIn(pending, pauseMs + this.delayMs(pending));
-  }
-
-  /** Leaves a vendor alone that wants to be. Most name no time: then the pause is our own. Milliseconds, 0 for none. */
-  private async pauseFor({ kind, retryAfterMs }: MediaFailure): Promise<number> {
-    const { limits } = this.parts;
     const { vendorAccount } = this.routed.upstream;
-    const asked = waitMsOf(retryAfterMs);
-    if (asked === undefined && kind !== 'busy') return 0;
-    // What was under way when the pause began is refused for the same reason.
-    const knownMs = limits.knownPauseMs(vendorAccount, 'check');
-    if (!asked && knownMs > 0) return knownMs;
-    const pauseMs = asked || busyPauseMs(this.busyInARow);
-    if (knownMs === 0) this.busyInARow += 1;
-    await limits.pause(vendorAccount, 'check', pauseMs);
-    return pauseMs;
+    const pauseMs = error instanceof MediaFailure ? await this.pauses.after(vendorAccount, error) : 0;
+    await this.nextIn(pending, pauseMs + this.delayMs(pending));
   }
 
   private delayMs(pending: PendingPoll): number {
