@@ -91,6 +91,30 @@ describeWithBrowser('The console in Chromium', (startBrowser) => {
     expect(kept).not.toContain(key);
   });
 
+  it('gives a window the focus also where the browser refuses that before it is painted', async () => {
+    const page = await owner.context.newPage();
+    // As a busy Chromium does.
+    await page.addInitScript(() => {
+      const showModal = Reflect.get(HTMLDialogElement.prototype, 'showModal');
+      const focus = Reflect.get(HTMLElement.prototype, 'focus');
+      let isPainted = true;
+      HTMLDialogElement.prototype.showModal = function () {
+        showModal.call(this);
+        (document.activeElement as HTMLElement).blur();
+        isPainted = false;
+        requestAnimationFrame(() => requestAnimationFrame(() => (isPainted = true)));
+      };
+      HTMLElement.prototype.focus = function (options) {
+        if (isPainted) focus.call(this, options);
+      };
+    });
+    await show('/keys?create=true', page);
+    const focused = page.locator('dialog input:focus');
+    await focused.waitFor();
+    expect(await focused.getAttribute('maxlength')).toBe('100');
+    await page.close();
+  });
+
   it('accepts a link once, and says so the second time', async () => {
     const link = await links.next();
     const first = await openConsole(browser, gateway.baseUrl);

@@ -82,10 +82,11 @@ export const prefer = (page: Page, values: Readonly<Record<string, string>>) =>
     for (const [name, value] of entries) localStorage.setItem(`console.${name}`, value);
   }, Object.entries(values));
 
-/** Shows the page in a theme and a width, without loading it again. */
+/** Shows the page in a theme and a width, without loading it again, and those after it from their load on. */
 export async function dress(page: Page, theme: 'light' | 'dark', width: number): Promise<void> {
-  await page.setViewportSize({ width, height: 900 });
+  if (page.viewportSize()?.width !== width) await page.setViewportSize({ width, height: 900 });
   await page.evaluate(async (chosen) => {
+    localStorage.setItem('console.theme', chosen);
     document.documentElement.dataset['theme'] = chosen;
     // Until it is painted. Endless animations, such as of a running task, are not waited for.
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));

@@ -2,6 +2,26 @@ import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useMessages } from '../messages/language';
 import { Icon } from './icons';
 
+/** In frames that are painted. */
+const FOCUS_ATTEMPTS = 60;
+
+/**
+ * Puts the focus on what a dialog asks for, else on what it is about: the browser would choose the button that closes.
+ * A busy Chromium now and then gives a dialog no focus before it is painted, so that it is tried until it is there.
+ */
+function focusWithin(dialog: HTMLDialogElement): () => void {
+  const target =
+    dialog.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)') ?? dialog.querySelector('h2');
+  let frame = 0;
+  const attempt = (left: number): void => {
+    target?.focus();
+    if (left === 0 || dialog.contains(document.activeElement)) return;
+    frame = requestAnimationFrame(() => attempt(left - 1));
+  };
+  attempt(FOCUS_ATTEMPTS);
+  return () => cancelAnimationFrame(frame);
+}
+
 /**
  * A window above the page over the browser's own dialog, which keeps the focus inside, closes on Escape and gives the focus
  * back to where it came from. It is open while it is shown. `onSubmit` makes a form of it; `drawer` puts it at the side.
@@ -31,10 +51,9 @@ export function Dialog({
     const dialog = reference.current;
     const opener = document.activeElement;
     dialog?.showModal();
-    // The browser would put it on the button that closes: first comes what is asked for, else what this is about.
-    const field = dialog?.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)');
-    (field ?? dialog?.querySelector<HTMLElement>('h2'))?.focus();
+    const stop = dialog ? focusWithin(dialog) : undefined;
     return () => {
+      stop?.();
       dialog?.close();
       // Removing an open dialog does not give the focus back by itself.
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus({ preventScroll: true });
