@@ -1,8 +1,18 @@
 /** Something a reader can see. */
 export const VISIBLE = /\S/u;
 
-/** True unless the text holds what no database text can: NUL, or half of a surrogate pair. */
-export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+/** True unless a text in the value, or the name of a field in it, holds what no database can: NUL, or half of a surrogate pair. */
+export function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
+  return typeof value !== 'object' || value === null || Object.entries(value).flat().every(isStorable);
+}
+
+/** The name of the first field that is not storable. */
+export const unstorableField = (fields: object): string | undefined =>
+  Object.entries(fields).find((field) => !isStorable(field))?.[0];
+
+/** The rule that such a field breaks. */
+export const STORABLE_RULE = 'must hold no NUL and no half of a character';
 
 /** True when the text has at most `max` Unicode characters; a long text is not read further than needed. */
 export function hasAtMostCharacters(text: string, max: number): boolean {

@@ -53,10 +53,13 @@ export { Health, type HealthCheck, type Liveness, type Readiness, READINESS_STAT
 export { VERSION } from './health/version.js';
 export { randomId, timeOrderedId } from './identifiers/time-ordered-id.js';
 export { BodyBytes } from './json/body-bytes.js';
+export { JsonTexts, parseBounded, TooMuchStructure } from './json/bounded-json.js';
 export { charactersLeft, endOfPiece, jsonBytes, jsonPieces } from './json/json-pieces.js';
-export { type JsonBounds, JsonScan } from './json/json-scan.js';
+export { CONVERSATION_JSON, JsonScan } from './json/json-scan.js';
+export type { JsonBounds } from './json/json-structure.js';
 export { parsedJson, textOf } from './json/json-text.js';
 export { parsedParts } from './json/long-strings.js';
+export { parsedObject } from './json/parsed-object.js';
 export { wellFormedJson } from './json/well-formed-json.js';
 export { withLogContext } from './log/log-context.js';
 export { LogConfig } from './log/log.config.js';
@@ -70,6 +73,7 @@ export { NamesConfig } from './names/names.config.js';
 export { ServerNames, serverNames } from './names/server-names.js';
 export { startOpsServer } from './ops/ops-server.js';
 export { OpsConfig } from './ops/ops.config.js';
+export { PieceCount } from './pieces/piece-count.js';
 export {
   createRateCounter,
   RATE_WINDOW_SECONDS,
@@ -83,7 +87,7 @@ export { BLOCKING_WAIT_SECONDS, connect, WAIT_FOR_SERVER, FAIL_FAST } from './re
 export { type PortSettings, type ReservedPort, reservePort } from './reserve-port.js';
 export { allowListProblem } from './safe-fetch/allow-list.js';
 export { contentRange } from './safe-fetch/content-range.js';
-export { FetchFailed, FetchRefused, mayPass, RemoteStatus } from './safe-fetch/fetch-errors.js';
+export { FetchFailed, FetchRefused, type FetchRefusedCode, mayPass, RemoteStatus } from './safe-fetch/fetch-errors.js';
 export { ForwardedUrls } from './safe-fetch/forwarded-urls.js';
 export { type SafeAnswer, SafeFetcher } from './safe-fetch/safe-fetcher.js';
 export { SecretSealer } from './secret-sealer.js';

@@ -29,6 +29,7 @@ export { createTestDatabase, PATIENT_WITH_POSTGRES, type TestDatabase } from './
 export { describeWithPython } from './test-python.js';
 export { describeWithRedis, uniqueRedisPrefix } from './test-redis.js';
 export { startTestServices } from './test-services.js';
+export { startTlsFront } from './tls-front.js';
 export { startTraceCollector, type TraceCollector } from './trace-collector.js';
 export { answerUnread } from './unread-answer.js';
 export { untilBlocked } from './until-blocked.js';

@@ -68,7 +68,7 @@ const filesIn = (folder: string): string[] => [
 ];
 
 /** An authority, and a certificate for `localhost` that it signed. False without `openssl`. */
-function writeCertificates(folder: string): boolean {
+export function writeCertificates(folder: string): boolean {
   const openssl = (...args: string[]): unknown => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
   const newKey = ['-newkey', 'rsa:2048', '-nodes', '-subj'];
   try {

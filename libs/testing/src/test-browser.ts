@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { loadConfig } from '#platform';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { TestServicesConfig } from './test-services.js';
 
 /** Where Debian, Ubuntu and macOS put the browser. */
@@ -26,6 +26,8 @@ export function describeWithBrowser(name: string, suite: (start: () => Promise<B
 async function startBrowser(): Promise<Browser> {
   const executablePath = findBrowser();
   if (executablePath === undefined) throw new Error('chromium is missing: install it. In CI these suites must run.');
+  // Loaded only here: most suites, and the processes of the crash tests, need no browser.
+  const { chromium } = await import('playwright-core');
   // Root may not use the sandbox of the browser, and it opens our own pages only.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] });
 }

@@ -64,6 +64,8 @@ async function decoded(bytes: Buffer, start: number, end: number, turns: Turns):
     if (turns.isOver) await nextTurn(turns);
   }
   if (plainFrom < end) pieces.push(bytes.toString('latin1', plainFrom, end));
+  // The last piece and all of them together may take as long as each other.
+  if (turns.isOver) await nextTurn(turns);
   return pieces.length === 1 ? (pieces[0] as string) : pieces.join('');
 }
 

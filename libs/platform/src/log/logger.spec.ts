@@ -1,3 +1,4 @@
+import { atBest } from '#testing';
 import { configureLog, logger } from './logger.js';
 import { withLogContext } from './log-context.js';
 import type { LogLevel } from './log.config.js';
@@ -68,6 +69,10 @@ describe('the log never shows', () => {
       'the password of a database address',
       { message: `connect postgresql://gateway:${SECRET}@db:5432/gateway failed` },
     ],
+    [
+      'the password of an address behind a sign',
+      { message: `to -redis://gateway:${SECRET}@cache:6379 and _x://a:${SECRET}@b` },
+    ],
     ['a webhook secret', { endpoint: { signingSecret: SECRET } }],
     ['a prompt', { order: { prompt: SECRET, negative_prompt: SECRET } }],
     ['a message of a conversation', { request: { messages: [{ role: 'user', content: SECRET }] } }],
@@ -86,6 +91,12 @@ describe('the log never shows', () => {
     const [line] = capture('info', () => logger('test').info('thing.done', fields));
     expect(line).toMatchObject({ event: 'thing.done' });
     expect(JSON.stringify(line)).not.toContain(SECRET);
+  });
+
+  it('at a cost that grows no faster than what is written', async () => {
+    const hostile = { message: 'a-'.repeat(30_000) };
+    const tookMs = await atBest(1_000, () => capture('info', () => logger('test').info('thing.done', hostile)));
+    expect(tookMs).toBeLessThan(1_000);
   });
 
   it('too little: plain facts stay', () => {

@@ -11,7 +11,8 @@ const PRIVATE_CONTENTS =
 const PRIVATE_NAMES = new Set(`${PRIVATE_CREDENTIALS} ${PRIVATE_CONTENTS}`.split(' '));
 const PRIVATE_ENDINGS = /(apikey|secret|password|pepper|signature)$/;
 
-const ADDRESS = /\b([a-z][a-z0-9+-]*:\/\/)(?:[^\s/@"'<>]*@)?([^\s?"'<>]*)(\?[^\s"'<>]*)?/gi;
+/** Begins where a scheme can begin and never in the middle of one, or each of its characters would start a search of its own. */
+const ADDRESS = /(?<![a-z0-9+-])([a-z0-9+-]+:\/\/)(?:[^\s/@"'<>]*@)?([^\s?"'<>]*)(\?[^\s"'<>]*)?/gi;
 const BEARER = /\b(bearer|basic)\s+[\w.~+/=-]+/gi;
 const KEY_IN_TEXT = /\b(sk|gw|key)[-_][\w-]{12,}/gi;
 /** Deeper values are cut: a log line is no archive. */

@@ -1,8 +1,10 @@
 import { Transform, type Readable, type TransformCallback } from 'node:stream';
+import { PieceCount } from '../pieces/piece-count.js';
 import { asFetchError, FetchRefused } from './fetch-errors.js';
 
 class ByteLimit extends Transform {
   private count = 0;
+  private readonly pieces = new PieceCount();
 
   constructor(private readonly maxBytes: number) {
     super();
@@ -11,6 +13,7 @@ class ByteLimit extends Transform {
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     this.count += chunk.length;
     if (this.count > this.maxBytes) done(tooLarge(this.maxBytes));
+    else if (this.pieces.isTooMany(chunk)) done(tooManyPieces(this.pieces));
     else done(null, chunk);
   }
 }
@@ -19,9 +22,12 @@ class ByteLimit extends Transform {
 export const tooLarge = (maxBytes: number): FetchRefused =>
   new FetchRefused('too_large', `the answer is larger than ${maxBytes} bytes`);
 
+const tooManyPieces = ({ fault }: PieceCount): FetchRefused =>
+  new FetchRefused('too_many_pieces', `the answer ${fault}`);
+
 /**
- * The body as a stream that fails with `too_large` after `maxBytes` and names failures of the transport. Destroying the
- * stream ends the connection; an unread answer may simply be destroyed.
+ * The body as a stream that fails with `too_large` after `maxBytes`, with `too_many_pieces` where it comes in very many very short ones,
+ * and names failures of the transport. Destroying the stream ends the connection; an unread answer may simply be destroyed.
  */
 export function boundedBody(body: Readable, maxBytes: number, callerSignal?: AbortSignal): Readable {
   const limit = new ByteLimit(maxBytes);

@@ -8,7 +8,9 @@ export type FetchRefusedCode =
   | 'too_many_redirects'
   | 'downgrade'
   | 'content_encoding'
-  | 'too_large';
+  | 'too_large'
+  | 'too_many_pieces'
+  | 'too_many_interim_responses';
 
 /** The safe fetcher will not do it. The message may be shown to the owner of the URL: it never contains a resolved address. */
 export class FetchRefused extends Error {

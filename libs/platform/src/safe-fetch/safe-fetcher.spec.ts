@@ -43,6 +43,12 @@ const routes: Record<string, (request: IncomingMessage, response: ServerResponse
     const more = (): void => void (response.destroyed || response.write(chunk, more));
     more();
   },
+  '/single-bytes': (_, response) => {
+    for (let byte = 0; byte < 10_000; byte += 1) response.write('a');
+  },
+  '/early-hints': (_, response) => {
+    for (let head = 0; head < 40; head += 1) response.writeEarlyHints({ link: '</a>; rel=preload' });
+  },
   '/headers': (request, response) => response.end(JSON.stringify(request.headers)),
   '/echo': (request, response) => void buffer(request).then((body) => response.writeHead(202).end(body)),
 };
@@ -194,6 +200,7 @@ describe('the safe fetcher refuses', () => {
     ['/loop', 'too_many_redirects'],
     ['/gzip', 'content_encoding'],
     ['/announces-much', 'too_large'],
+    ['/early-hints', 'too_many_interim_responses'],
   ])('an answer of %s as %s', async (path, code) => {
     await expect(outsider().get(outsideUrl + path, BOUNDS)).rejects.toMatchObject({ code });
   });
@@ -209,6 +216,11 @@ describe('the safe fetcher refuses', () => {
   it('a body that turns out longer than allowed, while it is read', async () => {
     const { body } = await outsider().get(`${outsideUrl}/sends-much`, BOUNDS);
     await expect(buffer(body)).rejects.toMatchObject({ code: 'too_large' });
+  });
+
+  it('a body of very many very short pieces, while it is read', async () => {
+    const { body } = await outsider().get(`${outsideUrl}/single-bytes`, { ...BOUNDS, maxBytes: 1_000_000 });
+    await expect(buffer(body)).rejects.toMatchObject({ code: 'too_many_pieces' });
   });
 
   it('an allow list with an entry that means nothing', () => {
