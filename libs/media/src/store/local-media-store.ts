@@ -12,6 +12,7 @@ import { checkTtl, keyOfLink, readLink } from './file-link.js';
 import type { LinkSigner } from './link-signer.js';
 import { checkMediaKey } from './media-key.js';
 import {
+  type AdmitDownload,
   type ByteRange,
   MediaStoreError,
   type LinkOptions,
@@ -39,6 +40,8 @@ const STALE_PARTIAL_MS = 24 * 3_600_000;
 
 /** How often they are looked for, when something is written. */
 const SWEEP_EVERY_MS = 3_600_000;
+
+const atOnce: AdmitDownload = (_key, send) => send();
 
 /** Files in a folder, with links that this gateway signs and answers itself. Safe for several processes on one folder. */
 export class LocalMediaStore implements MediaStore {
@@ -143,9 +146,9 @@ export class LocalMediaStore implements MediaStore {
     }
   }
 
-  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async serve(request: IncomingMessage, response: ServerResponse, admit: AdmitDownload = atOnce): Promise<void> {
     const { key, expiresAt } = readLink(request, this.options.signer);
-    await sendLocalFile(request, response, { root: this.root, key, expiresAt });
+    await admit(key, () => sendLocalFile(request, response, { root: this.root, key, expiresAt }));
   }
 
   async close(): Promise<void> {

@@ -34,6 +34,9 @@ export interface LinkOptions {
   readonly ttlSeconds: number | null;
 }
 
+/** Sends a file by its link, at once or when its time has come. @throws GatewayError not to send it. */
+export type AdmitDownload = (key: string, send: () => Promise<void>) => Promise<void>;
+
 /**
  * Where finished files live. Two forms with one behaviour: a local folder and an S3-compatible bucket.
  * A key is a relative path such as `results/task_01/0.mp4`, as {@link checkMediaKey} describes.
@@ -85,10 +88,11 @@ export interface MediaStore {
    * Answers GET and HEAD of `/files/...`, the links of this gateway: the local form sends the file (Range, ETag, 304, 416),
    * the S3 form redirects to a fresh presigned link. Resolves when the answer is out or the client has gone.
    *
+   * @param admit asked before the bytes of a file are sent, once the link has proved to be good.
    * @throws GatewayError before anything was written: `permission_denied` (forged), `link_expired`, `not_found`,
    * `method_not_allowed`, `range_not_satisfiable` or `internal_error`.
    */
-  serve(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  serve(request: IncomingMessage, response: ServerResponse, admit?: AdmitDownload): Promise<void>;
 
   /** Lets go of connections. */
   close(): Promise<void>;

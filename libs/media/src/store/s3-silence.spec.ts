@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { eventually, FaultProxy, type S3Server, startS3Server, startSilentHandshake } from '#testing';
+import { eventually, FaultProxy, type S3Server, startS3Server, startSilentHandshake, startTlsFront } from '#testing';
 import { createMediaStore } from './create-media-store.js';
 import { MediaStoreConfig } from './media-store-config.js';
 import type { MediaStore } from './media-store.js';
@@ -110,6 +110,36 @@ describe('a bucket that falls silent', () => {
     await eventually(() => silent.connections === 0);
     await secure.close();
     await silent.close();
+  });
+
+  it('fails every call in time over TLS, in handshakes as in answers, and works again once it is heard', async () => {
+    const front = await startTlsFront(s3.endpoint);
+    // Without a program that makes certificates the suite of Redis over TLS is skipped too, and says so.
+    if (!front && process.env['CI'] === undefined) return;
+    if (!front) throw new Error('openssl is missing. In CI this must run.');
+    const known = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    const network = await FaultProxy.start(front.url);
+    const secure = await storeWith({ MEDIA_S3_ENDPOINT: network.urlOf(front.url).replace(/\/$/, '') });
+    try {
+      await secure.put('warm.mp4', Readable.from([randomBytes(MEBIBYTE)]), VIDEO);
+      network.set('stall');
+      const beganMs = performance.now();
+      // The first goes on with the connection that there is, the others begin with a handshake.
+      const large = secure.put('large.mp4', Readable.from([randomBytes(20 * MEBIBYTE)]), VIDEO);
+      const calls = [secure.open('warm.mp4').then(buffer), secure.isEmpty(), large];
+      const ended = await Promise.allSettled(calls);
+      expect(ended.map(({ status }) => status)).toEqual(calls.map(() => 'rejected'));
+      expect(performance.now() - beganMs).toBeLessThan(CALL_LIMIT_MS);
+      network.set('pass');
+      expect((await secure.open('warm.mp4').then(buffer)).byteLength).toBe(MEBIBYTE);
+    } finally {
+      if (known === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+      else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = known;
+      await secure.close();
+      await network.close();
+      front.close();
+    }
   });
 
   it('is given time to put a file together where no request waits for it', async () => {
