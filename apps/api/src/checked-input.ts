@@ -1,4 +1,4 @@
-import { type FieldError, GatewayError, isStorable, type Micros, parseMicros } from '#contracts';
+import { type FieldError, GatewayError, type Micros, parseMicros, STORABLE_RULE, unstorableField } from '#contracts';
 import { fieldsOf, inheritedNameIn, optionalFieldsOf, ruleOf } from '#platform';
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
@@ -14,7 +14,7 @@ export function checked<Input extends object>(inputClass: new () => Input, sent:
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) {
     throw new GatewayError('invalid_parameter', 'The body must be a JSON object.');
   }
-  refuseUnstorable(sent as Readonly<Record<string, unknown>>);
+  refuseUnstorable(sent);
   refuseInheritedNames(sent, inputClass);
   const input = plainToInstance(inputClass, sent, { exposeDefaultValues: true });
   const errors = validateSync(input, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
@@ -44,13 +44,9 @@ function refuseInheritedNames(sent: object, inputClass: new () => object): void 
 }
 
 /** @throws GatewayError `invalid_parameter` naming the first field in which, or in whose name, a text is none. */
-function refuseUnstorable(fields: Readonly<Record<string, unknown>>, within?: string): void {
-  for (const [name, value] of Object.entries(fields)) {
-    const param = within ?? name;
-    if (!isStorable(name) || (typeof value === 'string' && !isStorable(value)))
-      throw new GatewayError('invalid_parameter', `${param} must hold no NUL and no half of a character.`, { param });
-    if (typeof value === 'object' && value !== null) refuseUnstorable(value as Record<string, unknown>, param);
-  }
+function refuseUnstorable(fields: object): void {
+  const param = unstorableField(fields);
+  if (param !== undefined) throw new GatewayError('invalid_parameter', `${param} ${STORABLE_RULE}.`, { param });
 }
 
 /**

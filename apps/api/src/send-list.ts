@@ -36,6 +36,11 @@ async function sendCsv<Row extends object>(
   let page = await read({ limit: EXPORT_PAGE, cursor: null });
   response.type('text/csv; charset=utf-8');
   response.setHeader('content-disposition', 'attachment');
+  // What is written as an answer to HEAD is dropped at once, so that nothing would hold the reading up.
+  if (response.req.method === 'HEAD') {
+    response.flushHeaders();
+    return undefined;
+  }
   for (let isFirst = true; ; isFirst = false) {
     const text = toCsv(page.items, isFirst);
     if (!response.write(text) && !response.destroyed) await drained(response, stallMs);

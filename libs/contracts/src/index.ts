@@ -265,7 +265,7 @@ export type {
   UserPart,
 } from './text/text-request.js';
 export type { MessagesStreamEvent, ResponsesStreamEvents } from './text/text-stream-events.js';
-export { TEXT_PROTOCOLS, TEXT_STYLES, type TextProtocol, type TextStyle } from './text/text-style.js';
+export { REDACTED, TEXT_PROTOCOLS, TEXT_STYLES, type TextProtocol, type TextStyle } from './text/text-style.js';
 export {
   type Citation,
   type FileSearchStep,
@@ -296,5 +296,5 @@ export {
   type UpstreamPolicy,
 } from './text/upstream-policy.js';
 export { textModelElsewhere, unknownTextModel, WHERE_TEXT_IS } from './text/where-served.js';
-export { excerpt, hasAtMostCharacters, isStorable } from './unicode-text.js';
+export { excerpt, hasAtMostCharacters, isStorable, STORABLE_RULE, unstorableField } from './unicode-text.js';
 export { wireNames } from './wire-names.js';

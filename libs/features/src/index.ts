@@ -114,6 +114,7 @@ export { EventsModule } from './tasks/events/events.module.js';
 export { FollowTaskService } from './tasks/events/follow-task.service.js';
 export { TaskWatch } from './tasks/events/task-watch.js';
 export { type AccountTask, AccountTasks, type AccountTasksQuery } from './tasks/read/account-tasks.service.js';
+export { FileOwners } from './tasks/read/file-owners.js';
 export { ReadTaskService, type VersionedTask } from './tasks/read/read-task.service.js';
 export { readTaskListQuery } from './tasks/read/task-list.js';
 export {
@@ -143,7 +144,6 @@ export { responsesStyle } from './text/responses/responses-style.js';
 export { INCLUDABLE, type Includable, writeInputItem } from './text/responses/write-input-item.js';
 export { expectShortEcho } from './text/responses/write-responses-answer.js';
 export { EVENT_STREAM, type NamedData } from './text/server-sent-event.js';
-export { CONVERSATION_JSON } from './text/stored-json.js';
 export type { TextOrder } from './text/text-order.js';
 export type { StreamPiece, TextStream } from './text/text-stream.js';
 export { TextUpstreams } from './text/text-upstreams.js';

@@ -121,7 +121,8 @@ export class SignInController {
   ): Answer<'POST /sign-in/invitation'> {
     const { code, ...person } = checked(InvitationBody, body);
     const operator = { actor: 'invited person', requestId: request.requestId, address: request.ip ?? null };
-    const joined = await this.guess(request, () => this.invitations.accept(operator, code, person));
+    // To the address of another person belongs their password: who sends a wrong one guesses it.
+    const joined = await this.guess(request, () => this.invitations.accept(operator, code, person), isTakenAddress);
     if (!joined) throw usedInvitation();
     const owner = { userId: joined.userId, accountId: joined.accountId ?? undefined };
     return this.newSessions.open('invitation', owner, request, response);
@@ -130,8 +131,9 @@ export class SignInController {
   private guess<Opened>(
     { ip: address, requestId }: Request,
     open: () => Promise<Opened | null> | Opened | null,
+    tellsWrong?: (error: unknown) => boolean,
   ): Promise<Opened | null> {
-    return this.guesses.check({ address, requestId }, open);
+    return this.guesses.check({ address, requestId }, open, tellsWrong);
   }
 
   private async callerOf(key: string, request: Request) {
@@ -143,5 +145,8 @@ export class SignInController {
     }
   }
 }
+
+const isTakenAddress = (error: unknown): boolean =>
+  error instanceof GatewayError && error.code === 'conflict' && error.param === 'email';
 
 const usedInvitation = () => wrongCredentials('The invitation was taken already, or is older than 72 hours.');

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { InvitationsService, OneTimeLinks, PeopleService, SessionsModule } from '#features';
-import { untilBlocked } from '#testing';
+import { eventually, untilBlocked } from '#testing';
 import { createApi } from '../create-api.js';
 import { consoleLink } from '../seed.js';
 import { type ConsoleClient, consoleClient, OWN_PAGE } from '../../../gateway/src/testing/console-client.js';
@@ -12,14 +15,27 @@ const PASSWORD = 'correct horse battery';
 describe('Signing in to the console', () => {
   let gateway: TestGateway;
   let api: Awaited<ReturnType<typeof createApi>>;
+  /** An identity provider that takes no code. */
+  const provider = createServer((request, response) => {
+    const self = `http://${request.headers.host}`;
+    const isDiscovery = request.url?.startsWith('/.well-known/');
+    response.writeHead(isDiscovery ? 200 : 400, { 'content-type': 'application/json' });
+    const addresses = { authorization_endpoint: `${self}/authorize`, token_endpoint: `${self}/token` };
+    response.end(JSON.stringify(isDiscovery ? { issuer: self, ...addresses } : { error: 'invalid_grant' }));
+  });
   beforeAll(async () => {
-    gateway = await startTestGateway({ workers: false, environment: { ADMIN_TOKEN } });
+    await once(provider.listen(0, '127.0.0.1'), 'listening');
+    const OIDC_ISSUER = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+    const client = { OIDC_CLIENT_ID: 'gateway', OIDC_CLIENT_SECRET: 'a-secret-of-the-test' };
+    gateway = await startTestGateway({ workers: false, environment: { ADMIN_TOKEN, OIDC_ISSUER, ...client } });
     api = await createApi(gateway.platform);
     await api.init();
   });
   afterAll(async () => {
     await api.close();
     await gateway.stop();
+    provider.closeAllConnections();
+    provider.close();
   });
 
   const query = (text: string, values: unknown[] = []) =>
@@ -204,6 +220,38 @@ describe('Signing in to the console', () => {
     expect((await client.call('POST /profile/password', { password: PASSWORD })).status).toBe(200);
     const short = await client.call('POST /profile/password', { password: 'too short' });
     expect([short.status, short.body.error?.field]).toEqual([400, 'password']);
+  });
+
+  it('counts what a stranger tries with an invitation, and at the identity provider, as guesses too', async () => {
+    const counted = async (): Promise<number> => {
+      const { rows } = await query(
+        `select sum(points)::int as points from rate_count where key like '%guesses:operator%'`,
+      );
+      return Number(rows[0]?.['points'] ?? 0);
+    };
+    const invitations = api.select(SessionsModule).get(InvitationsService);
+    const operator = { actor: 'test', requestId: 'req_test', address: null };
+    const invitation = { accountId: gateway.accountId, role: 'viewer', email: null, invitedBy: 'test' } as const;
+    const { code } = await invitations.create(operator, invitation);
+    const owner = await signedIn();
+    const email = 'guessed@example.com';
+    await owner.call('POST /profile', { email });
+    await owner.call('POST /profile/password', { password: PASSWORD });
+    const guess = { code, name: 'Guesser', email, password: 'wrong horse battery' };
+    const before = await counted();
+    const refused = await consoleClient(gateway).call('POST /sign-in/invitation', guess);
+    expect([refused.status, refused.body.error?.code]).toEqual([409, 'conflict']);
+    await eventually(async () => (await counted()) === before + 1);
+
+    const stranger = consoleClient(gateway);
+    const { body } = await stranger.call('POST /sign-in/oidc');
+    const state = new URL(body.location).searchParams.get('state');
+    await stranger.call(
+      'GET /sign-in/oidc/callback' as 'GET /sign-in',
+      undefined,
+      `/sign-in/oidc/callback?code=guess&state=${state}`,
+    );
+    await eventually(async () => (await counted()) === before + 2);
   });
 
   it('throttles guesses, and still accepts the right password', async () => {

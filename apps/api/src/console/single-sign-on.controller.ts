@@ -1,7 +1,14 @@
 import { Body, Controller, Inject, Req, Res } from '@nestjs/common';
 import type { CookieOptions, Request, Response } from 'express';
-import { GatewayError } from '#contracts';
-import { type AuthorizationChecks, IdentitiesService, IdentityProvider, InvitationsService } from '#features';
+import { type ErrorCode, GatewayError } from '#contracts';
+import {
+  type AuthorizationChecks,
+  type GuessLimiter,
+  IdentitiesService,
+  IdentityProvider,
+  InvitationsService,
+  OPERATOR_GUESSES,
+} from '#features';
 import { PLATFORM, type Platform, publicBaseUrl } from '#runtime';
 import { checked } from '../checked-input.js';
 import { CONSOLE_API } from './console-gate.js';
@@ -32,6 +39,7 @@ type Reason = 'sso' | 'sso-not-invited' | 'sso-other-address' | 'sso-invitation-
 export class SingleSignOnController {
   constructor(
     @Inject(PLATFORM) private readonly platform: Platform,
+    @Inject(OPERATOR_GUESSES) private readonly guesses: GuessLimiter,
     private readonly provider: IdentityProvider,
     private readonly identities: IdentitiesService,
     private readonly invitations: InvitationsService,
@@ -60,7 +68,14 @@ export class SingleSignOnController {
     if (!away) return lead(refusedAs('sso'));
     // The address that the provider knows: a path in PUBLIC_BASE_URL comes before ours.
     const cameBackTo = new URL(`${publicBaseUrl(this.platform.config)}${request.originalUrl}`);
-    const identity = await this.provider.finish(cameBackTo, away.checks);
+    const { ip: address, requestId } = request;
+    // Codes are guesses too, and each is a call of the provider in the gateway's name.
+    const identity = await this.guesses
+      .check({ address, requestId }, () => this.provider.finish(cameBackTo, away.checks))
+      .catch((error: unknown) => {
+        if (!isGatewayError(error, ['rate_limit_exceeded'])) throw error;
+        return null;
+      });
     if (!identity) return lead(refusedAs('sso'));
     try {
       const owner =
@@ -72,7 +87,7 @@ export class SingleSignOnController {
       const accountId = 'accountId' in owner ? (owner.accountId ?? undefined) : undefined;
       await this.newSessions.open('oidc', { userId, accountId }, request, response);
     } catch (error) {
-      if (!(error instanceof GatewayError) || !['conflict', 'permission_denied'].includes(error.code)) throw error;
+      if (!isGatewayError(error, ['conflict', 'permission_denied'])) throw error;
       return lead(refusedAs('sso-other-address'));
     }
     lead(away.to);
@@ -98,5 +113,8 @@ const cookieOptions = ({ secure }: Request): CookieOptions => ({ httpOnly: true,
 const insideOnly = (to: string): string => (/^\/console(\/(?!\/)[^\\]*)?$/.test(to) ? to : '/console/');
 
 const refusedAs = (reason: Reason): string => `/console/sign-in?error=${reason}`;
+
+const isGatewayError = (error: unknown, codes: readonly ErrorCode[]): error is GatewayError =>
+  error instanceof GatewayError && codes.includes(error.code);
 
 const invitedPerson = ({ requestId, ip }: Request) => ({ actor: 'invited person', requestId, address: ip ?? null });

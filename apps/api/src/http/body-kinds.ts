@@ -1,5 +1,4 @@
-import { CONVERSATION_JSON } from '#features';
-import type { JsonBounds } from '#platform';
+import { CONVERSATION_JSON, type JsonBounds } from '#platform';
 
 /** What a body may hold. */
 export interface BodyLimits {

@@ -46,6 +46,15 @@ describe('Resources that accounts share', () => {
     return 'closed';
   }
 
+  async function uploaded(key: string | undefined): Promise<string> {
+    const form = new FormData();
+    form.set('purpose', 'assistants');
+    form.set('file', new Blob([new Uint8Array(24 * MIB)]), 'long.txt');
+    const headers = { authorization: `Bearer ${key}` };
+    const answer = await fetch(`${api.gateway.baseUrl}/v1/files`, { method: 'POST', headers, body: form });
+    return ((await answer.json()) as { id: string }).id;
+  }
+
   /** Begins a request and leaves its body to the caller. */
   function begin(key: string | undefined, path: string, length: number, headers = {}): ClientRequest {
     const sent = httpRequest(api.gateway.baseUrl + path, {
@@ -166,14 +175,6 @@ describe('Resources that accounts share', () => {
 
   it('are not exhausted by one account with downloads that it does not read', async () => {
     const [greedy, other] = [keys[5], keys[4]];
-    const uploaded = async (key: string | undefined): Promise<string> => {
-      const form = new FormData();
-      form.set('purpose', 'assistants');
-      form.set('file', new Blob([new Uint8Array(24 * MIB)]), 'long.txt');
-      const headers = { authorization: `Bearer ${key}` };
-      const answer = await fetch(`${api.gateway.baseUrl}/v1/files`, { method: 'POST', headers, body: form });
-      return ((await answer.json()) as { id: string }).id;
-    };
     const download = async (key: string | undefined, id: string): Promise<IncomingMessage> => {
       const headers = { authorization: `Bearer ${key}` };
       const asked = httpRequest(`${api.gateway.baseUrl}/v1/files/${id}/content`, { agent: false, headers });
@@ -193,6 +194,33 @@ describe('Resources that accounts share', () => {
     for (const answer of unread) answer.destroy();
     await eventually(async () => {
       const again = await download(greedy, mine);
+      again.destroy();
+      return again.statusCode === 200;
+    });
+  });
+
+  it('are not exhausted by unread downloads of the links of one account', async () => {
+    const linkOf = async (key: string | undefined): Promise<string> =>
+      api.gateway.platform.store.url(`uploads/${await uploaded(key)}`, { ttlSeconds: 60 });
+    const download = async (link: string): Promise<IncomingMessage> => {
+      const asked = httpRequest(link, { agent: false });
+      asked.on('error', () => undefined).end();
+      return ((await once(asked, 'response')) as [IncomingMessage])[0];
+    };
+    const [mine, mineToo, theirs] = [await linkOf(keys[5]), await linkOf(keys[5]), await linkOf(keys[4])];
+    const unread = await Promise.all(Array.from({ length: 64 }, () => download(mine)));
+    expect(new Set(unread.map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
+    const refused = await download(mineToo);
+    expect([refused.statusCode, refused.headers['retry-after'], await text(refused)]).toEqual([
+      429,
+      '2',
+      expect.stringContaining('download 64 files at once'),
+    ]);
+    const served = await download(theirs);
+    expect([served.statusCode, (await text(served)).length]).toEqual([200, 24 * MIB]);
+    for (const answer of unread) answer.destroy();
+    await eventually(async () => {
+      const again = await download(mine);
       again.destroy();
       return again.statusCode === 200;
     });

@@ -9,10 +9,12 @@ const REQUEST = 'GET / HTTP/1.1\r\nHost: gateway\r\n\r\n';
 
 describe('Requests sent ahead on one connection', () => {
   const begun: ServerResponse[] = [];
+  let read = 0;
   const handle = oneAfterAnother();
-  const server = createServer(
-    (request, response) => void handle(request as Request, response as Response, () => begun.push(response)),
-  );
+  const server = createServer((request, response) => {
+    read += 1;
+    void handle(request as Request, response as Response, () => begun.push(response));
+  });
   beforeAll(async () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -45,10 +47,16 @@ describe('Requests sent ahead on one connection', () => {
     other.destroy();
   });
 
-  it('end with their connection when there are very many of them, and none of them is begun', async () => {
+  it('end with their connection when there are very many of them, and none of them is begun or read any further', async () => {
+    const before = read;
     const many = opened();
-    many.write(REQUEST.repeat(200));
+    many.write(REQUEST.repeat(1_500));
     await once(many, 'close');
     expect(begun).toHaveLength(1);
+    expect(read - before).toBeLessThan(110);
+    const another = opened();
+    another.write(REQUEST);
+    await eventually(() => begun.length === 2);
+    another.destroy();
   });
 });

@@ -91,6 +91,24 @@ describe('The body of a request', () => {
     expect(within.budget.heldBytes).toBe(0);
   });
 
+  it('is read no further when it comes byte for byte, and its connection ends', async () => {
+    const within = bounds(600 * KIB);
+    const { request, answer } = exchange();
+    const sender = { accountId: ACCOUNT, json: { maxValues: 100, maxKeys: 100 } };
+    const reading = readBody(request, answer, within, sender);
+    for (let sent = 0; sent < 5_000; sent += 1) request.push(' ');
+    await expect(reading).rejects.toMatchObject({ code: 'request_too_large' });
+    expect(answer.getHeader('connection')).toBe('close');
+    expect([request.destroyed, request.listenerCount('data')]).toEqual([false, 0]);
+    answer.emit('finish');
+    expect(request.destroyed).toBe(true);
+  });
+
+  it('may come in small pieces', async () => {
+    const pieces = Array.from({ length: 5_000 }, () => Buffer.alloc(16, ' '));
+    expect((await read(bounds(600 * KIB), ACCOUNT, ...pieces)).bytes).toBe(80_000);
+  });
+
   it('is assembled from pieces of any size without extra memory', async () => {
     const within = bounds(40_000 * KIB, 20_000 * KIB);
     const { request, answer } = exchange();

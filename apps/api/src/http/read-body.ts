@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '#contracts';
-import { BodyBytes, type JsonBounds, JsonScan, nextTurn } from '#platform';
+import { BodyBytes, type JsonBounds, JsonScan, nextTurn, PieceCount } from '#platform';
 import { type BodyBudget, noRoomFor, UNCOUNTED_BYTES } from './body-budget.js';
 import type { SendingRate } from './sending-rate.js';
 
 /** So much of a body is read at a time, in bytes. Then others come first: a socket hands over two megabytes at once. */
 const AT_ONCE_BYTES = 256 * 1024;
+
+/** Clients that write JSON token by token send longer ones. There is no time limit, because a sender may use many slow connections. */
+const PIECES = { leastBytes: 8, withinMs: Number.POSITIVE_INFINITY };
 
 /** What bounds the bodies of a process. */
 export interface BodyBounds {
@@ -33,9 +36,9 @@ export interface SentBody {
  * Reads the body of a request and counts its structure on the way. One that is refused is read to its end all the same,
  * without being held: a client that is still writing would take an early answer for a broken connection.
  *
- * @throws GatewayError `request_too_large`; `overloaded` or `rate_limit_exceeded` when there is no room for it;
- * `invalid_json` when it has too much structure or the client left before the end; `request_timeout` when it comes too
- * slowly, and then its connection ends with the answer.
+ * @throws GatewayError `request_too_large`, also for very many very short pieces; `overloaded` or `rate_limit_exceeded` when there is no room
+ * for it; `invalid_json` when it has too much structure or the client left before the end; `request_timeout` when it comes too
+ * slowly. For how it comes, its connection ends with the answer.
  */
 export async function readBody(
   request: IncomingMessage,
@@ -60,21 +63,24 @@ function received(
     const announced = Number(request.headers['content-length'] ?? 0);
     const arriving = new ArrivingBody(answer, accountId, bounds, scan, announced);
     let restAt = AT_ONCE_BYTES;
+    const pieces = new PieceCount(PIECES);
     const take = (chunk: Buffer): void => {
       arriving.take(chunk);
+      if (pieces.isTooMany(chunk)) return end(new GatewayError('request_too_large', `The body ${pieces.fault}.`));
       if (arriving.bytes < restAt) return;
       restAt = arriving.bytes + AT_ONCE_BYTES;
       request.pause();
       void nextTurn().then(() => request.resume());
     };
-    const tooSlow = (refusal: GatewayError): void => {
-      request.off('data', take);
+    const end = (refusal: GatewayError): void => {
+      unwatch();
+      request.off('data', take).pause();
       bounds.budget.giveBack(answer);
       answer.setHeader('connection', 'close');
       answer.once('finish', () => request.destroy());
       reject(arriving.refusal ?? refusal);
     };
-    const unwatch = bounds.rate.watch(() => arriving.bytes, tooSlow);
+    const unwatch = bounds.rate.watch(() => arriving.bytes, end);
     request.on('data', take);
     request.once('end', () => {
       unwatch();

@@ -3,7 +3,7 @@ import { GatewayError } from '#contracts';
 /** How long a body may pause, in seconds. */
 const PAUSE_SECONDS = 10;
 /** What it must come at on the average, pauses aside, in bytes a second: a poor mobile connection is faster. */
-const LEAST_BYTES_PER_SECOND = 8 * 1024;
+export const LEAST_BYTES_PER_SECOND = 8 * 1024;
 const MEASURE_EVERY_MS = 1_000;
 
 /** What a sender may be behind: all it sent beyond the rate counts for one pause, and no more. */

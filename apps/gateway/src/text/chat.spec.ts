@@ -229,7 +229,7 @@ describe('The openai library, in the chat completions style', () => {
       ['logprobs', { logprobs: true }],
       ['top_logprobs', { logprobs: false, top_logprobs: 2 }],
       ['logit_bias', { logit_bias: { '50256': -100 } }],
-      ['functions', { functions: [{ name: 'f' }] }],
+      ['functions', { functions: [{ name: 'f' }], tools: [{ type: 'function', function: { name: 'g' } }] }],
       ['response_format', { response_format: { type: 'grammar' } }],
       ['tool_choice', { tool_choice: { type: 'a_tool_of_tomorrow' } }],
     ];

@@ -2,7 +2,7 @@ import type { JsonObject } from '#contracts';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../testing/text-vendor/text-gateway.js';
 import { type Style, STYLES, textRequest } from '../testing/text-vendor/text-requests.js';
 
-const MARKED = ['gemini:GSIG', 'messages:MSIG', 'responses:RSIG', 'chat:CSIG'] as const;
+const MARKED = ['gemini:GSIG', 'messages:MSIG', 'responses:RSIG', 'chat:at_call:CSIG'] as const;
 
 /** A conversation whose assistant thought, with the proof an earlier answer gave. */
 function conversation(style: Style, proof: string): JsonObject {
@@ -104,7 +104,7 @@ describe.each(STYLES)('Reasoning that another vendor signed, in the %s style', (
     const proof = MARKED.find((mark) => mark.startsWith(style)) ?? '';
     const { text } = await sent(proof, false);
     expect(text).not.toContain(proof);
-    expect(text).toContain(JSON.stringify(proof.slice(style.length + 1)));
+    expect(text).toContain(JSON.stringify(proof.split(':').at(-1)));
   });
 
   it('keeps reasoning that the vendor itself signed unchanged', async () => {
@@ -138,6 +138,43 @@ describe('Reasoning whose proof a client dropped', () => {
       { role: 'user', content: 'x' },
       { role: 'user', content: 'y' },
     ]);
+  });
+
+  it('goes back to a messages vendor that redacted it, or only left it unsaid, as it came', async () => {
+    const blocks = (signature: string, data: string): JsonObject[] => [
+      { type: 'thinking', thinking: '', signature },
+      { type: 'redacted_thinking', data },
+    ];
+    const said = { role: 'user', content: 'x' };
+    const content = blocks('messages:proof', 'messages:redacted:sealed');
+    const messages = [said, { role: 'assistant', content }, said];
+    const model = MODEL_OVER.messages;
+    const { path, headers, body } = textRequest('messages', { key: gateway.key, model, stream: false });
+    await gateway.send('POST', path, { ...body, messages }, headers);
+    expect(gateway.vendor.last.body['messages']).toEqual([
+      said,
+      { role: 'assistant', content: blocks('proof', 'sealed') },
+      said,
+    ]);
+  });
+
+  it('goes back to a chat vendor in the account that it gave of it', async () => {
+    const given = [{ type: 'reasoning.text', text: 'deep', signature: 'theirs', format: 'theirs' }];
+    const proof = Buffer.from(JSON.stringify(['reasoning', ...given])).toString('base64url');
+    const detail = { type: 'reasoning.text', text: 'deep', signature: `chat:details:${proof}`, index: 0 };
+    const { path, headers, body } = textRequest('chat', { key: gateway.key, model: MODEL_OVER.chat, stream: false });
+    const said = { role: 'assistant', content: 'x', reasoning_content: 'deep' };
+    for (const [details, sent] of [
+      [[detail], { ...said, reasoning_details: given }],
+      [[{ ...detail, signature: 'chat:reasoning_content' }], said],
+    ]) {
+      const messages = [
+        { ...said, reasoning_details: details },
+        { role: 'user', content: 'y' },
+      ] as JsonObject[];
+      await gateway.send('POST', path, { ...body, messages }, headers);
+      expect((gateway.vendor.last.body['messages'] as JsonObject[])[0]).toEqual(sent);
+    }
   });
 
   it('goes back to the vendor that gave its id', async () => {

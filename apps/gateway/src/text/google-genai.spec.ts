@@ -90,6 +90,17 @@ describe('The @google/genai library', () => {
     });
   });
 
+  it('hears where embeddings are made, and that there are no batches', async () => {
+    await expect(client.models.embedContent({ model: MODEL_OVER.chat, contents: 'x' })).rejects.toMatchObject({
+      status: 404,
+      message: expect.stringContaining('POST /v1/embeddings') as string,
+    });
+    await expect(client.batches.create({ model: MODEL_OVER.chat, src: [{ contents: 'x' }] })).rejects.toMatchObject({
+      status: 404,
+      message: expect.stringContaining('There are no batches') as string,
+    });
+  });
+
   it('counts tokens', async () => {
     const { totalTokens } = await client.models.countTokens({ model: MODEL_OVER.chat, contents: 'Hello there' });
     expect(totalTokens).toBeGreaterThan(1);

@@ -1,8 +1,11 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
+import type { ResponseInput } from 'openai/resources/responses/responses';
+import type { JsonObject } from '#contracts';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../testing/text-vendor/text-gateway.js';
 
+const LOOK = { role: 'user' as const, content: 'look' };
 const PNG = 'iVBORw0KGgo=';
 const SCHEMA = { type: 'object' as const, properties: { city: { type: 'string' } } };
 const REFUSED = { status: 400, param: 'moderation' };
@@ -136,6 +139,69 @@ describe('What client libraries say, over vendors that keep to their own rules',
       thinking: { display: 'summarized' },
       output_config: { effort: 'low' },
     });
+  });
+
+  /** Two turns of an agent whose first ends in a call, with each library. */
+  const agents: Readonly<Record<string, (model: string) => Promise<unknown>>> = {
+    openai: async (model) => {
+      const tools = [{ type: 'function' as const, name: 'look', parameters: SCHEMA, strict: false }];
+      const settings = { model, tools, reasoning: { effort: 'high' as const } };
+      const { output } = await openai.responses.create({ ...settings, input: [LOOK] });
+      const result = { type: 'function_call_output' as const, call_id: 'call_v1', output: 'seen' };
+      await openai.responses.create({ ...settings, input: [LOOK, ...(output as ResponseInput), result] });
+    },
+    'openai (chat completions)': async (model) => {
+      const tools = [{ type: 'function' as const, function: { name: 'look', parameters: SCHEMA } }];
+      const settings = { model, tools, reasoning_effort: 'high' as const };
+      const { choices } = await openai.chat.completions.create({ ...settings, messages: [LOOK] });
+      const turns = choices.map(({ message }) => message);
+      const result = { role: 'tool' as const, tool_call_id: 'call_v1', content: 'seen' };
+      await openai.chat.completions.create({ ...settings, messages: [LOOK, ...turns, result] });
+    },
+    '@anthropic-ai/sdk': async (model) => {
+      const thinking = { type: 'adaptive' as const };
+      const settings = { model, max_tokens: 9_000, tools: [{ name: 'look', input_schema: SCHEMA }], thinking };
+      const { content } = await anthropic.messages.create({ ...settings, messages: [LOOK] });
+      const result = { type: 'tool_result' as const, tool_use_id: 'call_v1', content: 'seen' };
+      const messages = [LOOK, { role: 'assistant' as const, content }, { role: 'user' as const, content: [result] }];
+      await anthropic.messages.stream({ ...settings, messages }).finalMessage();
+    },
+    '@google/genai': async (model) => {
+      const tools = [{ functionDeclarations: [{ name: 'look', parametersJsonSchema: SCHEMA }] }];
+      const settings = { model, config: { tools, thinkingConfig: { thinkingBudget: 2_000 } } };
+      const asked = { role: 'user', parts: [{ text: 'look' }] };
+      const { candidates } = await google.models.generateContent({ ...settings, contents: [asked] });
+      const response = { functionResponse: { id: 'call_v1', name: 'look', response: { output: 'seen' } } };
+      const contents = [asked, candidates?.[0]?.content ?? {}, { role: 'user', parts: [response] }];
+      await google.models.generateContent({ ...settings, contents });
+    },
+  };
+  const secondMessage = (): unknown => (gateway.vendor.last.body['messages'] as JsonObject[])[1];
+
+  it.each(Object.keys(agents))('brings back what a model thought and does not show: %s', async (library) => {
+    gateway.vendor.rewrite = (json) => json.replace('"thinking":"Let me think."', '"thinking":""');
+    await agents[library]?.('vendor-opus-4-1-20250805');
+    const content = [{ type: 'thinking', thinking: '', signature: 'proof' }, { type: 'tool_use' }];
+    expect(secondMessage()).toMatchObject({ content });
+  });
+
+  it.each(Object.keys(agents))('brings back the proof that a chat vendor put at a call: %s', async (library) => {
+    const proof = { extra_content: { google: { thought_signature: 'proof' } } };
+    gateway.vendor.rewrite = (json) =>
+      json.replace('"type":"function"', `${JSON.stringify(proof).slice(1, -1)},"type":"function"`);
+    await agents[library]?.(MODEL_OVER.chat);
+    expect(secondMessage()).toMatchObject({ tool_calls: [{ id: 'call_v1', ...proof }] });
+  });
+
+  it.each(Object.keys(agents))('brings back the whole account of a chat vendor’s reasoning: %s', async (library) => {
+    const details = [
+      { type: 'reasoning.text', text: 'Hm', signature: 'proof', format: 'theirs', index: 0 },
+      { type: 'reasoning.encrypted', data: 'sealed', format: 'theirs', index: 1 },
+    ];
+    gateway.vendor.rewrite = (json) =>
+      json.replace('"role":"assistant"', `"role":"assistant","reasoning_details":${JSON.stringify(details)}`);
+    await agents[library]?.(MODEL_OVER.chat);
+    expect(secondMessage()).toMatchObject({ reasoning_details: details, tool_calls: [{ id: 'call_v1' }] });
   });
 
   it('sees a reply that a vendor ended for a reason of its own as no good end', async () => {

@@ -43,7 +43,7 @@ describe('The list of models', () => {
       displayName: MODEL,
       inputTokenLimit: 1_048_576,
       outputTokenLimit: 65_535,
-      supportedActions: ['generateContent', 'streamGenerateContent'],
+      supportedActions: ['generateContent', 'streamGenerateContent', 'countTokens'],
     });
     await expect(models.get({ model: 'no-such-model' })).rejects.toMatchObject({ status: 404 });
   });

@@ -86,7 +86,7 @@ it.each(SEVERAL)('A call of some tools of which none is there is refused by name
     });
 });
 
-it('A call in the former form, of a function that is not there, is refused by name', async () => {
+it('A call in the legacy form, of a function that is not there, is refused by name', async () => {
   for (const model of Object.values(MODEL_OVER).filter((each) => each !== MODEL_OVER.chat))
     expect(await refusalOf('chat', model, false, { function_call: { name: 'get_time' } })).toEqual({
       status: 400,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.js';
 
-export type ChatFinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
+export type ChatFinishReason = 'stop' | 'length' | 'tool_calls' | 'function_call' | 'content_filter';
 
 /** Token counts of the chat style. `prompt_tokens` includes cached, `completion_tokens` includes reasoning. */
 export interface ChatUsage {
@@ -38,6 +38,8 @@ export interface ChatAnswer {
       readonly reasoning_content?: string;
       readonly reasoning_details?: readonly ChatReasoningDetail[];
       readonly tool_calls?: readonly ChatReplyCall[];
+      /** The one call of a reply to a caller that offers `functions`. */
+      readonly function_call?: { readonly name: string; readonly arguments: string };
       /** The citations of the content. */
       readonly annotations?: readonly JsonObject[];
     };

@@ -90,13 +90,15 @@ class Message {
   @Optional(stringOr(listOf(contentPart), 'an array of content parts')) content?: string | ChatPart[] | null;
   @Optional(listOf(toolCall)) tool_calls?: ChatToolCall[] | null;
   @Optional(text({ min: 1 })) tool_call_id?: string | null;
+  /** Who speaks; of a result in the legacy form, the function. */
+  @Optional(text()) name?: string | null;
   @Optional(text()) refusal?: string | null;
   /** Reasoning of an earlier turn, in the fields of several vendors. */
   @Optional(text()) reasoning_content?: string | null;
   @Optional(text()) reasoning?: string | null;
   @Optional(listOf(jsonObject())) reasoning_details?: JsonObject[] | null;
-  /** The former form of one call without an id. */
-  @Optional(jsonObject()) function_call?: JsonObject | null;
+  /** The legacy form of one call without an id. */
+  @Optional(object(CalledFunction)) function_call?: CalledFunction | null;
   /** Speech of an earlier turn, by its id. */
   @Optional(jsonObject()) audio?: JsonObject | null;
 }
@@ -109,8 +111,9 @@ const rolesNeed: FieldCheck = (value, param, report) => {
   const need = (field: string): void => {
     if (value[field] == null) report(`${param}.${field}`, 'missing_parameter', `${param}.${field} is required.`);
   };
-  // What an assistant said may have been calls, or nothing.
-  if (value['role'] !== 'assistant') need('content');
+  // What an assistant said may have been calls, or nothing; so may what a function returned, in words.
+  if (value['role'] === 'function') need('name');
+  if (value['role'] !== 'assistant' && !(value['role'] === 'function' && value['content'] === null)) need('content');
   if (value['role'] === 'tool') need('tool_call_id');
 };
 

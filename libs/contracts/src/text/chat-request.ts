@@ -105,6 +105,10 @@ const toolChoice: FieldCheck = (value, param, report) => {
   variants(forms, { others: 'pass-through' })(value, param, report);
 };
 
+/** The choice among `functions`. */
+const legacyChoice: FieldCheck = (value, param, report) =>
+  (typeof value === 'string' ? choice(['auto', 'none']) : object(NamedFunction))(value, param, report);
+
 class PlainFormat {}
 
 class JsonFormat {
@@ -168,9 +172,9 @@ export class ChatRequest {
     ChatTool[] | null;
   @Optional(toolChoice) tool_choice?: ChatToolChoice | null;
   @Optional(flag()) parallel_tool_calls?: boolean | null;
-  /** The former form of tools. */
+  /** The legacy form of tools. */
   @Optional(listOf(object(FunctionDefinition))) functions?: FunctionDefinition[] | null;
-  @Optional(anything) function_call?: JsonValue;
+  @Optional(legacyChoice) function_call?: 'auto' | 'none' | NamedFunction | null;
   @Optional(
     variants({ text: PlainFormat, json_object: JsonFormat, json_schema: SchemaFormat }, { others: 'pass-through' }),
   )

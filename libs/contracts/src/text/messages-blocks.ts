@@ -34,9 +34,29 @@ class Citations {
   @Optional(flag()) enabled?: boolean | null;
 }
 
+/** A document that its caller put together. */
+class ContentSource {
+  @Required(
+    stringOr(
+      listOf(variants({ text: TextBlock, image: ImageBlock }, { others: 'pass-through' })),
+      'an array of text and image blocks',
+    ),
+  )
+  content!: string | (({ type: 'text' } & TextBlock) | ({ type: 'image' } & ImageBlock))[];
+}
+
+const documentSource = variants(
+  { url: UrlSource, base64: Base64Document, text: TextSource, content: ContentSource },
+  { others: 'pass-through' },
+);
+
 class DocumentBlock {
-  @Required(variants({ url: UrlSource, base64: Base64Document, text: TextSource }, { others: 'pass-through' }))
-  source!: ({ type: 'url' } & UrlSource) | ({ type: 'base64' } & Base64Document) | ({ type: 'text' } & TextSource);
+  @Required(documentSource) source!:
+    | ({ type: 'url' } & UrlSource)
+    | ({ type: 'base64' } & Base64Document)
+    | ({ type: 'text' } & TextSource)
+    | ({ type: 'content' } & ContentSource)
+    | { type: 'file' };
   @Optional(text()) title?: string | null;
   @Optional(text()) context?: string | null;
   @Optional(object(Citations)) citations?: Citations | null;
@@ -50,6 +70,11 @@ class SearchResultBlock {
   @Optional(object(Citations)) citations?: Citations | null;
 }
 
+/** A tool that a search for tools found. */
+class ToolReferenceBlock {
+  @Required(text({ min: 1 })) tool_name!: string;
+}
+
 class ToolUseBlock {
   @Required(text({ min: 1 })) id!: string;
   @Required(text({ min: 1 })) name!: string;
@@ -57,7 +82,13 @@ class ToolUseBlock {
 }
 
 const resultBlock = variants(
-  { text: TextBlock, image: ImageBlock, document: DocumentBlock, search_result: SearchResultBlock },
+  {
+    text: TextBlock,
+    image: ImageBlock,
+    document: DocumentBlock,
+    search_result: SearchResultBlock,
+    tool_reference: ToolReferenceBlock,
+  },
   { others: 'pass-through' },
 );
 
@@ -70,6 +101,7 @@ class ToolResultBlock {
         | ({ type: 'image' } & ImageBlock)
         | ({ type: 'document' } & DocumentBlock)
         | ({ type: 'search_result' } & SearchResultBlock)
+        | ({ type: 'tool_reference' } & ToolReferenceBlock)
       )[];
   @Optional(flag()) is_error?: boolean;
 }
@@ -91,6 +123,7 @@ export type MessagesBlock =
   | MessagesImageBlock
   | MessagesDocumentBlock
   | MessagesSearchResultBlock
+  | ({ type: 'tool_reference' } & ToolReferenceBlock)
   | ({ type: 'tool_use' } & ToolUseBlock)
   | ({ type: 'tool_result' } & ToolResultBlock)
   | ({ type: 'thinking' } & ThinkingBlock)

@@ -26,13 +26,15 @@ export interface TextUsage {
 }
 
 /**
- * One step of a reply. A block (text, refusal, reasoning, call) lasts until the next event of another kind; a call opens with
+ * One step of a reply. A block (text, refusal, reasoning, call) lasts until the next event of another kind or a `break`; a call opens with
  * `call` and grows with `arguments`; no piece is empty; `finish` comes once and last. A failure is a thrown GatewayError, never an event.
  */
 export type TextEvent =
   /** The start of the reply, with the input tokens if the upstream reports them already. */
   | { readonly type: 'start'; readonly inputTokens?: number }
   | { readonly type: 'text'; readonly text: string }
+  /** What comes next belongs to a block of its own, also where it is of the kind that is open. */
+  | { readonly type: 'break' }
   /** Words with which the model declines, where the vendor marks them as such. */
   | { readonly type: 'refusal'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
@@ -57,7 +59,13 @@ export type FinishEvent = Extract<TextEvent, { type: 'finish' }>;
 
 /** A finished block of a reply; sealed reasoning has a signature and no text. `arguments` is the text of a JSON object. */
 export type ReplyBlock =
-  | { readonly type: 'text' | 'refusal'; readonly text: string; readonly citations?: readonly Citation[] }
+  | {
+      readonly type: 'text' | 'refusal';
+      readonly text: string;
+      readonly citations?: readonly Citation[];
+      /** It begins anew, whatever stands in front of it. */
+      readonly isApart?: true;
+    }
   | { readonly type: 'reasoning'; readonly text: string; readonly signature?: string }
   | { readonly type: 'call'; readonly id: string; readonly name: string; readonly arguments: string }
   | { readonly type: 'step'; readonly step: ToolStep };

@@ -10,6 +10,8 @@ export type MediaSource =
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
+  /** It begins a message of its own; others of a turn may be pieces of one text. */
+  readonly isApart?: true;
 }
 
 export interface ImagePart {
@@ -17,12 +19,16 @@ export interface ImagePart {
   readonly source: MediaSource;
   /** How closely to look; a hint. */
   readonly detail?: 'low' | 'high' | 'auto';
+  /** Where the caller wrote it, for a refusal that names it. */
+  readonly param?: string;
 }
 
 export interface FilePart {
   readonly type: 'file';
   readonly source: MediaSource;
   readonly name?: string;
+  /** Where the caller wrote it, for a refusal that names it. */
+  readonly param?: string;
 }
 
 /** The model asked for a function. `arguments` is the text of a JSON object. */
@@ -144,6 +150,8 @@ export interface TextRequest {
   readonly topP?: number;
   readonly topK?: number;
   readonly stopSequences: readonly string[];
+  /** How the caller's style calls what some upstreams refuse, where it is not `stop` and `temperature`. */
+  readonly fieldNames?: { readonly stop: string; readonly temperature: string };
   readonly seed?: number;
   readonly presencePenalty?: number;
   readonly frequencyPenalty?: number;

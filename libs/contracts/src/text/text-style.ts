@@ -8,3 +8,9 @@ export type TextStyle = (typeof TEXT_STYLES)[number];
  */
 export const TEXT_PROTOCOLS = [...TEXT_STYLES, 'sandbox'] as const;
 export type TextProtocol = (typeof TEXT_PROTOCOLS)[number];
+
+/**
+ * Stands behind the protocol in a proof that holds the reasoning itself, where a vendor tells that from a proof beside words,
+ * of which there may be none as well: each goes back in the form in which it came.
+ */
+export const REDACTED = 'redacted:';

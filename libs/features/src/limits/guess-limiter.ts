@@ -78,17 +78,27 @@ export class GuessLimiter {
   /**
    * Checks a guess when it is next: `open` returns what it opens, null when it is wrong.
    *
+   * @param tellsWrong which errors of `open` say that the guess was wrong; others count as neither right nor wrong.
    * @throws GatewayError `rate_limit_exceeded`: too many guesses of the address wait already; it was not looked at.
-   * @throws what `open` throws; that counts as neither right nor wrong.
+   * @throws what `open` throws.
    */
-  async check<Opened>(guess: Guess, open: () => Promise<Opened | null> | Opened | null): Promise<Opened | null> {
+  async check<Opened>(
+    guess: Guess,
+    open: () => Promise<Opened | null> | Opened | null,
+    tellsWrong: (error: unknown) => boolean = () => false,
+  ): Promise<Opened | null> {
     const source = sourceOf(guess.address);
     const address = this.addresses.get(source);
     const delayMs = Math.max(this.delayOf(address), this.delayInAll(source));
-    const opened = delayMs === 0 ? await open() : await this.inTurn(guess, source, delayMs, open);
-    if (opened === null) this.countFailure(guess, source);
-    else this.trusted.set(source, true);
-    return opened;
+    try {
+      const opened = delayMs === 0 ? await open() : await this.inTurn(guess, source, delayMs, open);
+      if (opened === null) this.countFailure(guess, source);
+      else this.trusted.set(source, true);
+      return opened;
+    } catch (error) {
+      if (tellsWrong(error)) this.countFailure(guess, source);
+      throw error;
+    }
   }
 
   /** Writes what was not logged yet. */

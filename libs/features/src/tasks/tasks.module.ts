@@ -4,6 +4,7 @@ import { Database } from '#platform';
 import { MEDIA_STORE, PLATFORM, type Platform } from '#runtime';
 import { PricesModule } from '../billing/prices/prices.module.js';
 import { AccountTasks } from './read/account-tasks.service.js';
+import { FileOwners } from './read/file-owners.js';
 import { ReadTaskService } from './read/read-task.service.js';
 import { TasksNeedingAttentionService } from './read/tasks-needing-attention.service.js';
 import { SubmissionService } from './submit/submission.service.js';
@@ -14,6 +15,7 @@ import { TaskWriter } from './submit/task-writer.js';
   imports: [PricesModule],
   providers: [
     AccountTasks,
+    FileOwners,
     SubmissionService,
     TasksNeedingAttentionService,
     TaskWriter,
@@ -25,6 +27,6 @@ import { TaskWriter } from './submit/task-writer.js';
         new ReadTaskService(database, store, config.server.BALANCE_UNIT),
     },
   ],
-  exports: [AccountTasks, SubmissionService, ReadTaskService, TasksNeedingAttentionService],
+  exports: [AccountTasks, FileOwners, SubmissionService, ReadTaskService, TasksNeedingAttentionService],
 })
 export class TasksModule {}

@@ -9,7 +9,7 @@ import {
 } from '#contracts';
 
 type OpenBlock =
-  | { type: 'text' | 'refusal'; text: string; citations?: Citation[] }
+  | { type: 'text' | 'refusal'; text: string; citations?: Citation[]; isApart?: true }
   | { type: 'reasoning'; text: string; signature?: string }
   | { type: 'call'; id: string; name: string; arguments: string }
   | { type: 'step'; step: ToolStep };
@@ -18,6 +18,7 @@ type OpenBlock =
 export class ReplyCollector {
   readonly #blocks: OpenBlock[] = [];
   #finish: FinishEvent | undefined;
+  #isBroken = false;
 
   add(event: TextEvent): void {
     switch (event.type) {
@@ -25,6 +26,9 @@ export class ReplyCollector {
       case 'refusal':
       case 'reasoning':
         this.#grow(event.type, event.text);
+        break;
+      case 'break':
+        this.#isBroken = true;
         break;
       case 'signature':
         this.#sign(event.signature);
@@ -65,8 +69,11 @@ export class ReplyCollector {
 
   #grow(type: 'text' | 'refusal' | 'reasoning', text: string): void {
     const open = this.#blocks.at(-1);
-    if (open?.type === type && !('signature' in open)) open.text += text;
-    else this.#blocks.push({ type, text });
+    const isBroken = this.#isBroken;
+    this.#isBroken = false;
+    if (open?.type === type && !('signature' in open) && !isBroken) open.text += text;
+    else if (type === 'reasoning') this.#blocks.push({ type, text });
+    else this.#blocks.push({ type, text, ...(isBroken && { isApart: true }) });
   }
 
   #sign(signature: string): void {

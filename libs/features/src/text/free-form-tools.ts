@@ -1,4 +1,5 @@
 import { type FinishReason, type FunctionTool, isJsonObject } from '#contracts';
+import { parseBounded } from '#platform';
 import { isCutOff } from './parsed-arguments.js';
 
 /** A tool whose input is a text and no JSON, as its style says it. */
@@ -36,7 +37,7 @@ export const argumentsOfText = (input: string): string => JSON.stringify({ input
  */
 export function textOfArguments(json: string, end: FinishReason | undefined): string | undefined {
   try {
-    const value: unknown = JSON.parse(json === '' ? '{}' : json);
+    const value: unknown = parseBounded(json === '' ? '{}' : json);
     if (isJsonObject(value) && typeof value['input'] === 'string') return value['input'];
     return isJsonObject(value) && Object.keys(value).length === 0 ? '' : json;
   } catch {

@@ -3,9 +3,12 @@ import {
   type JsonObject,
   type JsonValue,
   type NativeBody,
+  REDACTED,
   TEXT_PROTOCOLS,
   type TextStyle,
 } from '#contracts';
+import { JsonTexts } from '#platform';
+import { accountIn, callProofIn } from '#providers';
 import { asBuffer } from './as-buffer.js';
 import { Signs } from './signs.js';
 
@@ -13,7 +16,7 @@ import { Signs } from './signs.js';
 const SIGNERS = [...TEXT_PROTOCOLS, 'gateway'] as const;
 
 /** How the gateway marks a vendor's proof in an answer of another style. No vendor's own proof holds a colon. */
-const MARK = new RegExp(`^(${SIGNERS.join('|')}):`);
+const MARK = new RegExp(`^(${SIGNERS.join('|')}):(?:${REDACTED})?`);
 
 /** What a body with such a mark, or with the empty signature of a vendor that gives none, holds somewhere. */
 const SIGNS = new Signs([...SIGNERS.map((signer) => `"${signer}:`), '"signature":""', '"signature": ""']);
@@ -63,7 +66,10 @@ const CLEANERS: Readonly<Record<TextStyle, Cleaner>> = {
   responses: (body) => withItems(body, 'input', (item) => cleanItem(item)),
   messages: cleanMessages,
   gemini: (body) => withItems(body, 'contents', (content) => withItems(content, 'parts', cleanPart)),
-  chat: (body) => withItems(body, 'messages', cleanMessage),
+  chat: (body) => {
+    const texts = new JsonTexts();
+    return withItems(body, 'messages', (message) => cleanMessage(message, texts));
+  },
 };
 
 /** Puts each object of a list through `clean`; undefined leaves it out, and so does a list inside that became empty. */
@@ -85,9 +91,12 @@ const isEmptied = (item: JsonValue): boolean =>
 
 /** The proof as the style's own vendor gave it; undefined when another did, or none. */
 function ownProof(style: TextStyle, proof: string): string | undefined {
-  const mark = MARK.exec(proof)?.[0];
+  const [mark, signer] = MARK.exec(proof) ?? [];
   if (mark === undefined) return proof === '' ? undefined : proof;
-  return mark === `${style}:` ? proof.slice(mark.length) : undefined;
+  if (signer !== style) return undefined;
+  const own = proof.slice(mark.length);
+  // What else stands in the place of a proof in chat says where its reasoning belongs.
+  return style === 'chat' ? callProofIn(own) : own;
 }
 
 /** The object with its proof unmarked; undefined when the proof is foreign. */
@@ -138,16 +147,26 @@ function cleanPart(part: JsonObject): JsonObject | undefined {
   return part['thought'] === true || isOnlyProof ? undefined : rest;
 }
 
-/** The proofs of a chat message go; its text, reasoning included, stays. */
-function cleanMessage(message: JsonObject): JsonObject {
-  const cleaned = withItems(message, 'reasoning_details', cleanDetail);
-  const { reasoning_details: details, ...rest } = cleaned;
-  const isBare = cleaned !== message && Array.isArray(details) && details.length === 0;
-  return withItems(isBare ? rest : cleaned, 'tool_calls', cleanCall);
+/** The proofs of a chat message go, but those of its own vendor; its text, reasoning included, stays. */
+const cleanMessage = (message: JsonObject, texts: JsonTexts): JsonObject =>
+  withItems(withOwnDetails(message, texts), 'tool_calls', cleanCall);
+
+function withOwnDetails(message: JsonObject, texts: JsonTexts): JsonObject {
+  const { reasoning_details: sent, ...rest } = message;
+  if (!Array.isArray(sent)) return message;
+  const details = (sent as readonly JsonValue[]).flatMap((detail) => ownDetails(detail, texts));
+  if (details.length === sent.length && details.every((detail, place) => detail === sent[place])) return message;
+  return details.length > 0 ? { ...rest, reasoning_details: details } : rest;
 }
 
-const cleanDetail = (detail: JsonObject): JsonObject | undefined =>
-  withOwnProof(detail, 'chat', 'data' in detail ? 'data' : 'signature');
+/** A detail of the gateway's making becomes the vendor's own ones that its proof holds. */
+function ownDetails(detail: JsonValue, texts: JsonTexts): readonly JsonValue[] {
+  const proof = isJsonObject(detail) ? (detail['data'] ?? detail['signature']) : undefined;
+  if (typeof proof !== 'string') return [detail];
+  const mark = MARK.exec(proof)?.[0];
+  if (mark === undefined) return proof === '' ? [] : [detail];
+  return mark === 'chat:' ? accountIn(proof.slice(mark.length), texts).details : [];
+}
 
 function cleanCall(call: JsonObject): JsonObject {
   const { extra_content: extra, ...rest } = call;

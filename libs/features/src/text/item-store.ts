@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, isIdentifier, isJsonObject, type JsonObject, type JsonValue } from '#contracts';
-import { Database, type JsonBounds, LongText } from '#platform';
+import { CONVERSATION_JSON, Database, type JsonBounds, LongText } from '#platform';
 import type { ReserveMemory } from './reserve-memory.js';
 import { findInputItems, type InputItemPage, type InputItemQuery } from './input-item-page.js';
 import {
@@ -13,7 +13,7 @@ import {
   REMOVE,
   SAVE,
 } from './item-store-statements.js';
-import { CONVERSATION_JSON, readLongJson, SHORT_JSON_BYTES } from './stored-json.js';
+import { readLongJson, SHORT_JSON_BYTES } from './stored-json.js';
 import { storableJson } from './storable-json.js';
 
 /** How long responses can be referred to. */

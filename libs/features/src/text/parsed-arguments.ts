@@ -1,14 +1,5 @@
-import { type FinishReason, GatewayError, isJsonObject, type JsonObject, type ReplyBlock } from '#contracts';
-
-/** The arguments of a call as an object; undefined when the model wrote something else, or was cut off. */
-function argumentsObject(json: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(json === '' ? '{}' : json);
-    return isJsonObject(value) ? (value as JsonObject) : undefined;
-  } catch {
-    return undefined;
-  }
-}
+import { type FinishReason, GatewayError, type JsonObject, type ReplyBlock } from '#contracts';
+import { parsedObject } from '#platform';
 
 /** Ends of a reply that leave its last call unfinished. */
 const CUT_OFF: ReadonlySet<FinishReason> = new Set(['length', 'content-filter']);
@@ -24,7 +15,7 @@ export const isCutOff = (end: FinishReason | undefined): boolean => end !== unde
  * @throws GatewayError `upstream_error` for arguments that are whole and no JSON object.
  */
 export function finishedArguments(json: string, end: FinishReason | undefined): JsonObject | undefined {
-  const object = argumentsObject(json);
+  const object = parsedObject(json === '' ? '{}' : json);
   if (object || isCutOff(end)) return object;
   throw new GatewayError('upstream_error', 'The model wrote a function call whose arguments cannot be read.');
 }

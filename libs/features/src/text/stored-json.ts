@@ -1,14 +1,21 @@
 import type { Database } from '#platform';
-import { BodyBytes, type JsonBounds, JsonScan, nextTurn, parsedJson, parsedParts, textOf, Turns } from '#platform';
+import {
+  BodyBytes,
+  CONVERSATION_JSON,
+  type JsonBounds,
+  JsonScan,
+  nextTurn,
+  parsedJson,
+  parsedParts,
+  textOf,
+  Turns,
+} from '#platform';
 
 /** Stored JSON up to this size is read with its row; a longer one in pieces, in bytes. */
 export const SHORT_JSON_BYTES = 256 * 1024;
 
 /** How much of it one row carries, in bytes. */
 const PIECE_BYTES = 256 * 1024;
-
-/** How much structure the turns of a request may have: thousands of them with their tool calls, and no more work than some 20 ms at once. */
-export const CONVERSATION_JSON: JsonBounds = { maxValues: 100_000, maxKeys: 30_000 };
 
 interface PieceRow {
   readonly nth: number;

@@ -1,6 +1,8 @@
 import { GatewayError, type FinishReason, type TextEvent, type TextUsage } from '#contracts';
 import fc from 'fast-check';
 import { ReplyCollector } from './collect-reply.js';
+import { chatStyle } from './chat/chat-style.js';
+import { chatAnswer } from './chat/write-chat-answer.js';
 import { geminiArrayStyle, geminiEventStyle } from './gemini/gemini-style.js';
 import { geminiAnswer } from './gemini/write-gemini-answer.js';
 import { messagesStyle } from './messages/messages-style.js';
@@ -45,6 +47,7 @@ const step: fc.Arbitrary<TextEvent[]> = fc.oneof(
   words.map((text): TextEvent[] => [{ type: 'text', text }]),
   words.map((text): TextEvent[] => [{ type: 'reasoning', text }]),
   fc.constant<TextEvent[]>([{ type: 'signature', signature: 'messages:proof' }]),
+  words.map((text): TextEvent[] => [{ type: 'break' }, { type: 'text', text }]),
   fc.constant<TextEvent[]>([
     { type: 'text', text: 'So' },
     { type: 'arguments', json: '{}' },
@@ -190,6 +193,44 @@ describe('A content-generation stream', () => {
     expect(geminiAnswer({ blocks: [], finish }, 'm', 'r')).toMatchObject({
       candidates: [{ finishReason, safetyRatings: [] }],
       promptFeedback: { safetyRatings: [] },
+    });
+  });
+});
+
+describe('Two texts that follow each other', () => {
+  const source = { kind: 'page' as const, page: { url: 'https://a.example/', title: 'A', text: '' } };
+  const events: TextEvent[] = [
+    { type: 'text', text: 'Looking.' },
+    { type: 'break' },
+    { type: 'text', text: 'Done.' },
+    { type: 'citation', citation: { start: 0, end: 4, text: 'Done', index: 0, source } },
+    { type: 'finish', reason: 'stop', usage: USAGE },
+  ];
+
+  it('are two blocks and two messages where the style has them, with citations that count in their own', () => {
+    const { content } = messagesAnswer(collected(events), 'vendor-5');
+    expect(content).toMatchObject([{ text: 'Looking.' }, { text: 'Done', citations: [{}] }, { text: '.' }]);
+    const { output } = responsesAnswer(collected(events), RESPONSES);
+    const annotations = [{ start_index: 0, end_index: 4 }];
+    expect(output).toMatchObject([{ content: [{ text: 'Looking.' }] }, { content: [{ text: 'Done.', annotations }] }]);
+  });
+
+  it('are a blank line apart where clients put all text of a reply together, whole and streamed', () => {
+    const annotations = [{ url_citation: { start_index: 10, end_index: 14 } }];
+    const chat = context({ model: 'vendor-5', messages: [] });
+    expect(chatAnswer(collected(events), chat).choices[0]?.message).toMatchObject({
+      content: 'Looking.\n\nDone.',
+      annotations,
+    });
+    const chunks = written(chatStyle.stream(chat), events).split('\n\n');
+    expect(chunks.find((chunk) => chunk.includes('annotations'))).toContain('"start_index":10,"end_index":14');
+    const whole = geminiAnswer(collected(events), 'vendor-5', 'req_1').candidates[0];
+    expect(whole).toMatchObject({
+      content: { parts: [{ text: 'Looking.' }, { text: '\n\nDone.' }] },
+      groundingMetadata: { groundingSupports: [{ segment: { partIndex: 1, startIndex: 2, endIndex: 6 } }] },
+    });
+    expect(parsedStream(written(geminiEventStyle.stream(GEMINI), events)).at(-1)).toMatchObject({
+      candidates: [{ groundingMetadata: { groundingSupports: [{ segment: { startIndex: 10, endIndex: 14 } }] } }],
     });
   });
 });

@@ -74,6 +74,7 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   }),
   feature('text file', everywhere('ok')),
   feature('document title and context', { messages: 'ok' }, 'They stand in front of the text.'),
+  feature('document of content blocks', { messages: 'ok' }, 'They stand as they are behind its title and context.'),
   feature('context of a PDF', { messages: 'ok' }, 'It stands in front of the file.'),
   feature('name of a file', {
     responses: ['ok', 'ok', 'hint'],
@@ -123,6 +124,11 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   ),
   feature('calls of free-form tools in earlier turns', { responses: 'ok', chat: 'ok' }),
   feature('image in a result', everywhere('ok')),
+  feature(
+    'tools that a result names',
+    { messages: 'ok' },
+    'In words: tools whose loading is deferred are offered from the beginning.',
+  ),
   feature('file in a result', everywhere('ok'), 'Over chat and gemini it stands behind the result.'),
   feature('search results', { messages: 'ok' }, 'Their citing is refused.'),
   feature(
@@ -257,7 +263,13 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   feature('name of who speaks', { chat: 'hint' }),
   feature('several replies at once', { chat: 'refused' }),
   feature('bias of tokens', { chat: 'refused' }),
-  feature('former functions', { chat: 'refused' }),
+  feature(
+    'legacy functions',
+    { chat: 'ok' },
+    '`functions` and `function_call`; the reply has the same form, with one call at most.',
+  ),
+  feature('calls and results of legacy functions', { chat: 'ok' }),
+  feature('legacy functions beside tools', { chat: 'refused' }),
   feature('search of the web by an option', { chat: 'refused' }),
   feature('forms, lengths and words that a server enforces', { chat: 'refused' }),
   feature('further ways of sampling', { chat: 'hint' }),

@@ -11,8 +11,21 @@ const idsIn = (turns: readonly Turn[]): string[] =>
     .flatMap((part) => (part.type === 'call' ? [part.id] : part.type === 'result' ? [`=${part.callId}`] : []));
 
 describe('Calls of earlier turns', () => {
+  it('are refused by name where their arguments together have more structure than is parsed, however many they are', () => {
+    const turns = new TurnList('messages');
+    const json = `{"a":[${'{},'.repeat(20_000)}1]}`;
+    const parts = Array.from({ length: 30 }, (_, place) => ({ ...call(`call_${place}`), arguments: json }));
+    expect(() => turns.assistant(parts)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_parameter',
+        param: 'messages',
+        message: 'messages: The arguments of all calls in it together may hold at most 100000 values.',
+      }),
+    );
+  });
+
   it('have unique ids where a vendor restarts its count in every turn, and results stay with their calls', () => {
-    const turns = new TurnList();
+    const turns = new TurnList('messages');
     for (const round of ['one', 'two']) {
       turns.user(text(round));
       turns.assistant([call('call_0'), call('call_1')]);
@@ -26,7 +39,7 @@ describe('Calls of earlier turns', () => {
   });
 
   it('of one turn with the same id are answered in order', () => {
-    const turns = new TurnList();
+    const turns = new TurnList('messages');
     turns.assistant([call('same'), call('same')]);
     for (const said of ['first', 'second']) turns.result({ callId: 'same', content: text(said), isError: false }, 'r');
     const [one, two, ...answered] = idsIn(turns.conversation().turns);
@@ -34,7 +47,7 @@ describe('Calls of earlier turns', () => {
   });
 
   it('are answered by their names where no call has the id of a result', () => {
-    const turns = new TurnList();
+    const turns = new TurnList('messages');
     turns.assistant([call('a', 'f'), call('b', 'g'), call('c', 'f')]);
     for (const name of ['f', 'g', 'f'])
       turns.result({ callId: 'unknown', name, content: text(name), isError: false }, 'r');
@@ -42,7 +55,7 @@ describe('Calls of earlier turns', () => {
   });
 
   it('are answered once by their names', () => {
-    const turns = new TurnList();
+    const turns = new TurnList('messages');
     turns.assistant([call('a')]);
     const answer = (): void => turns.result({ callId: '', name: 'f', content: [], isError: false }, 'r');
     answer();
@@ -51,7 +64,7 @@ describe('Calls of earlier turns', () => {
 
   it('without ids get the same ones in every request', () => {
     const ids = () => {
-      const turns = new TurnList();
+      const turns = new TurnList('messages');
       for (const _turn of ['one', 'two']) turns.assistant([call(turns.nextCallId())]);
       return idsIn(turns.conversation().turns);
     };
@@ -60,7 +73,7 @@ describe('Calls of earlier turns', () => {
   });
 
   it('are paired quickly in a long session', () => {
-    const turns = new TurnList();
+    const turns = new TurnList('messages');
     const started = performance.now();
     for (let round = 0; round < 20_000; round += 1) {
       turns.assistant([call(turns.nextCallId())]);
@@ -71,14 +84,14 @@ describe('Calls of earlier turns', () => {
 });
 
 it('A message without parts is one without words, so that every vendor has a turn to answer', () => {
-  const turns = new TurnList();
+  const turns = new TurnList('messages');
   turns.user([]);
   expect(turns.conversation()).toEqual({ system: [], turns: [{ role: 'user', parts: text('') }] });
 });
 
 describe('The system message', () => {
   it('becomes the turn to answer when there is no other turn', () => {
-    const turns = new TurnList();
+    const turns = new TurnList('messages');
     turns.system('Be brief.');
     turns.system('Say hello.');
     expect(turns.conversation()).toEqual({
@@ -86,4 +99,12 @@ describe('The system message', () => {
       turns: [{ role: 'system', parts: text('Say hello.') }],
     });
   });
+});
+
+it('Two messages of one turn of the assistant are told apart from the pieces of one', () => {
+  const turns = new TurnList('messages');
+  turns.assistant([...text('It is '), ...text('here.')]);
+  turns.assistant(text('Done.'));
+  const [turn] = turns.conversation().turns;
+  expect(turn?.parts).toEqual([...text('It is '), ...text('here.'), { type: 'text', text: 'Done.', isApart: true }]);
 });

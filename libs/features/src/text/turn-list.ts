@@ -7,6 +7,7 @@ import {
   type Turn,
   type UserPart,
 } from '#contracts';
+import { JsonTexts, TooMuchStructure } from '#platform';
 import { unpackResults } from './hosted-tools/carried-results.js';
 
 interface Result {
@@ -27,6 +28,8 @@ interface MadeCall {
 
 /** Gathers the turns of a conversation in order and pairs each function result with its call. */
 export class TurnList {
+  /** What the request holds as JSON within texts. */
+  readonly texts = new JsonTexts();
   readonly #system: string[] = [];
   readonly #turns: { role: Turn['role']; parts: (UserPart | AssistantPart)[] }[] = [];
   readonly #callsById = new Map<string, MadeCall[]>();
@@ -36,6 +39,9 @@ export class TurnList {
   #lastResults: ResultPart[] | undefined;
   /** Results of the gateway's own tools in the assistant's last turn; they follow that turn. */
   #carried: ResultPart[] = [];
+
+  /** @param field of the request that holds the conversation. */
+  constructor(private readonly field: string) {}
 
   /** What the system says: in front of the conversation while it has no turn, and then where it stands. */
   system(text: string): void {
@@ -51,16 +57,20 @@ export class TurnList {
     this.#turns.push({ role: 'user', parts: [...parts] });
   }
 
-  /** Neighbouring assistant parts are one turn: text and the calls it ends in belong together. */
+  /**
+   * Neighbouring assistant parts are one turn: text and the calls it ends in belong together.
+   *
+   * @throws GatewayError `invalid_parameter` when the arguments of all calls together have more structure than is parsed.
+   */
   assistant(sent: readonly AssistantPart[]): void {
-    const { said: parts, results } = unpackResults(sent);
+    const { said: parts, results } = unpackResults(sent, this.texts);
     this.#carried.push(...results);
     if (parts.length === 0) return;
     const added = parts.map((part) => (part.type === 'call' ? { ...part, id: this.#addCall(part).id } : part));
     const last = this.#turns.at(-1);
     if (last?.role === 'assistant') {
       dropRepeated(last.parts, added);
-      last.parts.push(...added);
+      last.parts.push(...apartFrom(last.parts.at(-1), added));
     } else this.#turns.push({ role: 'assistant', parts: added });
   }
 
@@ -94,13 +104,28 @@ export class TurnList {
     return { system: [], turns: [{ role: 'user', parts: [{ type: 'text', text: '' }] }] };
   }
 
-  #addCall({ id: sent, name }: CallPart): MadeCall {
+  #addCall({ id: sent, name, arguments: json }: CallPart): MadeCall {
+    this.#countArguments(json);
     this.#calls += 1;
     const sameId = listIn(this.#callsById, sent);
     const call = { id: sameId.length === 0 ? sent : `${sent}_${this.#calls}`, name, isAnswered: false };
     sameId.push(call);
     listIn(this.#callsByName, name).push(call);
     return call;
+  }
+
+  /** Many vendors take arguments as objects, and so they are parsed on their way. */
+  #countArguments(json: string): void {
+    try {
+      this.texts.count(json);
+    } catch (failure) {
+      if (!(failure instanceof TooMuchStructure)) throw failure;
+      throw new GatewayError(
+        'invalid_parameter',
+        `${this.field}: The arguments of all calls in it together may ${failure.rule}.`,
+        { param: this.field },
+      );
+    }
   }
 
   /** Of several calls with one id, the oldest is answered first. */
@@ -134,6 +159,15 @@ function listIn<Item>(lists: Map<string, Item[]>, key: string): Item[] {
 function oldestOpen(calls: MadeCall[]): MadeCall | undefined {
   while (calls.length > 1 && calls[0]?.isAnswered) calls.shift();
   return calls.find(({ isAnswered }) => !isAnswered);
+}
+
+/** Two messages of one turn stay two, also where a vendor has one place for what was said. */
+function apartFrom(
+  before: UserPart | AssistantPart | undefined,
+  [first, ...rest]: readonly AssistantPart[],
+): readonly AssistantPart[] {
+  if (!first) return [];
+  return [before?.type === 'text' && first.type === 'text' ? { ...first, isApart: true } : first, ...rest];
 }
 
 /** Thoughts that are there without their proof and are repeated with it: some clients keep both, others the proof alone. */

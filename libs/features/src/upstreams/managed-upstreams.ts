@@ -1,4 +1,4 @@
-import { type FieldError, GatewayError, type JsonObject } from '#contracts';
+import { type FieldError, GatewayError, type JsonObject, STORABLE_RULE, unstorableField } from '#contracts';
 import { type Database, logger, type SecretSealer, type StatementRunner } from '#platform';
 import { fieldName, type UpstreamMistake } from '#providers';
 import type { AuditedChanges, Operator } from '../accounts/audit.js';
@@ -78,9 +78,13 @@ export class ManagedUpstreams<Row extends ManagedRow, Entry extends FileEntry> {
     return one(found ? [found] : [], id);
   }
 
-  /** @throws GatewayError `invalid_parameter` or `unknown_parameter` with every wrong field; `conflict`: the id is taken. */
+  /**
+   * A field that is `null` has its default.
+   *
+   * @throws GatewayError `invalid_parameter` or `unknown_parameter` with every wrong field; `conflict`: the id is taken.
+   */
   async create(operator: Operator, sent: JsonObject): Promise<UpstreamView> {
-    const entry = this.checked(sent);
+    const entry = this.checked(mergePatch({}, sent));
     this.expectNotOfFile(entry.id);
     const values = this.kind.valuesOf(entry, this.sealed(entry));
     const row = await this.changes.runStatements(operator, async (transaction) => {
@@ -145,6 +149,9 @@ export class ManagedUpstreams<Row extends ManagedRow, Entry extends FileEntry> {
 
   /** @throws GatewayError with every wrong field. */
   private checked(sent: JsonObject): Entry {
+    const unstorable = unstorableField(sent);
+    if (unstorable !== undefined)
+      throw GatewayError.fromFields([this.fieldErrorOf({ path: [unstorable], rule: STORABLE_RULE })]);
     const { checked, mistakes } = this.kind.check(sent);
     const [first, ...rest] = mistakes.map((mistake) => this.fieldErrorOf(mistake));
     if (first) throw GatewayError.fromFields([first, ...rest]);

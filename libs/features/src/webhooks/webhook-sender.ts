@@ -1,5 +1,12 @@
 import { Webhook } from 'standardwebhooks';
-import { type Database, FetchRefused, logger, retryOnConnectionError, type SafeFetcher } from '#platform';
+import {
+  type Database,
+  FetchRefused,
+  type FetchRefusedCode,
+  logger,
+  retryOnConnectionError,
+  type SafeFetcher,
+} from '#platform';
 import { type Failpoints } from '#runtime';
 import type { ReadTaskService } from '../tasks/read/read-task.service.js';
 import { ReceiverCalls } from './receiver-calls.js';
@@ -217,5 +224,11 @@ export class WebhookSender {
   }
 }
 
-/** A rule that the address itself breaks; a name that leads to a private address today may lead elsewhere tomorrow. */
-const isRule = (error: unknown): boolean => error instanceof FetchRefused && error.code !== 'address_blocked';
+/** Refusals that say nothing of the address: the name may lead elsewhere tomorrow, or the server answer in another way. */
+const PASSING_REFUSALS: ReadonlySet<string> = new Set<FetchRefusedCode>([
+  'address_blocked',
+  'too_many_interim_responses',
+]);
+
+/** A rule that the address itself breaks. */
+const isRule = (error: unknown): boolean => error instanceof FetchRefused && !PASSING_REFUSALS.has(error.code);

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import type { StopSignal } from '#contracts';
-import { timeIsUp } from '#platform';
+import { GatewayError, type StopSignal } from '#contracts';
+import { PieceCount, timeIsUp } from '#platform';
 import type { ReplyHead } from './reply-head.js';
 import { ReplyTooLarge } from './reply-too-large.js';
 
@@ -46,6 +46,20 @@ export const wholeReplyBytes = (
     line.dispatch(request, new WholeReplyHandler(limits, (head, bytes) => resolve({ ...head, bytes }), reject));
   });
 
+/** Heads of status 1xx before the real one. Servers send one or two, and each lets a call wait for as long again. */
+const INTERIM_HEADS_MAX = 32;
+
+/** Counts the heads that come before the real one. */
+export class InterimHeads {
+  #count = 0;
+
+  /** @throws GatewayError `upstream_error` */
+  add(): void {
+    if (++this.#count > INTERIM_HEADS_MAX)
+      throw new GatewayError('upstream_error', 'The upstream announces a reply again and again and sends none.');
+  }
+}
+
 type Settle = (head: ReplyHead, bytes: Buffer) => void;
 
 /**
@@ -58,6 +72,8 @@ class WholeReplyHandler implements Dispatcher.DispatchHandler {
   readonly #settle: Settle;
   readonly #fail: (error: unknown) => void;
   readonly #chunks: Buffer[] = [];
+  readonly #pieces = new PieceCount();
+  #interim: InterimHeads | undefined;
   readonly #timer: NodeJS.Timeout | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #leaving: { readonly reason: Error } | undefined;
@@ -85,7 +101,8 @@ class WholeReplyHandler implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     try {
-      this.#maxBytes = this.#accept({ status, headers });
+      if (status < 200) (this.#interim ??= new InterimHeads()).add();
+      else this.#maxBytes = this.#accept({ status, headers });
     } catch (error) {
       controller.abort(error as Error);
     }
@@ -93,18 +110,23 @@ class WholeReplyHandler implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (this.#bytes <= this.#maxBytes) this.#chunks.push(chunk);
-    else controller.abort(new ReplyTooLarge({ status: this.#status, headers: this.#headers }));
+    if (this.#bytes > this.#maxBytes) controller.abort(new ReplyTooLarge(this.#head));
+    else if (this.#pieces.isTooMany(chunk)) controller.abort(new ReplyTooLarge(this.#head, this.#pieces.fault));
+    else this.#chunks.push(chunk);
   }
 
   onResponseEnd(): void {
     this.#end();
-    this.#settle({ status: this.#status, headers: this.#headers }, this.#body());
+    this.#settle(this.#head, this.#body());
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#end();
     this.#fail(error);
+  }
+
+  get #head(): ReplyHead {
+    return { status: this.#status, headers: this.#headers };
   }
 
   #body(): Buffer {

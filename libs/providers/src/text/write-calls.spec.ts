@@ -1,9 +1,23 @@
-import type { JsonObject, TextRequest } from '#contracts';
+import type { AssistantPart, JsonObject, TextRequest } from '#contracts';
 import { PLAIN } from './testing/text-requests.js';
 import { PROTOCOL_CODECS } from './upstream/protocol-codecs.js';
 
 const write = (protocol: keyof typeof PROTOCOL_CODECS, change: Partial<TextRequest>): JsonObject =>
   PROTOCOL_CODECS[protocol].write({ ...PLAIN, ...change }, 'upstream-name', { marksPromptCache: false });
+
+describe('What was said in one turn of the assistant', () => {
+  const contentOf = (parts: AssistantPart[]): unknown =>
+    (write('chat', { turns: [{ role: 'assistant', parts }] })['messages'] as JsonObject[])[0]?.['content'];
+  const said = (text: string, isApart?: true) => ({ type: 'text' as const, text, ...(isApart && { isApart }) });
+
+  it('goes to a chat vendor as one content: messages a blank line apart, pieces of one text as they are', () => {
+    const call = { type: 'call' as const, id: 'a', name: 'f', arguments: '{}' };
+    expect(contentOf([said('Looking.'), said('Done.', true)])).toBe('Looking.\n\nDone.');
+    expect(contentOf([said('Looking.'), call, said('Done.')])).toBe('Looking.\n\nDone.');
+    expect(contentOf([said('Par'), said('is')])).toBe('Paris');
+    expect(contentOf([said('Looking.\n'), said('Done.', true)])).toBe('Looking.\nDone.');
+  });
+});
 
 describe('A call of an earlier turn, made by another vendor', () => {
   const turnsOf = (id: string, json = '{}'): TextRequest['turns'] => [

@@ -22,6 +22,34 @@ describe('Reasoning of earlier turns', () => {
     expect(assistant(after(reasoning(`chat:${field}`), { type: 'text', text: 'x' }))).not.toHaveProperty(field);
   });
 
+  it('goes back to a chat vendor in the content where it came so, in every turn', () => {
+    const thought = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] };
+    const turns = after(reasoning('chat:thinking'), { type: 'text', text: 'x' }, call);
+    expect(assistant(turns)).toMatchObject({
+      content: [thought, { type: 'text', text: 'x' }],
+      tool_calls: [{ id: 'c' }],
+    });
+    expect(assistant(after(reasoning('chat:thinking'), { type: 'text', text: 'x' }))).toMatchObject({
+      content: [thought, { type: 'text', text: 'x' }],
+    });
+    expect(assistant(turns, { replayedReasoning: 'never' })).toMatchObject({ content: 'x' });
+  });
+
+  it('that a chat vendor proved behind a call goes back at that call', () => {
+    const late: AssistantPart = { ...reasoning('chat:behind_call:S'), text: '' };
+    const other = { ...call, id: 'd' };
+    const signed = { google: { thought_signature: 'S' } };
+    for (const parts of [
+      [call, late, other],
+      [call, { type: 'text' as const, text: 'x' }, late, other],
+      [late, call, other],
+    ]) {
+      const { tool_calls: calls } = assistant(after(...parts));
+      expect(calls).toMatchObject([{ id: 'c', extra_content: signed }, { id: 'd' }]);
+      expect((calls as JsonObject[])[1]).not.toHaveProperty('extra_content');
+    }
+  });
+
   it('of another vendor goes to a chat vendor only where an operator says that it must', () => {
     const foreign = after(reasoning('messages:proof'), call);
     expect(assistant(foreign)).not.toHaveProperty('reasoning_content');
@@ -47,6 +75,19 @@ describe('Reasoning of earlier turns', () => {
 
   const thinking = (turns: TextRequest['turns']): JsonObject =>
     write('messages', { turns, reasoning: { effort: 'low', visible: true } });
+
+  it('goes back to a messages vendor as the block that it came in: shown, without its words, or sealed', () => {
+    const silent = { ...reasoning('messages:unsaid'), text: '' };
+    const sealed = { ...reasoning('messages:redacted:data'), text: '' };
+    const { messages } = thinking(after(reasoning('messages:said'), silent, sealed, call));
+    const content = [
+      { type: 'thinking', thinking: 'Hm', signature: 'said' },
+      { type: 'thinking', thinking: '', signature: 'unsaid' },
+      { type: 'redacted_thinking', data: 'data' },
+      { type: 'tool_use' },
+    ];
+    expect((messages as JsonObject[])[1]).toMatchObject({ content });
+  });
 
   it('is not asked for by a messages vendor where it is missing before calls', () => {
     expect(thinking(after(reasoning('messages:proof'), call))).toMatchObject({ thinking: { type: 'enabled' } });

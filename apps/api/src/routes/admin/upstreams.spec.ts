@@ -200,6 +200,7 @@ describe('Upstreams in the admin API', () => {
     ['a reference that only the file fills in', { key: '${VENDOR_KEY}' }, 'key', 'invalid_parameter'],
     ['no models', { models: {} }, 'models', 'invalid_parameter'],
     ['a model without a name', { models: { m: '' } }, 'models.m', 'invalid_parameter'],
+    ['half a character in the name of a model', { models: { m: '\ud800' } }, 'models', 'invalid_parameter'],
     ['a quoted weight', { weight: '2' }, 'weight', 'invalid_parameter'],
     ['a weight beyond its bounds', { weight: 1001 }, 'weight', 'invalid_parameter'],
     ['half a priority', { priority: 0.5 }, 'priority', 'invalid_parameter'],
@@ -220,6 +221,15 @@ describe('Upstreams in the admin API', () => {
       expect(changed).toMatchObject({ status: 400, body: { error: { code, param } } });
     },
   );
+
+  it('are added with the default of each field that is null', async () => {
+    const added = await api.admin(
+      'POST',
+      '/upstreams',
+      settings({ key: null, weight: null, timeouts: null, allow: null }),
+    );
+    expect(added).toMatchObject({ status: 200, body: { data: { key_set: false, weight: 1 } } });
+  });
 
   it('change field by field: sent fields are merged, null restores the default', async () => {
     await api.admin(

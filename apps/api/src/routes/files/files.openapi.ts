@@ -8,5 +8,12 @@ export const READ_FILE: OperationText = {
   description: 'The link itself is the permission. Answers ranges.',
   parameters: [inPath('key', 'As the link has it; it may hold slashes.')],
   answer: { description: 'The file.', content: { '*/*': { schema: { type: 'string', format: 'binary' } } } },
-  errors: ['permission_denied', 'link_expired', 'not_found', 'range_not_satisfiable'],
+  errors: [
+    'permission_denied',
+    'link_expired',
+    'not_found',
+    'range_not_satisfiable',
+    'rate_limit_exceeded',
+    'overloaded',
+  ],
 };

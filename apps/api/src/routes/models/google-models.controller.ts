@@ -55,7 +55,7 @@ export class GoogleModelsController {
       description: 'Text from text and images, with tools, at once or as a stream.',
       inputTokenLimit: contextTokens,
       outputTokenLimit: maxOutputTokens,
-      supportedGenerationMethods: GEMINI_METHODS,
+      supportedGenerationMethods: [...GEMINI_METHODS, 'countTokens'],
     };
   }
 }

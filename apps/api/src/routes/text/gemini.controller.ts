@@ -22,14 +22,23 @@ interface Target {
 
 const COUNT = ':countTokens';
 
+/** Methods of the interface that are not here, and what to do instead. */
+const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
+  [/embed/i, 'Embeddings are made by POST /v1/embeddings.'],
+  [/^(async)?batch/i, 'There are no batches: send the requests one by one, several at the same time.'],
+  [/^predict/i, 'Images are made by POST /v1/images/generations, videos by POST /v1/videos/generations.'],
+];
+
 /** `{model}:{method}`; model names may hold anything but a slash. */
 function readTarget(target: string): Target {
   const colon = target.lastIndexOf(':');
   const method = GEMINI_METHODS.find((name) => name === target.slice(colon + 1));
   if (colon > 0 && method) return { model: target.slice(0, colon), method };
+  const sent = target.slice(colon + 1);
+  const elsewhere = ELSEWHERE.find(([name]) => name.test(sent))?.[1];
   throw new GatewayError(
     'not_found',
-    `The path must end in {model}:{method}; {method} is ${GEMINI_METHODS.join(', ')} or countTokens.`,
+    elsewhere ?? `The path must end in {model}:{method}; {method} is ${GEMINI_METHODS.join(', ')} or countTokens.`,
   );
 }
 

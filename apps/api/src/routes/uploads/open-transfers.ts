@@ -1,29 +1,61 @@
 import { GatewayError } from '#contracts';
+import { LEAST_BYTES_PER_SECOND } from '../../http/sending-rate.js';
+
+/** How many files a process takes or sends at once. */
+interface Places {
+  readonly ofAccount: number;
+  readonly ofProcess: number;
+}
 
 /**
- * Files of one account, and of all, that a process takes or sends at once. One that is taken may hold some 20 MB on its way to
- * S3; one that is sent holds a connection to S3 for as long as its client reads.
+ * One that is taken may hold some 20 MB on its way to S3; one that is sent holds a connection to S3 for as long as its client
+ * reads.
  */
-const OF_ACCOUNT_MAX = 4;
-const OF_PROCESS_MAX = 24;
+const BY_KEY: Places = { ofAccount: 4, ofProcess: 24 };
+
+/** Links are on pages: many people read the files of one account, each several at once. They come from this machine's disk. */
+export const BY_LINK: Places = { ofAccount: 64, ofProcess: 256 };
 
 const RETRY_AFTER_MS = 2_000;
 
-/** Bounds how many files a process takes, or sends, at once, with a share for each account. */
+/** From this age on, a transfer in a process that is full must have moved the least rate on the average to keep its place. */
+const GRACE_MS = 60_000;
+
+/** A transfer that may be ended to let another in. */
+export interface Transfer {
+  /** How much it has moved until now. */
+  bytes(): number;
+  cut(): void;
+}
+
+/**
+ * Bounds how many files a process takes, or sends, at once, with a share for each account. When it is full, the slowest
+ * transfer makes room, if it is slower than anybody need be: a few accounts together could hold every place for days.
+ */
 export class OpenTransfers {
   readonly #accounts = new Map<string, number>();
+  /** When each transfer that may be ended began. */
+  readonly #begun = new Map<Transfer, number>();
   #all = 0;
 
-  constructor(private readonly verb: 'upload' | 'download') {}
+  constructor(
+    private readonly verb: 'upload' | 'download',
+    private readonly places = BY_KEY,
+    private readonly now = () => performance.now(),
+  ) {}
 
-  /** @throws GatewayError `rate_limit_exceeded` or `overloaded`. */
-  async during<Result>(accountId: string, work: () => Promise<Result>): Promise<Result> {
+  /**
+   * @param transfer what may be ended for others; none where the work ends in time by itself.
+   * @throws GatewayError `rate_limit_exceeded` or `overloaded`.
+   */
+  async during<Result>(accountId: string, work: () => Promise<Result>, transfer?: Transfer): Promise<Result> {
     const ofAccount = this.#accounts.get(accountId) ?? 0;
-    if (ofAccount >= OF_ACCOUNT_MAX)
-      throw new GatewayError('rate_limit_exceeded', `An account may ${this.verb} ${OF_ACCOUNT_MAX} files at once.`, {
+    const { ofAccount: most, ofProcess } = this.places;
+    if (ofAccount >= most)
+      throw new GatewayError('rate_limit_exceeded', `An account may ${this.verb} ${most} files at once.`, {
         retryAfterMs: RETRY_AFTER_MS,
       });
-    if (this.#all >= OF_PROCESS_MAX)
+    if (this.#all >= ofProcess && !this.#cutSlowest())
       throw new GatewayError(
         'overloaded',
         `Too many files are ${this.verb}ed at the moment; try this one again shortly.`,
@@ -32,11 +64,30 @@ export class OpenTransfers {
         },
       );
     this.#count(accountId, 1);
+    if (transfer) this.#begun.set(transfer, this.now());
     try {
       return await work();
     } finally {
+      if (transfer) this.#begun.delete(transfer);
       this.#count(accountId, -1);
     }
+  }
+
+  /** False when none is slow enough. */
+  #cutSlowest(): boolean {
+    let slowest: Transfer | undefined;
+    let leastRate = LEAST_BYTES_PER_SECOND;
+    for (const [transfer, beganMs] of this.#begun) {
+      const ageMs = this.now() - beganMs;
+      const rate = (transfer.bytes() * 1_000) / ageMs;
+      if (ageMs < GRACE_MS || rate >= leastRate) continue;
+      slowest = transfer;
+      leastRate = rate;
+    }
+    if (!slowest) return false;
+    this.#begun.delete(slowest);
+    slowest.cut();
+    return true;
   }
 
   #count(accountId: string, change: number): void {

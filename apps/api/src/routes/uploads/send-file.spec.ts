@@ -21,6 +21,21 @@ describe('A file that is sent', () => {
     server.close();
   });
 
+  it('is not read for a client that asks for its headers alone', async () => {
+    let read = 0;
+    const content = Readable.from(
+      (function* () {
+        for (; read < PIECES; read += 1) yield PIECE;
+      })(),
+    );
+    const server = createServer((_request, response) => void sendFile(content, response)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { status } = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, { method: 'HEAD' });
+    expect([status, content.destroyed, read]).toEqual([200, true, 0]);
+    server.closeAllConnections();
+    server.close();
+  });
+
   it('is let go of, source and all, when its client reads nothing', async () => {
     const content = file();
     await answerUnread((_request, response) => sendFile(content, response, 300));

@@ -14,7 +14,7 @@ import { fileObject, listObject } from './file-object.js';
 import { OpenTransfers } from './open-transfers.js';
 import type { ReceivedFile } from './received-file.js';
 import { receiveFile } from './receive-file.js';
-import { sendFile } from './send-file.js';
+import { sendFile, sentOver } from './send-file.js';
 import { readFileQuery, readUploadFields } from './upload-query.js';
 import { UPLOAD_OPERATIONS } from './uploads.openapi.js';
 
@@ -78,7 +78,7 @@ export class UploadsController {
     @Res() response: Response,
   ): Promise<void> {
     const file = await this.files.find(accountId, id);
-    await this.#sent.during(accountId, () => this.#send(file, response));
+    await this.#sent.during(accountId, () => this.#send(file, response), sentOver(response));
   }
 
   /** Deletes a file, with its passages and its places in vector stores. */

@@ -7,6 +7,7 @@ import {
   readRankWeights,
   readSearchFilter,
   type SearchFilter,
+  isStorable,
 } from '#contracts';
 import { type Chunking, DEFAULT_CHUNKING, type NewEntry, type VectorStoreSettings } from '#features';
 import { wrong } from '../uploads/upload-query.js';
@@ -43,13 +44,10 @@ function wholeNumber(value: unknown, param: string, min: number, max: number): n
 }
 
 function textOrNull(value: unknown, param: string, max: number): string | null | undefined {
-  if (value === undefined || value === null || (typeof value === 'string' && value.length <= max && isStored(value)))
+  if (value === undefined || value === null || (typeof value === 'string' && value.length <= max && isStorable(value)))
     return value;
   throw wrong(param, `a text of at most ${max} characters, or null`);
 }
-
-/** A database keeps neither NUL nor halves of surrogate pairs. */
-const isStored = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
 /** What a vector store is made with. */
 export interface NewStore {
@@ -106,7 +104,7 @@ function attributesOf(sent: unknown, param = 'attributes'): FileAttributes {
   const pairs = Object.entries(fieldsOfAny(sent, param));
   if (pairs.length > PAIRS_MAX) throw wrong(param, `an object of at most ${PAIRS_MAX} fields`);
   for (const [key, value] of pairs) {
-    if (key === '' || key.length > KEY_MAX || !isStored(key))
+    if (key === '' || key.length > KEY_MAX || !isStorable(key))
       throw wrong(param, `an object whose names have 1 to ${KEY_MAX} characters`);
     if (!isAttribute(value))
       throw wrong(`${param}.${key}`, `a text of at most ${VALUE_MAX} characters, a number, true or false`);
@@ -122,7 +120,7 @@ function fieldsOfAny(sent: unknown, param: string): Fields {
 const isAttribute = (value: unknown): boolean =>
   typeof value === 'boolean' ||
   (typeof value === 'number' && Number.isFinite(value)) ||
-  (typeof value === 'string' && value.length <= VALUE_MAX && isStored(value));
+  (typeof value === 'string' && value.length <= VALUE_MAX && isStorable(value));
 
 function idsOf(sent: unknown, param: string, min: number): string[] {
   if (Array.isArray(sent) && sent.length >= min && sent.length <= BATCH_MAX && sent.every(isIdentifier)) return sent;
@@ -210,7 +208,7 @@ export function readSearch(body: unknown): SearchBody {
 }
 
 const isQuery = (text: unknown): boolean =>
-  typeof text === 'string' && text !== '' && text.length <= QUERY_MAX && isStored(text);
+  typeof text === 'string' && text !== '' && text.length <= QUERY_MAX && isStorable(text);
 
 const RANKERS = ['auto', 'none', 'default-2024-11-15'];
 

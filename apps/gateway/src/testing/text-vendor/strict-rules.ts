@@ -98,7 +98,10 @@ const BLOCK_RULES: Readonly<Record<string, readonly [(block: Block) => boolean, 
   tool_use: [({ id = '' }) => CALL_ID.test(id), 'messages: tool_use.id: String should match a pattern'],
   tool_result: [({ tool_use_id: id = '' }) => CALL_ID.test(id), 'messages: tool_use_id: String should match a pattern'],
   thinking: [({ signature = '' }) => PROOF.test(signature), 'messages: Invalid `signature` in `thinking` block'],
-  redacted_thinking: [({ data = '' }) => PROOF.test(data), 'messages: Invalid `data` in `redacted_thinking` block'],
+  redacted_thinking: [
+    ({ data = '' }) => data.startsWith('sealed'),
+    'messages: Invalid `data` in `redacted_thinking` block',
+  ],
   document: [({ source }) => isBase64Of(source, PDF), "messages: Input should be 'application/pdf'"],
   image: [({ source }) => isBase64Of(source, IMAGES), 'messages: Input should be an image'],
 };

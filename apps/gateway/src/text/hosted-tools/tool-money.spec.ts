@@ -154,22 +154,26 @@ describe('The money of tools that the gateway runs', () => {
     }
   });
 
-  it('is charged for completed rounds when a later round fails', async () => {
+  it.each([
+    ['fails', 'error-500', 502],
+    ['is refused', 'refusal-400', 400],
+  ] as const)('is charged for completed rounds alone when a later round %s', async (_how, fault, status) => {
     searches = 1;
     const engineAsked = engine.seen.length;
     const script = gateway.vendor.script;
     gateway.vendor.script = (request) => {
-      gateway.vendor.fault = 'error-500';
+      gateway.vendor.fault = fault;
       return script(request);
     };
     const answer = await ask();
     gateway.vendor.script = script;
-    expect(answer.status).toBeGreaterThanOrEqual(500);
+    expect(answer.status).toBe(status);
     expect(engine.seen).toHaveLength(engineAsked + 1);
     const all = await eventually(async () => ((await rows()).length === 2 ? rows() : null));
     expect(unitsOf(all[0]!)).toEqual({ web_search_call: 1 });
     expect(all[0]!.amount).toBeGreaterThan(SEARCH_MICROS);
-    expect(all.map(({ status }) => status)).toEqual(['completed', 'failed']);
+    expect(all[1]!.amount).toBe(0n);
+    expect(all.map(({ status: ended }) => ended)).toEqual(['completed', 'failed']);
   });
 
   it('stops before a round that the balance cannot pay, and charges the rounds before it', async () => {
@@ -281,6 +285,8 @@ describe('The money of tools that the gateway runs', () => {
     const all = await eventually(async () => ((await rows()).length > 0 ? rows() : null));
     expect(all.length).toBeLessThanOrEqual(ROUNDS);
     expect(unitsOf(all[0]!)).toEqual({ web_search_call: 1 });
-    expect(all.every(({ amount }) => amount > 0n)).toBe(true);
+    // A round that was held for and not begun has a record of nothing.
+    expect(all.filter(({ amount }) => amount === 0n).every(({ lines }) => lines.length === 0)).toBe(true);
+    expect(all[0]!.amount).toBeGreaterThan(SEARCH_MICROS);
   });
 });

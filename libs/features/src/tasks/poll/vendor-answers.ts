@@ -1,5 +1,5 @@
 import { toUSVString } from 'node:util';
-import { MediaFailure, type Operation, type OperationState, type ProviderOutput } from '#contracts';
+import { isStorable, MediaFailure, type Operation, type OperationState, type ProviderOutput } from '#contracts';
 
 /** The longest a vendor may ask to be left alone, in milliseconds; what it says beyond that is a mistake. */
 const LONGEST_WAIT_MS = 3_600_000;
@@ -47,11 +47,4 @@ export function storableState(state: OperationState): OperationState {
       return pollDelayMs ? { ...rest, pollDelayMs } : rest;
     }
   }
-}
-
-/** Whether Postgres takes the value as JSON: every text in it is well-formed and without NUL. */
-function isStorable(value: unknown): boolean {
-  if (typeof value === 'string') return storableText(value) === value;
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).flat().every(isStorable);
 }

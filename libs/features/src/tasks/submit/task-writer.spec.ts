@@ -1,5 +1,6 @@
 import type { JsonObject } from '#contracts';
 import { Database, DatabaseConfig } from '#platform';
+import { untilBlocked } from '#testing';
 import { withLongTexts, withoutLongTexts } from '../long-texts.js';
 import { FakeVendor } from '../run/testing/fake-vendor.js';
 import { openTaskBench, type TaskBench } from '../run/testing/task-bench.js';
@@ -40,9 +41,9 @@ describe('Writing tasks', () => {
 
   describe('of a key with a limit', () => {
     const PRICE = 300_000n;
-    const limitKeyTo = (micros: bigint | null) =>
-      bench.database.query({ text: 'update api_key set daily_limit_micros = $1', values: [micros] });
-    afterEach(() => limitKeyTo(null));
+    const limitTo = (micros: bigint | null, table = 'api_key') =>
+      bench.database.query({ text: `update ${table} set daily_limit_micros = $1`, values: [micros] });
+    afterEach(() => Promise.all(['api_key', 'account'].map((table) => limitTo(null, table))));
 
     const write = async (writer: TaskWriter, count: number, more: Partial<NewTask> = {}): Promise<number> => {
       const tasks = Array.from({ length: count }, () => bench.newTask({ holdMicros: PRICE, ...more }));
@@ -63,18 +64,42 @@ describe('Writing tasks', () => {
     it('keeps to a limit set after the key was last used, alone and together', async () => {
       const writer = writerOn(bench.database);
       expect(await write(writer, 2)).toBe(2);
-      await limitKeyTo(await room(3n * PRICE));
+      await limitTo(await room(3n * PRICE));
       expect(await write(writer, 5)).toBe(3);
       expect(await write(writer, 1)).toBe(0);
     });
 
+    it.each(['api_key', 'account'])(
+      'keeps to a limit of the %s while money that was held becomes spent',
+      async (table) => {
+        const writer = writerOn(bench.database);
+        await limitTo(await room(PRICE), table);
+        expect(await write(writer, 1)).toBe(1);
+        // Begins before that is committed, and is carried out behind it.
+        let late: Promise<number> | undefined;
+        await bench.database.transaction(async (settlement) => {
+          const spend = `held_micros = held_micros - $1, used_micros = used_micros + $1`;
+          await settlement.query({ text: `update account set ${spend}`, values: [PRICE] });
+          await settlement.query({ text: `update api_key set ${spend}`, values: [PRICE] });
+          await settlement.query({
+            text: `insert into usage_daily (account_id, day, model, api_key_id, kind, requests, amount_micros)
+            select account_id, (now() at time zone 'utc')::date, $2, id, 'image', 1, $1 from api_key`,
+            values: [PRICE, `of the ${table}`],
+          });
+          late = write(writer, 1);
+          await untilBlocked(bench.database);
+        });
+        expect(await late).toBe(0);
+      },
+    );
+
     it('writes again as soon as the limit is lifted or raised', async () => {
       const writer = writerOn(bench.database);
-      await limitKeyTo(await room(PRICE - 1n));
+      await limitTo(await room(PRICE - 1n));
       expect(await write(writer, 1)).toBe(0);
-      await limitKeyTo(await room(PRICE));
+      await limitTo(await room(PRICE));
       expect(await write(writer, 3)).toBe(1);
-      await limitKeyTo(null);
+      await limitTo(null);
       expect(await write(writer, 3)).toBe(3);
     });
   });

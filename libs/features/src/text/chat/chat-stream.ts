@@ -10,15 +10,20 @@ import {
 } from '#contracts';
 import { chatAnnotation } from '../hosted-tools/chat-annotations.js';
 import { textOfArguments } from '../free-form-tools.js';
+import { JoinedTexts } from '../joined-texts.js';
 import { EVENT_STREAM } from '../server-sent-event.js';
 import { newTextId } from '../text-id.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
-import { belongsToOnePart, proofAtCall, reasoningDetail } from './chat-reasoning.js';
+import { offersLegacyFunctions } from './legacy-functions.js';
+import { belongsToOnePart, followsItsCall, proofAtCall, reasoningDetail } from './chat-reasoning.js';
 import { isUsageAsked } from './native-chat-body.js';
 import { chatFinishReason, freeFormNames, writeChatUsage } from './write-chat-answer.js';
 import { withoutUsageChunk } from './usage-chunk.js';
 
 const DONE = 'data: [DONE]\n\n';
+
+/** What comes behind these is another text, though it stands in the same content. */
+const ENDS_TEXT: ReadonlySet<TextEvent['type']> = new Set(['break', 'reasoning', 'call', 'step']);
 
 /** Writes a reply as a native chat completions stream: one choice whose delta grows, the usage in a chunk of its own. */
 export class ChatStream implements TextStreamEncoder {
@@ -35,8 +40,9 @@ export class ChatStream implements TextStreamEncoder {
   #thought = '';
   #proof: string | undefined;
   #calls = 0;
-  /** How long the content is, and where in it the open text begins. */
-  #content = 0;
+  readonly #content = new JoinedTexts();
+  readonly #reasoning = new JoinedTexts();
+  /** Where in the content the open text begins. */
   #textFrom = 0;
   #isInText = false;
   /** Whether the open call has arguments yet; undefined when none is open. */
@@ -44,33 +50,35 @@ export class ChatStream implements TextStreamEncoder {
   /** The open call of a free-form tool, held until it is whole; undefined when another or none is open. */
   #textCall: { readonly id: string; readonly name: string; json: string } | undefined;
   readonly #freeForm: ReadonlySet<string>;
+  /** Whether calls are written in the form that has place for one. */
+  readonly #isLegacy: boolean;
 
   constructor({ requestId, model, createdSeconds, body }: ReplyContext<ChatRequest>) {
     this.#requestId = requestId;
     this.#wantsUsage = isUsageAsked(body);
     this.#freeForm = freeFormNames(body);
+    this.#isLegacy = offersLegacyFunctions(body);
     const head = { id: newTextId('chatcmpl_'), object: 'chat.completion.chunk', created: createdSeconds, model };
     this.#head = `data: ${JSON.stringify(head).slice(0, -1)},"choices":[`;
     this.#tail = this.#wantsUsage ? '],"usage":null}\n\n' : ']}\n\n';
   }
 
   write(event: TextEvent): string {
-    this.#isInText &&= event.type === 'text' || event.type === 'citation';
+    this.#keepApart(event.type);
     switch (event.type) {
       case 'text':
         this.#endThought();
         this.#endProof();
-        this.#measure(event.text);
-        return this.#begin('""') + this.#piece('content', event.text);
+        return this.#begin('""') + this.#piece('content', this.#placed(event.text));
       case 'refusal':
         this.#endThought();
         this.#endProof();
         return this.#begin('null') + this.#piece('refusal', event.text);
       case 'reasoning':
         this.#thought += event.text;
-        return this.#begin('""') + this.#piece('reasoning_content', event.text);
+        return this.#begin('""') + this.#piece('reasoning_content', this.#reasoning.add(event.text));
       case 'signature':
-        return this.#begin('""') + this.#sign(event.signature);
+        return this.#sign(event.signature);
       case 'call':
         this.#endThought();
         return this.#begin('null') + this.#openCall(event.id, event.name);
@@ -86,6 +94,13 @@ export class ChatStream implements TextStreamEncoder {
   relay(events: Uint8Array): Uint8Array {
     this.#relayed = true;
     return this.#wantsUsage ? events : withoutUsageChunk(events);
+  }
+
+  /** Ends what an event does not continue. */
+  #keepApart(type: TextEvent['type']): void {
+    this.#isInText &&= type === 'text' || type === 'citation';
+    if (type !== 'reasoning') this.#reasoning.cut();
+    if (ENDS_TEXT.has(type)) this.#content.cut();
   }
 
   /** What passes through has an end of its own. */
@@ -119,12 +134,21 @@ export class ChatStream implements TextStreamEncoder {
 
   /** The proof goes out with the whole thought, and again at the call that follows: clients keep the one or the other. */
   #sign(signature: string): string {
+    if (followsItsCall(signature)) return this.#signCall(signature);
+    const begun = this.#begin('""');
     const detail = reasoningDetail({ type: 'reasoning', text: this.#thought, signature }, this.#thoughts);
-    if (!detail) return '';
+    if (!detail) return begun;
     this.#proof = signature;
     this.#thoughts += 1;
     this.#thought = '';
-    return this.#chunk(JSON.stringify({ reasoning_details: [detail] }));
+    return begun + this.#chunk(JSON.stringify({ reasoning_details: [detail] }));
+  }
+
+  /** A proof that came when its call had gone out. */
+  #signCall(signature: string): string {
+    if (this.#hasArguments === undefined || this.#isLegacy) return '';
+    const call = { index: this.#calls - 1, extra_content: proofAtCall(signature) };
+    return this.#chunk(JSON.stringify({ tool_calls: [call] }));
   }
 
   #cite(citation: Citation): string {
@@ -132,10 +156,11 @@ export class ChatStream implements TextStreamEncoder {
   }
 
   /** Citations count from the beginning of the content. */
-  #measure(text: string): void {
-    if (!this.#isInText) this.#textFrom = this.#content;
+  #placed(text: string): string {
+    const placed = this.#content.add(text);
+    if (!this.#isInText) this.#textFrom = this.#content.length - text.length;
     this.#isInText = true;
-    this.#content += text.length;
+    return placed;
   }
 
   #endThought(): void {
@@ -154,6 +179,7 @@ export class ChatStream implements TextStreamEncoder {
       this.#textCall = { id, name, json: '' };
       return '';
     }
+    if (this.#isLegacy && this.#calls > 0) return '';
     this.#hasArguments = false;
     return this.#addCall({ id, type: 'function', function: { name, arguments: '' } });
   }
@@ -163,6 +189,8 @@ export class ChatStream implements TextStreamEncoder {
     const call = { index: this.#calls, ...added, ...proof };
     this.#calls += 1;
     this.#proof = undefined;
+    if (this.#isLegacy && added.type === 'function')
+      return this.#chunk(JSON.stringify({ function_call: added.function }));
     return this.#chunk(JSON.stringify({ tool_calls: [call] }));
   }
 
@@ -174,6 +202,7 @@ export class ChatStream implements TextStreamEncoder {
   #growCall(json: string): string {
     if (json === '') return '';
     this.#hasArguments = true;
+    if (this.#isLegacy) return this.#chunk(`{"function_call":{"arguments":${JSON.stringify(json)}}}`);
     const piece = `{"index":${this.#calls - 1},"function":{"arguments":${JSON.stringify(json)}}}`;
     return this.#chunk(`{"tool_calls":[${piece}]}`);
   }
@@ -191,7 +220,7 @@ export class ChatStream implements TextStreamEncoder {
   }
 
   #finish({ reason, usage }: FinishEvent): string {
-    const last = this.#chunk('{}', JSON.stringify(chatFinishReason(reason)));
+    const last = this.#chunk('{}', JSON.stringify(chatFinishReason(reason, this.#isLegacy)));
     return this.#wantsUsage ? `${last}${this.#head}],"usage":${JSON.stringify(writeChatUsage(usage))}}\n\n` : last;
   }
 }

@@ -30,6 +30,7 @@ const step: fc.Arbitrary<TextEvent[]> = fc.oneof(
   words.map((text): TextEvent[] => [{ type: 'refusal', text }]),
   words.map((text): TextEvent[] => [{ type: 'reasoning', text }]),
   fc.constant<TextEvent[]>([{ type: 'signature', signature: 'messages:proof' }]),
+  words.map((text): TextEvent[] => [{ type: 'break' }, { type: 'text', text }]),
   fc.constant<TextEvent[]>([{ type: 'call', id: 'call_1', name: 'get_time' }]),
   fc.constant<TextEvent[]>([
     { type: 'call', id: 'call_2', name: 'get_weather' },
@@ -137,6 +138,11 @@ describe('A stream that passes through', () => {
     expect(Buffer.from(withoutUsageChunk(Buffer.from(events))).toString()).toBe(FOUND + WORD + 'data: [DONE]\n\n');
   });
 
+  it('loses a usage chunk however its JSON is spaced', () => {
+    const usage = chunk({ choices: [], usage: { prompt_tokens: 1 } }).replace('"choices":[]', '"choices" : [ ]');
+    expect(Buffer.from(withoutUsageChunk(Buffer.from(WORD + usage))).toString()).toBe(WORD);
+  });
+
   it('is unchanged where it has none', () => {
     const events = Buffer.from(WORD);
     expect(withoutUsageChunk(events)).toBe(events);
@@ -233,5 +239,59 @@ describe('Reasoning that a client sends back', () => {
     ],
   ])('can be requested in the form of any vendor: %j', (more, reasoning) => {
     expect(chatStyle.read({ ...BODY, ...more }, 'vendor-5', false).reasoning).toEqual(reasoning);
+  });
+});
+
+describe('A reply to a caller that offers functions in the legacy form', () => {
+  const body: ChatRequest = { ...BODY, functions: [{ name: 'get_weather' }] };
+  const reply = (...events: TextEvent[]) => {
+    const collector = new ReplyCollector();
+    const encoder = chatStyle.stream(context(body));
+    let stream = '';
+    for (const event of [...events, { type: 'finish', reason: 'tool-calls', usage: USAGE } as const]) {
+      collector.add(event);
+      stream += encoder.write(event);
+    }
+    const choices = chunksOf(stream).flatMap((chunk) => chunk.choices);
+    return { whole: chatAnswer(collector.reply(), context(body)).choices[0], choices };
+  };
+
+  it.each<[string, TextEvent[], string[]]>([
+    [
+      'one',
+      [
+        { type: 'arguments', json: '{"ci' },
+        { type: 'arguments', json: 'ty":"Paris"}' },
+      ],
+      ['{"ci', 'ty":"Paris"}'],
+    ],
+    ['one without arguments', [], ['{}']],
+    [
+      'the first of several',
+      [
+        { type: 'arguments', json: '{"a":1}' },
+        { type: 'call', id: 'call_2', name: 'get_time' },
+        { type: 'arguments', json: '{"b":2}' },
+      ],
+      ['{"a":1}'],
+    ],
+  ])('has the call in that form, whole and streamed: %s', (_what, rest, pieces) => {
+    const { whole, choices } = reply({ type: 'call', id: 'call_1', name: 'get_weather' }, ...rest);
+    expect(whole).toMatchObject({
+      message: {
+        role: 'assistant',
+        content: null,
+        refusal: null,
+        function_call: { name: 'get_weather', arguments: pieces.join('') },
+      },
+      finish_reason: 'function_call',
+    });
+    expect(whole?.message).not.toHaveProperty('tool_calls');
+    expect(choices.map(({ delta, finish_reason: end }) => end ?? delta)).toEqual([
+      { role: 'assistant', content: null },
+      { function_call: { name: 'get_weather', arguments: '' } },
+      ...pieces.map((json) => ({ function_call: { arguments: json } })),
+      'function_call',
+    ]);
   });
 });

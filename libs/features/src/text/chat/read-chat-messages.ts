@@ -24,7 +24,7 @@ export function readChatMessage(message: ChatMessage, param: string, turns: Turn
       turns.user(readContent(content, `${param}.content`));
       break;
     case 'assistant':
-      turns.assistant(readAssistant(message, param));
+      turns.assistant(readAssistant(message, param, turns));
       break;
     case 'tool':
       turns.result(
@@ -33,10 +33,17 @@ export function readChatMessage(message: ChatMessage, param: string, turns: Turn
       );
       break;
     case 'function':
-      throw cannotTranslate(`${param}.role`, 'the former role "function" (now "tool")');
+      readLegacyResult(message, param, turns);
+      break;
     default:
       turns.system(plainText(content, `${param}.content`));
   }
+}
+
+/** It names its function where the newer form has the id of its call. */
+function readLegacyResult({ name, content }: ChatMessage, param: string, turns: TurnList): void {
+  const returned = readContent(content ?? '', `${param}.content`);
+  turns.result({ callId: '', name: name ?? '', content: returned, isError: false }, `${param}.name`);
 }
 
 type Content = string | readonly ChatPart[];
@@ -56,33 +63,43 @@ function readPart(part: ChatPart, param: string): TextPart | ImagePart | FilePar
       return asText(part.refusal);
     case 'image_url': {
       const { url, detail } = part.image_url;
-      return withoutAbsent<ImagePart>({ type: 'image', source: readMediaAddress(url), detail });
+      return withoutAbsent<ImagePart>({ type: 'image', source: readMediaAddress(url), detail, param });
     }
     case 'input_audio': {
       const { data: base64, format } = part.input_audio;
-      return { type: 'file', source: { kind: 'inline', mediaType: `audio/${format}`, base64 } };
+      return { type: 'file', source: { kind: 'inline', mediaType: `audio/${format}`, base64 }, param };
     }
     case 'file': {
       const { file_data: data, filename } = part.file;
       if (data == null) throw cannotTranslate(`${param}.file.file_id`, 'an uploaded file');
-      return withoutAbsent<FilePart>({ type: 'file', source: readMediaAddress(data), name: filename });
+      return withoutAbsent<FilePart>({ type: 'file', source: readMediaAddress(data), name: filename, param });
     }
     default:
       throw cannotTranslate(param, `a part of type "${(part as { type: string }).type}"`);
   }
 }
 
-function readAssistant(message: ChatMessage, param: string): AssistantPart[] {
-  if (message.function_call) throw cannotTranslate(`${param}.function_call`, 'the former form of tool_calls');
+function readAssistant(message: ChatMessage, param: string, turns: TurnList): AssistantPart[] {
   if (message.audio) throw cannotTranslate(`${param}.audio`, 'speech of an earlier turn');
   const { content, refusal } = message;
-  const calls = (message.tool_calls ?? []).map((call, index) => readCall(call, `${param}.tool_calls[${index}]`));
+  const calls = readCalls(message, param, turns);
   const said = [...readSaid(content ?? '', `${param}.content`), ...readSaid(refusal ?? '', `${param}.refusal`)];
   return withReasoning(message, said, calls);
 }
 
 function readSaid(content: Content, param: string): TextPart[] {
   return content === '' ? [] : textParts(content, param, 'an image or file in an assistant message');
+}
+
+function readCalls(
+  { tool_calls: sent, function_call: legacy }: ChatMessage,
+  param: string,
+  turns: TurnList,
+): CallPart[] {
+  const calls = (sent ?? []).map((call, index) => readCall(call, `${param}.tool_calls[${index}]`));
+  if (!legacy) return calls;
+  if (calls.length > 0) throw cannotTranslate(`${param}.function_call`, 'the legacy form of tool_calls beside them');
+  return [{ type: 'call', id: turns.nextCallId(), name: legacy.name, arguments: legacy.arguments }];
 }
 
 function readCall(call: ChatToolCall, param: string): CallPart {

@@ -35,6 +35,66 @@ describe('A choice among tools', () => {
   });
 });
 
+describe('The legacy form of tools', () => {
+  const FUNCTIONS = [{ name: 'f', description: 'Finds.', parameters: SCHEMA }, { name: 'g' }];
+  const CALLED = { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{"city":"Rome"}' } };
+  const RESULT = { role: 'function', name: 'f', content: 'sunny' };
+
+  it.each<[string, JsonObject, Partial<TextRequest>]>([
+    ['the model may call', {}, { toolChoice: { mode: 'auto' } }],
+    ['none may be called', { function_call: 'none' }, { toolChoice: { mode: 'none' } }],
+    [
+      'one must be called',
+      { function_call: { name: 'g' } },
+      { toolChoice: { mode: 'required', names: ['g'], param: 'function_call' } },
+    ],
+  ])('offers functions, of which one at a time is called: %s', (_what, choice, expected) => {
+    const request = read({ functions: FUNCTIONS, ...choice });
+    expect(request).toMatchObject({ ...expected, tools: FUNCTIONS, parallelToolCalls: false });
+  });
+
+  it('pairs each result with the oldest open call of its name', () => {
+    const [, called, result, again, other] = read({
+      messages: [{ role: 'user', content: 'x' }, CALLED, RESULT, CALLED, { ...RESULT, content: null }],
+    }).turns;
+    expect([called, again].map((turn) => turn?.parts)).toEqual(
+      ['call_1', 'call_2'].map((id) => [{ type: 'call', id, name: 'f', arguments: '{"city":"Rome"}' }]),
+    );
+    expect([result, other].map((turn) => turn?.parts)).toEqual([
+      [{ type: 'result', callId: 'call_1', name: 'f', content: [{ type: 'text', text: 'sunny' }], isError: false }],
+      [{ type: 'result', callId: 'call_2', name: 'f', content: [{ type: 'text', text: '' }], isError: false }],
+    ]);
+  });
+
+  it.each<[string, JsonObject, string]>([
+    ['beside tools', { functions: FUNCTIONS, tools: [{ type: 'function', function: { name: 'h' } }] }, 'functions'],
+    ['with two choices', { function_call: { name: 'f' }, tool_choice: 'none', functions: FUNCTIONS }, 'function_call'],
+    [
+      'beside calls in the newer form',
+      {
+        messages: [
+          { ...CALLED, tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+        ],
+      },
+      'messages[0].function_call',
+    ],
+    ['of a result without a call', { messages: [RESULT] }, 'messages[0].name'],
+  ])('is refused by name where it says two things, or nothing: %s', (_what, fields, param) => {
+    expect(() => read(fields)).toThrow(expect.objectContaining({ param }));
+  });
+
+  it.each<[JsonObject, string]>([
+    [{ function_call: 'must' }, 'function_call'],
+    [{ function_call: {} }, 'function_call.name'],
+    [{ messages: [{ role: 'function', content: 'x' }] }, 'messages[0].name'],
+    [{ messages: [{ role: 'function', name: 'f' }] }, 'messages[0].content'],
+    [{ messages: [{ role: 'assistant', function_call: { name: 'f' } }] }, 'messages[0].function_call.arguments'],
+  ])('is checked: %j', (fields, param) => {
+    const body = { model: 'm', messages: [{ role: 'user', content: 'x' }], functions: FUNCTIONS, ...fields };
+    expect(checkBody(ChatRequest, body)).toMatchObject([{ param }]);
+  });
+});
+
 describe('Fields of single vendors', () => {
   it.each<[string, JsonObject, Partial<TextRequest>]>([
     ['any call', { tool_choice: 'any' }, { toolChoice: { mode: 'required', names: [] } }],

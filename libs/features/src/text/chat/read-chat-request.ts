@@ -17,16 +17,20 @@ import { asJson } from '../json-object.js';
 import { cannotTranslate, expectOffered } from '../refusals.js';
 import { stopSequences } from '../stop-sequences.js';
 import { TurnList } from '../turn-list.js';
+import { offersLegacyFunctions } from './legacy-functions.js';
 import { readChatMessage } from './read-chat-messages.js';
 import { readReasoningRequest } from './read-reasoning-request.js';
 
 /** Reads a checked chat completions body into the canonical request. */
 export function readChatRequest(body: ChatRequest, model: string, stream: boolean): TextRequest {
   expectTranslatable(body);
-  const turns = new TurnList();
+  const turns = new TurnList('messages');
   body.messages.forEach((message, index) => readChatMessage(message, `messages[${index}]`, turns));
-  const { toolChoice, onlyTools } = readToolChoice(body.tool_choice, body.tools ?? []);
-  const tools = (body.tools ?? []).flatMap(readFunctionTool);
+  const { toolChoice, onlyTools } =
+    body.function_call == null
+      ? readToolChoice(body.tool_choice, body.tools ?? [])
+      : { toolChoice: readLegacyChoice(body.function_call) };
+  const tools = [...(body.tools ?? []).flatMap(readFunctionTool), ...(body.functions ?? []).map(readDefinition)];
   return withoutAbsent<TextRequest>({
     model,
     stream,
@@ -34,7 +38,8 @@ export function readChatRequest(body: ChatRequest, model: string, stream: boolea
     tools: onlyTools ? tools.filter((tool) => onlyTools.includes(tool.name)) : tools,
     hostedTools: readOtherTools(body),
     toolChoice,
-    parallelToolCalls: body.parallel_tool_calls ?? true,
+    // The legacy form of a reply holds one call.
+    parallelToolCalls: offersLegacyFunctions(body) ? false : (body.parallel_tool_calls ?? true),
     format: readFormat(body.response_format),
     reasoning: readReasoningRequest(body, model),
     maxOutputTokens: chatOutputLimit(body),
@@ -85,8 +90,16 @@ const UNTRANSLATABLE: readonly (readonly [
   ['logprobs', 'the probability of each token', ({ logprobs }) => logprobs === true],
   ['top_logprobs', 'the probability of each token', ({ top_logprobs: top }) => (top ?? 0) > 0],
   ['logit_bias', 'a bias of tokens', ({ logit_bias: bias }) => Object.keys(bias ?? {}).length > 0],
-  ['functions', 'the former form of tools', ({ functions }) => (functions ?? []).length > 0],
-  ['function_call', 'the former form of tools', ({ function_call: call }) => typeof call === 'object' && call !== null],
+  [
+    'functions',
+    'the legacy form of tools beside them',
+    (body) => offersLegacyFunctions(body) && (body.tools ?? []).length > 0,
+  ],
+  [
+    'function_call',
+    'the legacy form of tool_choice beside it',
+    ({ function_call: legacy, tool_choice: choice }) => legacy != null && choice != null,
+  ],
   ['modalities', 'a reply that is not text', ({ modalities }) => (modalities ?? []).some((kind) => kind !== 'text')],
   ['audio', 'a spoken reply', ({ audio }) => audio != null],
   ['prediction', 'a predicted reply', ({ prediction }) => prediction != null],
@@ -111,9 +124,11 @@ function readFunctionTool(tool: ChatTool): FunctionTool[] {
     return [functionForText({ name, description, grammar })];
   }
   if (!isFunction(tool)) return [];
-  const { name, description, parameters, strict } = tool.function;
-  return [withoutAbsent<FunctionTool>({ name, description, parameters, strict })];
+  return [readDefinition(tool.function)];
 }
+
+const readDefinition = ({ name, description, parameters, strict }: ChatFunctionTool['function']): FunctionTool =>
+  withoutAbsent<FunctionTool>({ name, description, parameters, strict });
 
 const readOtherTools = ({ tools, tool_choice: choice }: ChatRequest): HostedTool[] =>
   (tools ?? []).flatMap((tool, index) => {
@@ -122,6 +137,9 @@ const readOtherTools = ({ tools, tool_choice: choice }: ChatRequest): HostedTool
     const isOptional = isOptionalTool(tool, choice);
     return [{ protocol: 'chat' as const, param: `tools[${index}]`, type, isOptional, definition: asJson(tool) }];
   });
+
+const readLegacyChoice = (sent: NonNullable<ChatRequest['function_call']>): ToolChoice =>
+  typeof sent === 'string' ? { mode: sent } : { mode: 'required', names: [sent.name], param: 'function_call' };
 
 interface ReadToolChoice {
   readonly toolChoice: ToolChoice;

@@ -10,10 +10,12 @@ import {
   type ReplyBlock,
   type TextUsage,
 } from '#contracts';
-import { chatAnnotations } from '../hosted-tools/chat-annotations.js';
+import { chatContent } from '../hosted-tools/chat-annotations.js';
 import { textOfArguments } from '../free-form-tools.js';
+import { JoinedTexts } from '../joined-texts.js';
 import { newTextId } from '../text-id.js';
 import type { ReplyContext } from '../text-style-codec.js';
+import { offersLegacyFunctions } from './legacy-functions.js';
 import { belongsToOnePart, proofAtCall, reasoningDetail } from './chat-reasoning.js';
 
 const FINISH_REASON: Record<FinishReason, ChatFinishReason> = {
@@ -25,7 +27,9 @@ const FINISH_REASON: Record<FinishReason, ChatFinishReason> = {
   'tool-limit': 'length',
 };
 
-export const chatFinishReason = (reason: FinishReason): ChatFinishReason => FINISH_REASON[reason];
+/** @param isLegacy whether its caller reads calls in the legacy form. */
+export const chatFinishReason = (reason: FinishReason, isLegacy: boolean): ChatFinishReason =>
+  reason === 'tool-calls' && isLegacy ? 'function_call' : FINISH_REASON[reason];
 
 /** Token counts of the chat style. */
 export function writeChatUsage(usage: TextUsage | undefined): ChatUsage {
@@ -74,16 +78,31 @@ function writeCalls({ blocks, finish }: CollectedReply, freeForm: ReadonlySet<st
   });
 }
 
-const textOf = (blocks: readonly ReplyBlock[], type: 'text' | 'refusal' | 'reasoning'): string =>
-  blocks.map((block) => (block.type === type ? block.text : '')).join('');
+/** The thoughts of a reply, each apart from the one before. */
+function reasoningOf(blocks: readonly ReplyBlock[]): string {
+  const reasoning = new JoinedTexts();
+  return blocks
+    .map((block) => {
+      reasoning.cut();
+      return block.type === 'reasoning' ? reasoning.add(block.text) : '';
+    })
+    .join('');
+}
 
-function writeMessage(reply: CollectedReply, freeForm: ReadonlySet<string>): ChatAnswer['choices'][number]['message'] {
+type Message = ChatAnswer['choices'][number]['message'];
+
+/** The legacy form holds one call. The model was asked for one at a time; it can make the others in its next turn. */
+function writeLegacyCall(blocks: readonly ReplyBlock[]): Pick<Message, 'function_call'> {
+  const call = blocks.find(({ type }) => type === 'call');
+  return call?.type === 'call' ? { function_call: { name: call.name, arguments: call.arguments } } : {};
+}
+
+function writeMessage(reply: CollectedReply, body: ChatRequest): Message {
   const { blocks } = reply;
-  const calls = writeCalls(reply, freeForm);
-  const text = textOf(blocks, 'text');
-  const refusal = textOf(blocks, 'refusal');
-  const reasoning = textOf(blocks, 'reasoning');
-  const annotations = chatAnnotations(blocks);
+  const calls = writeCalls(reply, freeFormNames(body));
+  const { text, annotations } = chatContent(blocks);
+  const refusal = blocks.map((block) => (block.type === 'refusal' ? block.text : '')).join('');
+  const reasoning = reasoningOf(blocks);
   const thoughts = blocks.filter((block) => block.type === 'reasoning');
   const details = thoughts.flatMap((block, index) => reasoningDetail(block, index) ?? []);
   return {
@@ -92,7 +111,7 @@ function writeMessage(reply: CollectedReply, freeForm: ReadonlySet<string>): Cha
     refusal: refusal === '' ? null : refusal,
     ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
     ...(details.length > 0 ? { reasoning_details: details } : {}),
-    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...(offersLegacyFunctions(body) ? writeLegacyCall(blocks) : calls.length > 0 ? { tool_calls: calls } : {}),
     ...(annotations.length > 0 ? { annotations } : {}),
   };
 }
@@ -103,13 +122,20 @@ export function chatAnswer(
   { model, createdSeconds, body }: Pick<ReplyContext<ChatRequest>, 'model' | 'createdSeconds' | 'body'>,
 ): ChatAnswer {
   const { finish } = reply;
-  const message = writeMessage(reply, freeFormNames(body));
+  const message = writeMessage(reply, body);
   return {
     id: newTextId('chatcmpl_'),
     object: 'chat.completion',
     created: createdSeconds,
     model,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: chatFinishReason(finish.reason) }],
+    choices: [
+      {
+        index: 0,
+        message,
+        logprobs: null,
+        finish_reason: chatFinishReason(finish.reason, offersLegacyFunctions(body)),
+      },
+    ],
     usage: writeChatUsage(finish.usage),
   };
 }

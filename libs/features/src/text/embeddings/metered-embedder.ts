@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError, isJsonObject } from '#contracts';
-import { jsonBytes } from '#platform';
+import { jsonBytes, parseBounded } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
 import type { EmbeddingOrder, TextEmbedder } from '../../file-search/vectors/text-embedder.js';
 import { TextUpstreams } from '../text-upstreams.js';
@@ -53,7 +53,7 @@ const unusable = (what: string): GatewayError =>
 
 /** In the order of the texts, whatever order they came in. */
 function vectorsIn(json: string, wanted: number): readonly Float32Array[] {
-  const { data } = JSON.parse(json) as { readonly data?: unknown };
+  const { data } = parseBounded(json) as { readonly data?: unknown };
   const entries: readonly unknown[] = Array.isArray(data) ? data : [];
   if (entries.length !== wanted) throw unusable(`has ${entries.length} vectors for ${wanted} texts`);
   const vectors: Float32Array[] = [];

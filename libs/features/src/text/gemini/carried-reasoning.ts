@@ -1,4 +1,5 @@
 import type { ReasoningPart } from '#contracts';
+import type { JsonTexts } from '#platform';
 
 /** What follows the protocol in a proof that carries texts too. */
 const CARRIES = '~';
@@ -21,10 +22,14 @@ export function carriedProof(reasoning: readonly Proven[]): string | undefined {
   return `${mark}${CARRIES}${Buffer.from(JSON.stringify(unmarked)).toString('base64url')}`;
 }
 
-/** The reasoning that a proof carries; a proof that carries none is sealed reasoning, without a text. */
-export function carriedReasoning(proof: string): ReasoningPart[] {
+/**
+ * The reasoning that a proof carries; a proof that carries none is sealed reasoning, without a text.
+ *
+ * @param texts of the whole request.
+ */
+export function carriedReasoning(proof: string, texts: JsonTexts): ReasoningPart[] {
   const [, mark = '', rest = ''] = MARK.exec(proof) ?? [];
-  const carried = rest.startsWith(CARRIES) ? unpacked(rest.slice(CARRIES.length)) : undefined;
+  const carried = rest.startsWith(CARRIES) ? unpacked(rest.slice(CARRIES.length), texts) : undefined;
   if (!carried) return [{ type: 'reasoning', text: '', signature: proof }];
   return carried.map(([text, signature]) => ({ type: 'reasoning', text, signature: mark + signature }));
 }
@@ -35,9 +40,9 @@ const isPair = (value: unknown): value is Pair =>
   Array.isArray(value) && value.length === 2 && value.every((entry) => typeof entry === 'string');
 
 /** Undefined for what is not ours: a caller may send anything. */
-function unpacked(packed: string): readonly Pair[] | undefined {
+function unpacked(packed: string, texts: JsonTexts): readonly Pair[] | undefined {
   try {
-    const value: unknown = JSON.parse(Buffer.from(packed, 'base64url').toString('utf8'));
+    const value = texts.parsePacked(packed);
     return Array.isArray(value) && value.every(isPair) ? value : undefined;
   } catch {
     return undefined;

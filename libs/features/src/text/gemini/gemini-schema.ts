@@ -8,6 +8,14 @@ const ONLY_HERE = new Set(['propertyOrdering', 'nullable', 'example']);
 
 const FORMATS_ONLY_HERE = new Set(['enum', 'int32', 'int64', 'float', 'double']);
 
+/** The interface reads its own words in snake_case as well; names of properties stay what they are. */
+const SPELLED = new Map(
+  [...COUNTS, ...ONLY_HERE, 'anyOf', 'additionalProperties', 'prefixItems'].map((name) => [
+    name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    name,
+  ]),
+);
+
 type Write = (value: JsonValue) => JsonValue | undefined;
 
 const mapped = (value: JsonValue): JsonValue => (isJsonObject(value) ? jsonSchemaOf(value) : value);
@@ -47,7 +55,8 @@ function nullable({ type, enum: words, anyOf, ...rest }: JsonObject): JsonObject
 
 /** A schema in the style's own dialect, with types in capitals, counts as texts and `nullable`, as JSON Schema. */
 export function jsonSchemaOf(schema: JsonObject): JsonObject {
-  const written = Object.entries(schema).flatMap(([name, value]) => {
+  const written = Object.entries(schema).flatMap(([sent, value]) => {
+    const name = SPELLED.get(sent) ?? sent;
     const entry = value === undefined ? undefined : fieldOf(name, value);
     return entry === undefined ? [] : [[name, entry] as const];
   });

@@ -11,7 +11,9 @@ import {
 import { Grounding } from '../hosted-tools/gemini-grounding.js';
 import { EVENT_STREAM } from '../server-sent-event.js';
 import { finishedArguments } from '../parsed-arguments.js';
+import { JoinedTexts } from '../joined-texts.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
+import { followsItsCall } from '../chat/chat-reasoning.js';
 import { carriedProof } from './carried-reasoning.js';
 import { geminiFinishReason, writeGeminiUsage } from './write-gemini-answer.js';
 
@@ -19,8 +21,8 @@ interface OpenCall {
   readonly id: string;
   readonly name: string;
   json: string;
-  /** Of the reasoning before it. */
-  readonly proof: string | undefined;
+  /** Of the reasoning that led to it. */
+  proof: string | undefined;
 }
 
 /** How chunks are put into the body: as server-sent events (`alt=sse`), or as the items of one JSON array. */
@@ -92,6 +94,8 @@ export class GeminiStream implements TextStreamEncoder {
   /** The text of the open block, and the text before it. */
   #said = { before: '', block: '' };
   #isInText = false;
+  /** Clients put all text of a stream together, whatever part it stands in. */
+  readonly #texts = new JoinedTexts();
 
   constructor(context: ReplyContext<GeminiRequest>, framing: GeminiFraming) {
     this.#framing = framing;
@@ -112,10 +116,11 @@ export class GeminiStream implements TextStreamEncoder {
       case 'reasoning':
         this.#thought += event.text;
         return this.#closeCall() + this.#piece(`{"text":${JSON.stringify(event.text)},"thought":true}`);
-      case 'signature':
-        this.#proven.push({ text: this.#thought, signature: event.signature });
-        this.#thought = '';
+      case 'break':
+        this.#texts.cut();
         return this.#closeCall();
+      case 'signature':
+        return this.#sign(event.signature);
       case 'call': {
         const closed = this.#closeCall();
         this.#call = { id: event.id, name: event.name, json: '', proof: this.#proof() };
@@ -156,6 +161,7 @@ export class GeminiStream implements TextStreamEncoder {
       this.#grounding.citation(event.citation, before, block, 0);
     }
     if (event.type !== 'step') return '';
+    this.#texts.cut();
     this.#grounding.step(event.step);
     return this.#closeCall();
   }
@@ -169,9 +175,11 @@ export class GeminiStream implements TextStreamEncoder {
     return this.#piece(parts.map((part) => JSON.stringify(part)).join(','));
   }
 
-  #text(text: string): string {
-    if (!this.#isInText) this.#said = { before: this.#said.before + this.#said.block, block: '' };
-    this.#said.block += text;
+  #text(piece: string): string {
+    const text = this.#texts.add(piece);
+    const gap = text.slice(0, text.length - piece.length);
+    if (!this.#isInText) this.#said = { before: this.#said.before + this.#said.block + gap, block: '' };
+    this.#said.block += piece;
     this.#isInText = true;
     const proof = this.#proof();
     return proof === undefined
@@ -197,6 +205,17 @@ export class GeminiStream implements TextStreamEncoder {
     const args = finishedArguments(json, end);
     if (!args) return '';
     return this.#parts([{ functionCall: { id, name, args }, ...(proof !== undefined && { thoughtSignature: proof }) }]);
+  }
+
+  #sign(signature: string): string {
+    const proven = { text: this.#thought, signature };
+    this.#thought = '';
+    if (this.#call && this.#call.proof === undefined && followsItsCall(signature)) {
+      this.#call.proof = carriedProof([proven]);
+      return '';
+    }
+    this.#proven.push(proven);
+    return this.#closeCall();
   }
 
   #finish(finish: FinishEvent): string {

@@ -62,7 +62,7 @@ function returnedText(response: JsonObject = {}): string {
 
 function readModelPart(part: GeminiPart, param: string, turns: TurnList): AssistantPart[] {
   const signature = part.thoughtSignature;
-  const proof: ReasoningPart[] = signature === undefined ? [] : carriedReasoning(signature);
+  const proof: ReasoningPart[] = signature === undefined ? [] : carriedReasoning(signature, turns.texts);
   if (part.functionCall) {
     const { id, name, args } = part.functionCall;
     return [...proof, { type: 'call', id: id ?? turns.nextCallId(), name, arguments: JSON.stringify(args ?? {}) }];
@@ -101,8 +101,7 @@ function readUserPart(part: GeminiPart, param: string): Exclude<UserPart, { type
     const { fileUri } = part.fileData;
     const mimeType = part.fileData.mimeType ?? mediaTypeOf(fileUri);
     if (!/^https?:/i.test(fileUri)) throw cannotTranslate(`${param}.fileData.fileUri`, 'an uploaded file');
-    if (mimeType === undefined)
-      throw cannotTranslate(`${param}.fileData.mimeType`, 'a link that does not say what it leads to');
+    if (mimeType === undefined) throw cannotTranslate(`${param}.fileData`, 'a link that does not say what it leads to');
     return mediaPart({ kind: 'url', url: fileUri }, mimeType, `${param}.fileData`);
   }
   if (part.text !== undefined) return { type: 'text', text: part.text };
@@ -110,8 +109,8 @@ function readUserPart(part: GeminiPart, param: string): Exclude<UserPart, { type
 }
 
 function mediaPart(source: MediaSource, mediaType: string, param: string): ImagePart | FilePart {
-  if (mediaType.startsWith('image/')) return { type: 'image', source };
+  if (mediaType.startsWith('image/')) return { type: 'image', source, param };
   if (mediaType === 'application/pdf' || (mediaType.startsWith('text/') && source.kind === 'inline'))
-    return { type: 'file', source };
+    return { type: 'file', source, param };
   throw cannotTranslate(`${param}.mimeType`, `"${mediaType}"`);
 }

@@ -37,6 +37,21 @@ describe('The form of an answer in the content-generation style', () => {
     expect(read(config).format).toEqual({ type: 'json-schema', name: 'output', schema: SCHEMA });
   });
 
+  it('is read from a schema of the own dialect in either spelling', () => {
+    const numbers = { type: 'ARRAY', items: { type: 'INTEGER', format: 'int32' } };
+    const schemas: JsonObject[] = [
+      { propertyOrdering: ['a'], properties: { a: { anyOf: [{ ...numbers, minItems: '1' }], nullable: true } } },
+      { property_ordering: ['a'], properties: { a: { any_of: [{ ...numbers, min_items: '1' }], nullable: true } } },
+    ];
+    const list = { type: 'array', items: { type: 'integer' }, minItems: 1 };
+    for (const responseSchema of schemas)
+      expect(read({ responseMimeType: 'application/json', responseSchema }).format).toMatchObject({
+        schema: { properties: { a: { anyOf: [list, { type: 'null' }] } } },
+      });
+    const { format } = read({ responseSchema: { type: 'OBJECT', properties: { min_items: { type: 'STRING' } } } });
+    expect(format).toMatchObject({ schema: { properties: { min_items: { type: 'string' } } } });
+  });
+
   it('is a text where nothing else is said', () => {
     expect(read({ responseFormat: [{ text: { mimeType: 'text/plain' } }] }).format).toEqual({ type: 'text' });
     expect(read({}).format).toEqual({ type: 'text' });

@@ -32,7 +32,7 @@ export function readGeminiRequest(body: GeminiRequest, model: string, stream: bo
   if (config.responseLogprobs === true) throw cannotTranslate('generationConfig.responseLogprobs', 'the odds of words');
   for (const [field, what] of MADE_OTHERWISE)
     if (config[field]) throw cannotTranslate(`generationConfig.${field}`, what);
-  const turns = new TurnList();
+  const turns = new TurnList('contents');
   body.contents.forEach((content, index) => readGeminiContent(content, `contents[${index}]`, turns));
   return withoutAbsent<TextRequest>({
     model,
@@ -50,6 +50,7 @@ export function readGeminiRequest(body: GeminiRequest, model: string, stream: bo
     topP: config.topP,
     topK: config.topK,
     stopSequences: stopSequences(config.stopSequences),
+    fieldNames: { stop: 'generationConfig.stopSequences', temperature: 'generationConfig.temperature' },
     seed: config.seed,
     presencePenalty: config.presencePenalty,
     frequencyPenalty: config.frequencyPenalty,

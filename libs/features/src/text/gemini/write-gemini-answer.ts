@@ -11,6 +11,7 @@ import type {
 } from '#contracts';
 import { Grounding } from '../hosted-tools/gemini-grounding.js';
 import { readableBlocks } from '../parsed-arguments.js';
+import { JoinedTexts } from '../joined-texts.js';
 import { carriedProof } from './carried-reasoning.js';
 
 const FINISH_REASON: Partial<Record<FinishReason, GeminiFinishReason>> = {
@@ -51,6 +52,7 @@ function replyParts(blocks: readonly ReplyBlock[], grounding: Grounding): Gemini
     proven = [];
     return thoughtSignature === undefined ? {} : { thoughtSignature };
   };
+  const texts = new JoinedTexts();
   for (const block of blocks) {
     if (block.type === 'reasoning') {
       const { text, signature } = block;
@@ -59,10 +61,15 @@ function replyParts(blocks: readonly ReplyBlock[], grounding: Grounding): Gemini
     } else if (block.type === 'call') {
       const args = JSON.parse(block.arguments) as JsonObject;
       parts.push({ functionCall: { id: block.id, name: block.name, args }, ...proof() });
-    } else if (block.type === 'step') grounding.step(block.step);
-    else {
-      for (const citation of block.citations ?? []) grounding.citation(citation, '', block.text, parts.length);
-      parts.push({ text: block.text, ...proof() });
+    } else if (block.type === 'step') {
+      grounding.step(block.step);
+      texts.cut();
+    } else {
+      if (block.isApart) texts.cut();
+      const text = texts.add(block.text);
+      const gap = text.slice(0, text.length - block.text.length);
+      for (const citation of block.citations ?? []) grounding.citation(citation, gap, block.text, parts.length);
+      parts.push({ text, ...proof() });
     }
   }
   return proven.length > 0 ? [...parts, { text: '', ...proof() }] : parts;

@@ -1,4 +1,5 @@
 import type { AssistantPart, CallPart, ResultPart } from '#contracts';
+import { type JsonTexts, parsedObject } from '#platform';
 
 /** How a proof begins that the gateway gave itself. It names no protocol, so that no vendor is ever sent it. */
 const MARK = 'gateway:';
@@ -29,12 +30,16 @@ export function carriedResults(parts: readonly AssistantPart[], results: readonl
   return MARK + Buffer.from(JSON.stringify(packed)).toString('base64url');
 }
 
-/** The turn with the calls that such proofs carry in their place. A proof that cannot be read is left out. */
-export function unpackResults(parts: readonly AssistantPart[]): Unpacked {
+/**
+ * The turn with the calls that such proofs carry in their place. A proof that cannot be read is left out.
+ *
+ * @param texts of the whole request.
+ */
+export function unpackResults(parts: readonly AssistantPart[], texts: JsonTexts): Unpacked {
   const results: ResultPart[] = [];
   const said = parts.flatMap((part): AssistantPart[] => {
     if (part.type !== 'reasoning' || part.signature?.startsWith(MARK) !== true) return [part];
-    return unpacked(part.signature.slice(MARK.length)).map(([id, name, json, text, isError]): CallPart => {
+    return unpacked(part.signature.slice(MARK.length), texts).map(([id, name, json, text, isError]): CallPart => {
       results.push({ type: 'result', callId: id, name, content: [{ type: 'text', text }], isError });
       return { type: 'call', id, name, arguments: json };
     });
@@ -47,22 +52,13 @@ const isPacked = (value: unknown): value is Packed =>
   value.length === 5 &&
   value.slice(0, 4).every((entry) => typeof entry === 'string') &&
   typeof value[4] === 'boolean' &&
-  isObject(String(value[2]));
-
-/** A vendor would refuse arguments that are no object. */
-function isObject(json: string): boolean {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
-}
+  // A vendor would refuse arguments that are no object.
+  parsedObject(String(value[2])) !== undefined;
 
 /** Empty for what is not ours: a caller may send anything. */
-function unpacked(packed: string): readonly Packed[] {
+function unpacked(packed: string, texts: JsonTexts): readonly Packed[] {
   try {
-    const value: unknown = JSON.parse(Buffer.from(packed, 'base64url').toString('utf8'));
+    const value = texts.parsePacked(packed);
     return Array.isArray(value) && value.every(isPacked) ? value : [];
   } catch {
     return [];

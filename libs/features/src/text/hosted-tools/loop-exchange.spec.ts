@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TextRequest } from '#contracts';
 import { ControllableClock } from '#testing';
+import type { ExchangeEnd } from '../text-exchange.js';
 import { Settlements } from '../settlements.js';
 import type { TextBilling, TextHold, TextSettlement } from '../text-billing.js';
 import { LoopExchange, type Round } from './loop-exchange.js';
@@ -20,7 +21,7 @@ class OpenBilling implements TextBilling {
   }
 }
 
-describe('A caller who leaves between two rounds of the gateway’s own tools', () => {
+describe('The bill of a request that ends between two rounds of the gateway’s own tools', () => {
   let billing: OpenBilling;
   let exchange: LoopExchange;
   beforeEach(() => {
@@ -54,15 +55,35 @@ describe('A caller who leaves between two rounds of the gateway’s own tools', 
       isOpenEnded: false,
     });
 
+  /** The end of a request in its second round. What its first round wrote was charged with that. */
+  async function endOfSecond(isAsked: boolean, end: Pick<ExchangeEnd, 'status' | 'isUnseen'>): Promise<void> {
+    const first = await openRound();
+    first.usage = await exchange.usageOf(undefined, 'words');
+    exchange.endRound('completed');
+    const second = await openRound();
+    second.isAsked = isAsked;
+    exchange.settle({ usage: undefined, produced: 'words of the round before', ...end });
+    await nextTurn();
+    await nextTurn();
+  }
+
   it.each([
-    ['pays nothing for a round that no upstream was asked for', false, undefined],
-    ['pays what is held for a round whose upstream may be at work', true, { source: 'held', outputTokens: 100 }],
-  ])('%s', async (_what, isAsked, usage) => {
-    const round = await openRound();
-    round.isAsked = isAsked;
-    exchange.settle({ usage: undefined, produced: 'words of the round before', status: 'aborted', isUnseen: true });
-    await nextTurn();
-    await nextTurn();
-    expect(billing.settled).toMatchObject([{ status: 'aborted', usage }]);
+    ['is nothing for a round that no upstream was asked for', false, undefined, {}],
+    [
+      'is what is held for a round whose upstream may be at work',
+      true,
+      { source: 'held', outputTokens: 100 },
+      { tool_round: 1 },
+    ],
+  ])('%s when the caller leaves', async (_what, isAsked, usage, tools) => {
+    await endOfSecond(isAsked, { status: 'aborted', isUnseen: true });
+    expect(billing.settled[1]).toMatchObject({ status: 'aborted', usage });
+    expect(billing.settled[1]?.tools).toEqual(tools);
+  });
+
+  it('is nothing for a round that its upstream refused, whatever the rounds before wrote', async () => {
+    await endOfSecond(true, { status: 'failed' });
+    expect(billing.settled[1]).toMatchObject({ status: 'failed', usage: undefined });
+    expect(billing.settled[1]?.tools).toEqual({});
   });
 });

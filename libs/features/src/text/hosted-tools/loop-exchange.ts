@@ -180,11 +180,13 @@ export class LoopExchange implements Exchange {
 function endOf(round: Round, end: ExchangeEnd): ExchangeEnd {
   const { status } = end;
   if (round.usage) return { usage: round.usage, produced: round.produced, status, tools: round.uses };
-  if (!round.isAsked) return { usage: undefined, produced: '', status, tools: round.uses };
-  const isFree = end.isUnseen !== true && !end.usage && end.produced === '';
-  if (isFree) return { ...end, tools: round.uses };
+  const usage = round.exchange.reportedUsage();
   const produced = round.produced + round.exchange.heldBack();
-  return { ...end, usage: round.exchange.reportedUsage(), produced, tools: round.uses };
+  const isNothing = !round.isAsked || (end.isUnseen !== true && !usage && produced === '');
+  if (!isNothing) return { ...end, usage, produced, tools: round.uses };
+  // Its model was not asked, or refused to answer: it was no time that the model was asked again.
+  const { tool_round: _round, ...tools } = round.uses;
+  return { usage: undefined, produced: '', status, tools };
 }
 
 const NOTHING: TextUsage = {

@@ -1,4 +1,5 @@
-import { type Citation, isJsonObject, type JsonObject, type MessagesHostedBlock, type ToolStep } from '#contracts';
+import type { Citation, JsonObject, MessagesHostedBlock, ToolStep } from '#contracts';
+import { parsedObject } from '#platform';
 
 /** How much of a source a citation repeats, in characters. */
 const LONGEST_QUOTE = 150;
@@ -39,14 +40,7 @@ export const unsealed = (seal: unknown): string | undefined =>
     ? Buffer.from(seal.slice(SEAL.length), 'base64').toString('utf8')
     : undefined;
 
-const inputOf = (json: string): JsonObject => {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isJsonObject(value) ? (value as JsonObject) : {};
-  } catch {
-    return {};
-  }
-};
+const inputOf = (json: string): JsonObject => parsedObject(json) ?? {};
 
 /** A step as two blocks: the call and its result. The list of a server's tools has no form here. */
 export function stepBlocks(step: ToolStep): readonly MessagesHostedBlock[] {

@@ -3,10 +3,10 @@ import {
   eventText,
   type FinishEvent,
   GatewayError,
-  isJsonObject,
   type ReplyBlock,
   type TextEvent,
 } from '#contracts';
+import { parsedObject } from '#platform';
 import { ReplyCollector } from '../collect-reply.js';
 import type { CitedText } from './cited-text.js';
 import type { Round } from './loop-exchange.js';
@@ -100,10 +100,4 @@ function partOf(block: ReplyBlock): AssistantPart[] {
 }
 
 /** A vendor would refuse a history whose arguments are no object; what the model wrote instead was refused already. */
-function readable(json: string): string {
-  try {
-    return isJsonObject(JSON.parse(json)) ? json : '{}';
-  } catch {
-    return '{}';
-  }
-}
+const readable = (json: string): string => (parsedObject(json) ? json : '{}');

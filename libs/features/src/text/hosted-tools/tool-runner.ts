@@ -2,14 +2,13 @@ import {
   type FileSearchStep,
   GatewayError,
   type ImagePart,
-  isJsonObject,
   type JsonObject,
   type McpCallStep,
   type TextPart,
   type ToolStep,
   type WebSearchStep,
 } from '#contracts';
-import { logger } from '#platform';
+import { logger, parsedObject } from '#platform';
 import { McpFailure, type WebSearch, WebSearchFailure } from '#providers';
 import { newTextId } from '../text-id.js';
 import type { McpServers } from './mcp-servers.js';
@@ -167,14 +166,7 @@ export const refused = (step: ReturnType<ToolRunner['begun']>, failure: string):
   isError: true,
 });
 
-function objectOf(json: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(json === '' ? '{}' : json);
-    return isJsonObject(value) ? (value as JsonObject) : undefined;
-  } catch {
-    return undefined;
-  }
-}
+const objectOf = (json: string): JsonObject | undefined => parsedObject(json === '' ? '{}' : json);
 
 function queryOf(json: string): string {
   const query = objectOf(json)?.['query'];

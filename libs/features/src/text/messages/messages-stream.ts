@@ -13,7 +13,7 @@ import { stepBlocks, writeCitation } from '../hosted-tools/messages-steps.js';
 import { EVENT_STREAM, namedEvent } from '../server-sent-event.js';
 import { newTextId } from '../text-id.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
-import { stopReason, writeMessagesUsage } from './write-messages-answer.js';
+import { isUnsaid, stopReason, writeMessagesUsage } from './write-messages-answer.js';
 
 type BlockKind = 'text' | 'reasoning' | 'call' | 'step';
 
@@ -49,6 +49,8 @@ export class MessagesStream implements TextStreamEncoder {
           this.#ensure('reasoning', { type: 'thinking', thinking: '', signature: '' }) +
           this.#delta('thinking_delta', 'thinking', sent.text)
         );
+      case 'break':
+        return start + this.#close();
       case 'signature':
         return start + this.#sign(sent.signature);
       case 'call':
@@ -155,7 +157,10 @@ export class MessagesStream implements TextStreamEncoder {
 
   #sign(signature: string): string {
     if (this.#open === 'reasoning') return this.#delta('signature_delta', 'signature', signature) + this.#close();
-    return this.#openBlock('reasoning', { type: 'redacted_thinking', data: signature }) + this.#close();
+    if (!isUnsaid(signature))
+      return this.#openBlock('reasoning', { type: 'redacted_thinking', data: signature }) + this.#close();
+    const opened = this.#openBlock('reasoning', { type: 'thinking', thinking: '', signature: '' });
+    return opened + this.#delta('signature_delta', 'signature', signature) + this.#close();
   }
 
   #close(): string {

@@ -44,6 +44,9 @@ function readUserBlock(block: MessagesBlock, param: string): ReturnedPart[] {
       return readDocument(block, param);
     case 'search_result':
       return [readSearchResult(block, param)];
+    case 'tool_reference':
+      // Where loading cannot be deferred, it is among the tools from the beginning.
+      return [{ type: 'text', text: `The tool "${block.tool_name}" can be called.` }];
     default:
       throw cannotTranslate(param, `a block of type "${block.type}"`);
   }
@@ -65,34 +68,40 @@ function readAssistantBlock(block: MessagesBlock, param: string): AssistantPart 
 }
 
 function readImage({ source }: MessagesImageBlock, param: string): ImagePart {
-  if (source.type === 'url') return { type: 'image', source: { kind: 'url', url: source.url } };
+  if (source.type === 'url') return { type: 'image', source: { kind: 'url', url: source.url }, param };
   if (source.type === 'base64')
-    return { type: 'image', source: { kind: 'inline', mediaType: source.media_type, base64: source.data } };
+    return { type: 'image', source: { kind: 'inline', mediaType: source.media_type, base64: source.data }, param };
   throw cannotTranslate(`${param}.source`, 'an uploaded file');
 }
 
-function readDocument(
-  { source, title, context, citations }: MessagesDocumentBlock,
-  param: string,
-): (TextPart | FilePart)[] {
+function readDocument({ source, title, context, citations }: MessagesDocumentBlock, param: string): ReturnedPart[] {
   if (citations?.enabled) throw cannotTranslate(`${param}.citations`, 'the citing of documents');
   // No other interface has a place for it: it stands in front of the file.
-  const about: TextPart[] = context ? [{ type: 'text', text: [title, context].filter(Boolean).join('\n\n') }] : [];
+  const about: TextPart[] = context ? inFront(title, context) : [];
   switch (source.type) {
     case 'text':
       return [{ type: 'text', text: [title, context, source.data].filter(Boolean).join('\n\n') }];
     case 'url':
       return [
         ...about,
-        withoutAbsent<FilePart>({ type: 'file', source: { kind: 'url', url: source.url }, name: title }),
+        withoutAbsent<FilePart>({ type: 'file', source: { kind: 'url', url: source.url }, name: title, param }),
       ];
     case 'base64': {
       const inline = { kind: 'inline' as const, mediaType: source.media_type, base64: source.data };
-      return [...about, withoutAbsent<FilePart>({ type: 'file', source: inline, name: title })];
+      return [...about, withoutAbsent<FilePart>({ type: 'file', source: inline, name: title, param })];
     }
+    case 'content':
+      return [...inFront(title, context), ...readParts(source.content, `${param}.source.content`)];
+    case 'file':
+      throw cannotTranslate(`${param}.source`, 'an uploaded file');
     default:
       throw cannotTranslate(`${param}.source`, 'this kind of document source');
   }
+}
+
+function inFront(...said: readonly (string | null | undefined)[]): TextPart[] {
+  const text = said.filter(Boolean).join('\n\n');
+  return text === '' ? [] : [{ type: 'text', text }];
 }
 
 function readSearchResult({ source, title, content, citations }: MessagesSearchResultBlock, param: string): TextPart {
@@ -102,8 +111,10 @@ function readSearchResult({ source, title, content, citations }: MessagesSearchR
 
 type ResultContent = Extract<MessagesBlock, { type: 'tool_result' }>['content'];
 
-function readResult(content: ResultContent, param: string): ReturnedPart[] {
-  if (content === undefined || content === null) return [];
+const readResult = (content: ResultContent, param: string): ReturnedPart[] =>
+  content === undefined || content === null ? [] : readParts(content, param);
+
+function readParts(content: string | readonly MessagesBlock[], param: string): ReturnedPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return content.flatMap((block, index) => readUserBlock(block, `${param}[${index}]`));
 }

@@ -26,7 +26,7 @@ export function readMessagesRequest(body: MessagesRequest, model: string, stream
   if (body.compaction) throw cannotTranslate('compaction', 'a summary that only its vendor can read');
   if (body.container) throw cannotTranslate('container', 'a container of the vendor');
   if (body.mcp_servers && body.mcp_servers.length > 0) throw cannotTranslate('mcp_servers', 'a server of tools');
-  const turns = new TurnList();
+  const turns = new TurnList('messages');
   readSystem(body.system).forEach((text) => turns.system(text));
   readableMessages(body.messages, false).forEach(({ role, content }, index) => {
     const blocks: readonly MessagesBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
@@ -49,6 +49,7 @@ export function readMessagesRequest(body: MessagesRequest, model: string, stream
     topP: body.top_p,
     topK: body.top_k,
     stopSequences: stopSequences(body.stop_sequences),
+    fieldNames: { stop: 'stop_sequences', temperature: 'temperature' },
     user: body.metadata?.user_id,
   });
 }

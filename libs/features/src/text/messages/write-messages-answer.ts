@@ -1,13 +1,14 @@
-import type {
-  CollectedReply,
-  FinishReason,
-  JsonObject,
-  MessagesAnswer,
-  MessagesReplyBlock,
-  MessagesStopReason,
-  MessagesUsage,
-  ReplyBlock,
-  TextUsage,
+import {
+  type CollectedReply,
+  type FinishReason,
+  type JsonObject,
+  type MessagesAnswer,
+  type MessagesReplyBlock,
+  type MessagesStopReason,
+  type MessagesUsage,
+  REDACTED,
+  type ReplyBlock,
+  type TextUsage,
 } from '#contracts';
 import { stepBlocks, writeCitation } from '../hosted-tools/messages-steps.js';
 import { readableBlocks } from '../parsed-arguments.js';
@@ -49,6 +50,10 @@ export function writeMessagesUsage(usage: MessagesTokens = NO_TOKENS, searches =
   };
 }
 
+/** Whether a proof without words belongs to a thought of this interface whose words its vendor does not show. */
+export const isUnsaid = (proof: string): boolean =>
+  proof.startsWith('messages:') && !proof.startsWith(`messages:${REDACTED}`);
+
 /** A finished block as a content block; the arguments of a call are known to be an object. */
 function contentBlock(block: Extract<ReplyBlock, { type: 'call' | 'reasoning' }>): MessagesReplyBlock {
   switch (block.type) {
@@ -57,7 +62,7 @@ function contentBlock(block: Extract<ReplyBlock, { type: 'call' | 'reasoning' }>
       return { type: 'tool_use', id: block.id, name: block.name, input };
     }
     default:
-      return block.text === '' && block.signature !== undefined
+      return block.text === '' && block.signature !== undefined && !isUnsaid(block.signature)
         ? { type: 'redacted_thinking', data: block.signature }
         : { type: 'thinking', thinking: block.text, signature: block.signature ?? '' };
   }
@@ -67,11 +72,17 @@ type TextBlock = Extract<ReplyBlock, { type: 'text' | 'refusal' }>;
 
 /** A text is cut behind each of its citations: what a block holds is what its citations are about. */
 function textBlocks({ text, citations = [] }: TextBlock): MessagesReplyBlock[] {
-  const ends = [...new Set(citations.map(({ end }) => end))];
-  const cited = ends.map((end, index): MessagesReplyBlock => ({
+  const byEnd = new Map<number, JsonObject[]>();
+  for (const citation of citations) {
+    const written = byEnd.get(citation.end) ?? [];
+    byEnd.set(citation.end, written);
+    written.push(writeCitation(citation));
+  }
+  const ends = [...byEnd.keys()];
+  const cited = [...byEnd].map(([end, written], index): MessagesReplyBlock => ({
     type: 'text',
     text: text.slice(ends[index - 1] ?? 0, end),
-    citations: citations.filter((citation) => citation.end === end).map(writeCitation),
+    citations: written,
   }));
   const rest = text.slice(ends.at(-1) ?? 0);
   return rest === '' && cited.length > 0 ? cited : [...cited, { type: 'text', text: rest }];

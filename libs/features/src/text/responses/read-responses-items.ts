@@ -100,12 +100,12 @@ function readBlock(block: ResponsesBlock, param: string): TextPart | ImagePart |
       if (block.image_url == null) throw cannotTranslate(`${param}.file_id`, 'an uploaded file');
       const address = typeof block.image_url === 'string' ? block.image_url : block.image_url.url;
       const detail = block.detail === 'original' ? 'high' : block.detail;
-      return withoutAbsent<ImagePart>({ type: 'image', source: readMediaAddress(address), detail });
+      return withoutAbsent<ImagePart>({ type: 'image', source: readMediaAddress(address), detail, param });
     }
     case 'input_file': {
       if (block.file_id) throw cannotTranslate(`${param}.file_id`, 'an uploaded file');
       const source = readMediaAddress(block.file_url ?? block.file_data ?? '');
-      return withoutAbsent<FilePart>({ type: 'file', source, name: block.filename });
+      return withoutAbsent<FilePart>({ type: 'file', source, name: block.filename, param });
     }
     case 'refusal':
       return asText(block.refusal);

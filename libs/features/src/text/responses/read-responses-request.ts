@@ -29,7 +29,7 @@ const LOGPROBS = 'message.output_text.logprobs';
 export function readResponsesRequest(body: ResponsesRequest, model: string, stream: boolean): TextRequest {
   expectNoOdds(body);
   if (body.moderation) throw cannotTranslate('moderation', 'moderation by the vendor');
-  const turns = new TurnList();
+  const turns = new TurnList('input');
   if (body.instructions) turns.system(body.instructions);
   const items = typeof body.input === 'string' ? [{ role: 'user' as const, content: body.input }] : body.input;
   const read = items.some(isStepItem) ? readableItems(items) : items;

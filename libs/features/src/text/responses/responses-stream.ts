@@ -96,6 +96,8 @@ export class ResponsesStream implements TextStreamEncoder {
       case 'refusal':
       case 'reasoning':
         return this.#grow(event.type, event.text);
+      case 'break':
+        return this.#close();
       case 'signature':
         return this.#sign(event.signature);
       case 'call':

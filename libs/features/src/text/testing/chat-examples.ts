@@ -171,7 +171,17 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
   'name of who speaks': { added: { messages: [{ ...QUESTION, name: 'Ann' }] } },
   'several replies at once': { added: { n: 2 } },
   'bias of tokens': { added: { logit_bias: { '50256': -100 } } },
-  'former functions': { added: { functions: [{ name: 'f' }] } },
+  'legacy functions': { added: { functions: [{ name: 'f', parameters: SCHEMA }], function_call: { name: 'f' } } },
+  'calls and results of legacy functions': {
+    added: {
+      messages: [
+        QUESTION,
+        { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{"a":1}' } },
+        { role: 'function', name: 'f', content: 'y' },
+      ],
+    },
+  },
+  'legacy functions beside tools': { given: TOOLS, added: { functions: [{ name: 'g' }] } },
   'search of the web by an option': { added: { web_search_options: {} } },
   'forms, lengths and words that a server enforces': { added: { guided_choice: ['yes', 'no'] } },
   'further ways of sampling': {

@@ -74,6 +74,25 @@ export const MEDIA_EXAMPLES: Readonly<Record<string, Examples>> = {
       added: blocks({ ...TEXT_DOCUMENT, title: 'A title', context: 'of last year' }),
     },
   },
+  'document of content blocks': {
+    messages: {
+      added: blocks(
+        {
+          type: 'document',
+          title: 'A title',
+          context: 'of last year',
+          source: {
+            type: 'content',
+            content: [
+              { type: 'text', text: 'words' },
+              { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
+            ],
+          },
+        },
+        { type: 'document', source: { type: 'content', content: 'more words' } },
+      ),
+    },
+  },
   'context of a PDF': {
     messages: {
       given: blocks(PDF_DOCUMENT),

@@ -114,7 +114,7 @@ export interface GeminiPart {
   readonly thoughtSignature?: string;
 }
 
-const isOneText = (last: GeminiPart | undefined, next: GeminiPart): last is GeminiPart & { text: string } =>
+const isJoinedTexts = (last: GeminiPart | undefined, next: GeminiPart): last is GeminiPart & { text: string } =>
   last?.text !== undefined &&
   next.text !== undefined &&
   last.thought === next.thought &&
@@ -125,7 +125,7 @@ export function rebuiltParts(chunks: readonly Pick<StreamedEvent, 'candidates'>[
   const all: GeminiPart[] = [];
   for (const part of chunks.flatMap(({ candidates }) => candidates?.[0]?.content.parts ?? [])) {
     const last = all.at(-1);
-    if (isOneText(last, part)) all.splice(-1, 1, { ...last, ...part, text: last.text + (part.text ?? '') });
+    if (isJoinedTexts(last, part)) all.splice(-1, 1, { ...last, ...part, text: last.text + (part.text ?? '') });
     else all.push(part);
   }
   return all.filter((part) => part.text !== '' || part.thoughtSignature !== undefined);

@@ -54,6 +54,12 @@ export const RESULT_EXAMPLES: Readonly<Record<string, Examples>> = {
       added: response({ response: { result: 'y' }, parts: [{ inlineData: { mimeType: 'image/png', data: PNG } }] }),
     },
   },
+  'tools that a result names': {
+    messages: {
+      given: result({ content: [] }),
+      added: result({ content: [{ type: 'tool_reference', tool_name: 'get_time' }] }),
+    },
+  },
   'file in a result': {
     responses: {
       given: output('y'),

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { atBest } from '#testing';
 import { parseExactly } from './exact-json.js';
 import type { InlineFiles } from './inline-files.js';
 import { NoReply, VendorHttp } from './vendor-http.js';
@@ -54,6 +55,22 @@ describe('VendorHttp', () => {
     const http = new VendorHttp(url);
     const reply = await http.exchange({ method: 'GET', path: '/orders/1' }, {}, LIMITS);
     expect(reply).toMatchObject({ status: 404, body: undefined });
+    await http.close();
+    server.close();
+  });
+
+  it('tells the status of a reply that comes in very many very short pieces, and ends its line', async () => {
+    let ended: Promise<unknown> | undefined;
+    const { url, server } = await lineThat((socket) => {
+      socket.on('error', () => undefined);
+      ended = once(socket.resume(), 'close');
+      socket.write('HTTP/1.1 404 Not Found\r\ntransfer-encoding: chunked\r\n\r\n');
+      socket.write('1\r\n \r\n'.repeat(10_000));
+    });
+    const http = new VendorHttp(url);
+    const reply = await http.exchange({ method: 'GET', path: '/orders/1' }, {}, LIMITS);
+    expect(reply).toMatchObject({ status: 404, body: undefined });
+    await ended;
     await http.close();
     server.close();
   });
@@ -161,6 +178,12 @@ describe('parseExactly', () => {
       s: 42,
       list: ['1234567890123456789'],
     });
+  });
+
+  it('refuses a text that never ends in the time of one pass', async () => {
+    const broken = `{"id":123456789012345678,"text":"${String.raw`\"`.repeat(30_000)}`;
+    const tookMs = await atBest(1_000, () => expect(() => parseExactly(broken)).toThrow(SyntaxError));
+    expect(tookMs).toBeLessThan(1_000);
   });
 
   it('reads a text of many megabytes in the time of one pass', () => {

@@ -1,5 +1,6 @@
 import { importPKCS8, SignJWT } from 'jose';
 import { isJsonObject, type JsonObject, type JsonValue, MediaFailure } from '#contracts';
+import { parseBounded } from '#platform';
 import type { SafeFetcher } from '#platform';
 import type { Credentials } from '../http/credentials.js';
 import type { VendorReply } from '../http/media-codec.js';
@@ -43,7 +44,7 @@ export function readServiceAccount(key: string): ServiceAccount {
 
 function parsed(json: string): JsonValue | undefined {
   try {
-    return JSON.parse(json) as JsonValue;
+    return parseBounded(json) as JsonValue;
   } catch {
     return undefined;
   }

@@ -1,19 +1,36 @@
-import type { JsonValue, TextEvent } from '#contracts';
+import { isJsonObject, type JsonValue, type TextEvent } from '#contracts';
 import { newCallId } from '../upstream/new-call-id.js';
 import { brokenOff } from '../upstream/codec-failures.js';
+import { markSignature } from '../upstream/signatures.js';
+import { proofOfCall } from './chat-proofs.js';
+import { WrittenArguments } from './written-arguments.js';
 
 /** A piece of a call, or a whole one. Some servers write the arguments as the object itself. */
 export interface ChatToolCall {
   readonly index?: number | null;
   readonly id?: string | null;
   readonly function?: { readonly name?: string | null; readonly arguments?: JsonValue };
+  /** One vendor's place for its proof of the reasoning behind the call, without which it refuses the call later. */
+  readonly extra_content?: JsonValue;
 }
+
+type SentFunction = NonNullable<ChatToolCall['function']>;
+
+/** The calls of a message or delta. */
+export interface ChatSentCalls {
+  readonly tool_calls?: readonly ChatToolCall[] | null;
+  /** The legacy form of one call, which has no id. Some servers name it and say nothing in it. */
+  readonly function_call?: SentFunction | null;
+}
+
+const NONE: readonly ChatToolCall[] = [];
 
 interface OpenCall {
   readonly key: number;
   readonly id: string;
   name: string;
-  json: string;
+  readonly written: WrittenArguments;
+  proof: string | undefined;
 }
 
 /**
@@ -22,8 +39,13 @@ interface OpenCall {
  */
 export class ChatCalls {
   readonly #calls: OpenCall[] = [];
+  /** The last call of each index. */
+  readonly #latest = new Map<number, OpenCall>();
   #streamed: OpenCall | undefined;
   #firstIsOpen = true;
+  #hasToolCalls = false;
+  /** The proof of the streamed call, where it came when the call had gone out, until it is told. */
+  #late: string | undefined;
 
   /** True once the model has called anything. */
   get some(): boolean {
@@ -35,29 +57,48 @@ export class ChatCalls {
     if (this.#calls.length > 0) this.#firstIsOpen = false;
   }
 
+  /** What is to be read of a message. A server that writes both forms says the same in them. */
+  in({ tool_calls: calls, function_call: legacy }: ChatSentCalls): readonly ChatToolCall[] {
+    if (calls?.length) {
+      this.#hasToolCalls = true;
+      return calls;
+    }
+    if (this.#hasToolCalls || !legacy || (!legacy.name && !legacy.arguments)) return NONE;
+    return [{ index: 0, function: legacy }];
+  }
+
   /** @param place of the piece among those of one chunk. */
   read(sent: ChatToolCall, place: number): readonly TextEvent[] {
     const json = argumentsIn(sent);
     const call = this.#find(sent, place, json) ?? this.#open(sent);
     call.name ||= sent.function?.name ?? '';
-    call.json += json;
+    call.written.push(json);
+    const isLate = call === this.#streamed && call.proof === undefined;
+    call.proof ??= proofIn(sent);
+    if (isLate) this.#late = call.proof;
     if (call === this.#streamed) return this.#growStreamed(json);
     if (call !== this.#calls[0] || !this.#firstIsOpen || call.name === '') return [];
     this.#streamed = call;
-    return [{ type: 'call', id: call.id, name: call.name }, ...this.#growStreamed(call.json)];
+    return [...beginning(call), ...this.#growStreamed(call.written.json)];
   }
 
   /** The arguments of the calls that are held back. */
   get heldArguments(): string {
-    return this.#held.map(({ json }) => json).join('');
+    return this.#held.map(({ written }) => written.json).join('');
   }
 
   /** What was held back. */
   held(): readonly TextEvent[] {
-    return this.#held.flatMap(({ id, name, json }) => [
-      { type: 'call', id, name },
-      { type: 'arguments', json },
-    ]);
+    return [...this.#lateProof(), ...this.#heldCalls()];
+  }
+
+  /** Nothing of the reply may cut the streamed call in two, so that its proof follows it at the end. */
+  #lateProof(): readonly TextEvent[] {
+    return this.#late === undefined ? [] : [signatureOf(proofOfCall(this.#late, true))];
+  }
+
+  #heldCalls(): readonly TextEvent[] {
+    return this.#held.flatMap((call) => [...beginning(call), { type: 'arguments', json: call.written.json }]);
   }
 
   get #held(): readonly OpenCall[] {
@@ -71,33 +112,44 @@ export class ChatCalls {
   }
 
   #open(sent: ChatToolCall): OpenCall {
-    const call = { key: sent.index ?? this.#calls.length, id: sent.id || newCallId(), name: '', json: '' };
+    const call = {
+      key: sent.index ?? this.#calls.length,
+      id: sent.id || newCallId(),
+      name: '',
+      written: new WrittenArguments(),
+      proof: undefined,
+    };
     this.#calls.push(call);
+    this.#latest.set(call.key, call);
     return call;
   }
 
   /** Some servers leave the index out or repeat 0, some the id as well: a name then means a new call. */
   #find({ index, id, function: called }: ChatToolCall, place: number, json: string): OpenCall | undefined {
-    const same = index == null ? this.#calls.at(-1) : this.#calls.findLast((call) => call.key === index);
+    const same = index == null ? this.#calls.at(-1) : this.#latest.get(index);
     if (!same || !called?.name) return same;
     if (id) return same.id === id || same.name === '' ? same : undefined;
     // A server that repeats the name with every piece does not begin again behind whole arguments.
-    const isAnother = (index == null && place > 0) || (json !== '' && isWhole(same.json));
+    const isAnother = (index == null && place > 0) || (json !== '' && same.written.areWhole);
     return isAnother ? undefined : same;
   }
+}
+
+function beginning({ id, name, proof }: OpenCall): TextEvent[] {
+  const call: TextEvent = { type: 'call', id, name };
+  return proof === undefined ? [call] : [signatureOf(proofOfCall(proof, false)), call];
+}
+
+const signatureOf = (proof: string): TextEvent => ({ type: 'signature', signature: markSignature('chat', proof) });
+
+function proofIn({ extra_content: extra }: ChatToolCall): string | undefined {
+  const google = isJsonObject(extra) ? extra['google'] : undefined;
+  const proof = isJsonObject(google) ? google['thought_signature'] : undefined;
+  return typeof proof === 'string' && proof !== '' ? proof : undefined;
 }
 
 function argumentsIn({ function: called }: ChatToolCall): string {
   const sent = called?.arguments;
   if (typeof sent === 'string') return sent;
   return sent === undefined || sent === null ? '' : JSON.stringify(sent);
-}
-
-function isWhole(json: string): boolean {
-  try {
-    JSON.parse(json);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -10,7 +10,7 @@ interface Spoken {
   readonly refusal?: JsonValue;
   readonly reasoning_content?: JsonValue;
   readonly reasoning?: JsonValue;
-  /** The former form of a call. */
+  /** The legacy form of a call. */
   readonly function_call?: Call | null;
   readonly tool_calls?: readonly { readonly function?: Call | null; readonly custom?: Call | null }[] | null;
 }
@@ -21,15 +21,27 @@ interface Chunk {
 
 /** What one chunk says in any of its replies. */
 export function producedInChat(chunk: JsonObject & Chunk): string {
-  return (chunk.choices ?? []).map(({ delta, message }) => spoken(delta ?? message ?? {})).join('');
+  let text = '';
+  for (const { delta, message } of chunk.choices ?? []) text += spoken(delta ?? message ?? {});
+  return text;
 }
 
-function spoken({ content, refusal, reasoning_content: thought, reasoning, ...calls }: Spoken): string {
-  const called = [calls.function_call, ...(calls.tool_calls ?? []).flatMap((call) => [call.function, call.custom])];
-  return [content, refusal, thought ?? reasoning, ...called.flatMap((call) => [asText(call?.arguments), call?.input])]
-    .map(textIn)
-    .join('');
+/** Plain additions: this runs once a token. */
+function spoken({
+  content,
+  refusal,
+  reasoning_content: thought,
+  reasoning,
+  function_call,
+  tool_calls,
+}: Spoken): string {
+  let text = textIn(content) + textIn(refusal) + textIn(thought ?? reasoning) + calledIn(function_call);
+  for (const call of tool_calls ?? []) text += calledIn(call.function) + calledIn(call.custom);
+  return text;
 }
+
+const calledIn = (call: Call | null | undefined): string =>
+  call ? textIn(asText(call.arguments)) + textIn(call.input) : '';
 
 /** Some servers write arguments as an object. */
 const asText = (value: JsonValue | undefined): JsonValue | undefined =>

@@ -145,6 +145,36 @@ describe('A chat stream', () => {
       [...called(0, 'a', 'Paris'), ...called(1, 'b', 'Rome'), CALLED],
     ],
     [
+      'brings its call in the legacy form, which has no id',
+      [
+        delta({ role: 'assistant', content: null, function_call: { name: 'tool_0', arguments: '' } }),
+        delta({ function_call: { arguments: '{"city":' } }),
+        delta({ function_call: { name: '', arguments: '"Paris"}' } }),
+        delta({}, 'function_call'),
+        COUNTED,
+      ],
+      [...called(0, expect.stringMatching(/^call_[0-9a-f]{24}$/) as string, 'Paris'), CALLED],
+    ],
+    [
+      'brings its call in both forms, of which the newer counts',
+      [
+        tools({ index: 0, id: 'a', function: { name: 'tool_0', arguments: '' } }),
+        delta({ tool_calls: [piece(0, '{"city":"Paris"}')], function_call: { arguments: '{"city":"Paris"}' } }),
+        delta({ function_call: { name: 'tool_0', arguments: '{"city":"Paris"}' } }, 'tool_calls'),
+        COUNTED,
+      ],
+      [...called(0, 'a', 'Paris'), CALLED],
+    ],
+    [
+      'names the legacy form and says nothing in it',
+      [
+        delta({ content: 'Hi', function_call: { name: '', arguments: '' } }),
+        delta({ function_call: {} }, 'stop'),
+        COUNTED,
+      ],
+      [{ type: 'text', text: 'Hi' }, STOP],
+    ],
+    [
       'names a call after it has begun',
       [
         tools({ index: 0, id: 'a', type: 'function' }),

@@ -4,7 +4,9 @@ import { type AnnotatedText, CitedPages } from '../upstream/cited-pages.js';
 import { atLeast, reportedUsage, sumOf } from '../upstream/reported-usage.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
-import { ChatCalls, type ChatToolCall } from './chat-calls.js';
+import { ChatCalls, type ChatSentCalls } from './chat-calls.js';
+import { IN_CONTENT, ReasoningDetails } from './chat-proofs.js';
+import { annotationsOf, type ListedPages } from './listed-pages.js';
 import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
 
@@ -19,7 +21,7 @@ interface ChatPart {
 type ChatContent = string | readonly ChatPart[] | null | undefined;
 
 /** A message or a delta: the same fields, whole or in pieces. */
-interface ChatMessage {
+interface ChatMessage extends ChatSentCalls {
   readonly content?: ChatContent;
   readonly refusal?: string | null;
   /** The two names vendors give to visible reasoning. */
@@ -27,20 +29,27 @@ interface ChatMessage {
   readonly reasoning?: string | null;
   /** One vendor's name for it, who takes none back. */
   readonly reasoning_text?: string | null;
-  /** Where some vendors write it alone. */
-  readonly reasoning_details?: readonly { readonly text?: string | null; readonly summary?: string | null }[] | null;
-  readonly tool_calls?: readonly ChatToolCall[] | null;
+  /** A vendor's whole account of it, with its proofs; some write it there alone. */
+  readonly reasoning_details?: readonly JsonObject[] | null;
+  /** Where some vendors put the images that a model makes. */
+  readonly images?: readonly { readonly image_url?: { readonly url?: string } }[] | null;
   /** Pages that a vendor cites which searches by itself; their places count in the whole content. */
   readonly annotations?: AnnotatedText['annotations'];
 }
 
 interface ChatUsage {
   readonly prompt_tokens?: number;
+  /** The names that two vendors give to cached tokens. */
+  readonly prompt_cache_hit_tokens?: number;
+  readonly cached_tokens?: number;
   readonly completion_tokens?: number;
   readonly total_tokens?: number;
   readonly prompt_tokens_details?: {
     readonly cached_tokens?: number;
     readonly cache_write_tokens?: number;
+    /** The names that others give to written ones. */
+    readonly cache_creation_tokens?: number;
+    readonly cache_creation_input_tokens?: number;
     readonly image_tokens?: number;
   } | null;
   readonly completion_tokens_details?: { readonly reasoning_tokens?: number } | null;
@@ -61,8 +70,10 @@ interface ChatChoice {
   readonly stop_reason?: string | number | null;
 }
 
-interface ChatReply {
+interface ChatReply extends ListedPages {
   readonly error?: unknown;
+  /** Some servers write `error` here, and what it is beside it. */
+  readonly object?: unknown;
   readonly usage?: ChatUsage | null;
   /** One vendor's place for the usage of a stream. */
   readonly x_groq?: { readonly usage?: ChatUsage | null } | null;
@@ -103,11 +114,20 @@ function outputIn(usage: ChatUsage): unknown {
   return total !== undefined && total === sumOf(input, withReasoning) ? withReasoning : written;
 }
 
+/** Counts the input that was read from a cache or written to one, under every name vendors give to them. */
+function cacheTokensIn(usage: ChatUsage): Pick<TextUsage, 'cachedInputTokens' | 'cacheWriteTokens'> {
+  const { prompt_cache_hit_tokens: hit, cached_tokens: cached, prompt_tokens_details: details } = usage;
+  const { cache_creation_tokens: created, cache_creation_input_tokens: createdInput } = details ?? {};
+  return {
+    cachedInputTokens: details?.cached_tokens ?? hit ?? cached ?? 0,
+    cacheWriteTokens: details?.cache_write_tokens ?? created ?? createdInput ?? 0,
+  };
+}
+
 function readUsage(usage: ChatUsage): TextUsage | undefined {
   return reportedUsage({
     inputTokens: usage.prompt_tokens ?? 0,
-    cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
-    cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens ?? 0,
+    ...cacheTokensIn(usage),
     imageInputTokens: usage.prompt_tokens_details?.image_tokens ?? 0,
     outputTokens: outputIn(usage),
     reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
@@ -122,8 +142,20 @@ const thoughtsIn = (content: ChatContent): string | undefined =>
     ? undefined
     : content?.flatMap((part) => (part.thinking ?? []).map((thought) => thought.text ?? '')).join('');
 
+/** Each list as it came last: a stream repeats it. */
+const listedIn = ({ citations, search_results }: ChatReply): ListedPages => ({
+  ...(citations ? { citations } : {}),
+  ...(search_results ? { search_results } : {}),
+});
+
 const detailsIn = (details: ChatMessage['reasoning_details']): string | undefined =>
-  details?.map(({ text, summary }) => text ?? summary ?? '').join('');
+  details?.map(({ text, summary }) => [text, summary].find((said) => typeof said === 'string') ?? '').join('');
+
+/** Other styles have no image in a reply; as a Markdown image it is at least not lost. */
+const imagesIn = ({ images }: ChatMessage): TextEvent[] =>
+  (images ?? []).flatMap(({ image_url: image }) =>
+    image?.url ? [{ type: 'text', text: `![image](${image.url})` }] : [],
+  );
 
 /** Reads a chat completions stream. */
 export class ChatStreamDecoder implements StreamDecoder {
@@ -131,12 +163,17 @@ export class ChatStreamDecoder implements StreamDecoder {
   #reason: FinishReason | undefined;
   #stopSequence: string | undefined;
   /** The field in which the vendor writes the reasoning that is open, and wants it back. */
-  #reasoningField: 'reasoning_content' | 'reasoning' | undefined;
+  #reasoningField: 'reasoning_content' | 'reasoning' | typeof IN_CONTENT | undefined;
+  readonly #details = new ReasoningDetails();
+  /** Whether reasoning stands in front of what comes next: what is told of it later does not cut a text in two. */
+  #isThought = true;
   #usage: TextUsage | undefined;
   readonly #pages = new CitedPages();
   /** The content until now, and what has been noted about it. */
   #content = '';
-  #annotations: readonly unknown[] = [];
+  #annotations: unknown[] = [];
+  /** The pages listed beside the reply; undefined once they have been told, or as annotations. */
+  #listed: ListedPages | undefined = {};
 
   push(data: EventData): readonly TextEvent[] {
     return data === DONE ? [] : this.read(parseReply(data));
@@ -147,9 +184,11 @@ export class ChatStreamDecoder implements StreamDecoder {
    * has several choices; all of them are read, so that all are counted.
    */
   read(reply: ChatReply): readonly TextEvent[] {
-    if (reply.error) throw reportedFailure(reply.error);
+    if (reply.error || reply.object === 'error') throw reportedFailure(reply.error ?? reply);
     const usage = reportIn(reply);
     if (usage) this.#usage = atLeast(this.#usage, readUsage(usage));
+    if (this.#listed && (reply.citations || reply.search_results))
+      this.#listed = { ...this.#listed, ...listedIn(reply) };
     const choices = reply.choices ?? [];
     // Nearly every reply has a single one.
     return choices.length === 1 && choices[0]
@@ -162,7 +201,7 @@ export class ChatStreamDecoder implements StreamDecoder {
     if (choice.finish_reason) this.#reason = finishReason(choice.finish_reason, choice.native_finish_reason);
     if (typeof choice.stop_reason === 'string') this.#stopSequence = choice.stop_reason;
     const message = choice.delta ?? choice.message ?? {};
-    if (message.annotations) this.#annotations = [...this.#annotations, ...message.annotations];
+    for (const annotation of message.annotations ?? []) this.#annotations.push(annotation);
     return this.#readMessage(message);
   }
 
@@ -182,42 +221,50 @@ export class ChatStreamDecoder implements StreamDecoder {
   #readMessage(message: ChatMessage): TextEvent[] {
     const events = this.#readReasoning(message);
     const text = textIn(message.content);
-    const { refusal, tool_calls: calls } = message;
+    const { refusal } = message;
+    const calls = this.#calls.in(message);
     const speaks = Boolean(text) || Boolean(refusal);
-    if (speaks || calls?.length) events.push(...this.#proof());
+    if (calls.length > 0 || (speaks && this.#isThought)) events.push(...this.#proof());
     if (speaks) this.#calls.interrupt();
     if (text) {
       this.#content += text;
       events.push({ type: 'text', text });
     }
-    if (calls?.length) events.push(...this.#citations());
+    if (calls.length > 0) events.push(...this.#citations());
     if (refusal) events.push({ type: 'refusal', text: refusal });
-    for (const [place, call] of (calls ?? []).entries()) events.push(...this.#calls.read(call, place));
+    events.push(...imagesIn(message));
+    for (const [place, call] of calls.entries()) events.push(...this.#calls.read(call, place));
     return events;
   }
 
   #readReasoning({ reasoning_content: content, reasoning, content: parts, ...others }: ChatMessage): TextEvent[] {
-    const text =
-      content || reasoning || others.reasoning_text || thoughtsIn(parts) || detailsIn(others.reasoning_details);
+    const thoughts = thoughtsIn(parts);
+    const text = content || reasoning || others.reasoning_text || thoughts || detailsIn(others.reasoning_details);
+    this.#details.add(others.reasoning_details ?? []);
     if (!text) return [];
+    this.#isThought = true;
     if (content) this.#reasoningField = 'reasoning_content';
     else if (reasoning) this.#reasoningField = 'reasoning';
+    else if (thoughts) this.#reasoningField ??= IN_CONTENT;
     return [{ type: 'reasoning', text }];
   }
 
   /** What is noted about the content follows it while it is still the last that was said. */
   #citations(): TextEvent[] {
-    if (this.#annotations.length === 0) return [];
-    const annotations = this.#annotations;
+    const listed = this.#annotations.length > 0 || !this.#listed ? [] : annotationsOf(this.#listed, this.#content);
+    const annotations = listed.length > 0 ? listed : this.#annotations;
+    if (annotations.length === 0) return [];
+    this.#listed = undefined;
     this.#annotations = [];
     return this.#pages.read([{ text: this.#content, annotations }]);
   }
 
-  /** This vendor signs nothing. Its stand-in for a proof says where the reasoning belongs when it is sent back. */
+  /** Most of these vendors sign nothing. A stand-in for a proof says where the reasoning belongs when it is sent back. */
   #proof(): TextEvent[] {
-    const field = this.#reasoningField;
+    const proof = this.#details.take(this.#reasoningField) ?? this.#reasoningField;
     this.#reasoningField = undefined;
-    return field === undefined ? [] : [{ type: 'signature', signature: markSignature('chat', field) }];
+    this.#isThought = false;
+    return proof === undefined ? [] : [{ type: 'signature', signature: markSignature('chat', proof) }];
   }
 
   #finish(sent: FinishReason): TextEvent {

@@ -1,5 +1,6 @@
 import type {
   AssistantPart,
+  CallPart,
   FilePart,
   FunctionTool,
   ImagePart,
@@ -14,6 +15,8 @@ import type {
   Turn,
   UserPart,
 } from '#contracts';
+import { JsonTexts } from '#platform';
+import { accountIn, callProofIn, IN_CONTENT, isBehindCall } from './chat-proofs.js';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
 import { currentSchema } from '../upstream/current-schema.js';
 import { failedText } from '../upstream/failed-text.js';
@@ -85,8 +88,9 @@ function hasCallsThoughtElsewhere(turns: readonly Turn[]): boolean {
 
 function writeMessages(request: TextRequest, options: ProtocolOptions): JsonObject[] {
   const { system, turns } = options.systemMessages === 'in_front' ? withSystemInFront(request) : request;
+  const texts = new JsonTexts();
   const messages = turns.flatMap((turn, place, all) =>
-    turn.role === 'assistant' ? [writeAssistant(turn.parts, options)] : writeTurnBetween(turn, place, all),
+    turn.role === 'assistant' ? [writeAssistant(turn.parts, options, texts)] : writeTurnBetween(turn, place, all),
   );
   const said = [...system, ...jsonInWords(request, system)];
   return [...writeSystem(said), ...oneUserMessageEach(messages)];
@@ -145,7 +149,7 @@ function writeUserPart(part: TextPart | ImagePart | FilePart): JsonObject {
   if (part.type === 'text') return { type: 'text', text: part.text };
   if (part.type === 'image')
     return { type: 'image_url', image_url: present({ url: mediaAddress(part.source), detail: part.detail }) };
-  if (part.source.kind === 'url') throw cannotSay('file', 'a file given by its URL');
+  if (part.source.kind === 'url') throw cannotSay(part.param ?? 'file', 'a file given by its URL');
   return {
     type: 'file',
     file: present({ filename: part.name ?? 'document.pdf', file_data: mediaAddress(part.source) }),
@@ -188,31 +192,91 @@ const contentParts = (content: JsonValue | undefined): readonly JsonValue[] =>
 const REASONING_FIELDS = ['reasoning_content', 'reasoning'] as const;
 
 /** Some vendors refuse a turn with calls without the reasoning before them; others refuse any reasoning elsewhere. */
-function writeReasoning(parts: readonly AssistantPart[], { replayedReasoning }: ProtocolOptions): JsonObject {
+function writeReasoning(
+  parts: readonly AssistantPart[],
+  { replayedReasoning }: ProtocolOptions,
+  texts: JsonTexts,
+): JsonObject {
   if (replayedReasoning === 'never') return {};
   const reasoning = parts.filter((part) => part.type === 'reasoning');
-  if (replayedReasoning === 'always') return { reasoning_content: reasoning.map(({ text }) => text).join('\n\n') };
+  if (replayedReasoning === 'always') return { reasoning_content: joinedTexts(reasoning) };
   if (!parts.some(({ type }) => type === 'call')) return {};
-  const own = reasoning.map((part) => ({ field: ownSignature('chat', part), text: part.text }));
-  return Object.fromEntries(
-    REASONING_FIELDS.map((field) => [
-      field,
-      own.flatMap((part) => (part.field === field ? [part.text] : [])).join('\n\n'),
-    ]).filter(([, text]) => text !== ''),
-  ) as JsonObject;
+  const own = reasoning.map((part) => ({ ...accountIn(ownSignature('chat', part) ?? '', texts), text: part.text }));
+  const fields = REASONING_FIELDS.map((name) => [name, joinedTexts(own.filter(({ field }) => field === name))]);
+  return present({
+    ...(Object.fromEntries(fields.filter(([, text]) => text !== '')) as JsonObject),
+    reasoning_details: nonEmpty(own.flatMap(({ details }) => details)),
+  });
 }
 
-function writeAssistant(parts: readonly AssistantPart[], options: ProtocolOptions): JsonObject {
-  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
-  const calls = parts.flatMap((part) =>
-    part.type === 'call'
-      ? [{ id: part.id, type: 'function', function: { name: part.name, arguments: argumentsAsJson(part.arguments) } }]
-      : [],
-  );
+const joinedTexts = (parts: readonly { readonly text: string }[]): string =>
+  parts.flatMap(({ text }) => (text === '' ? [] : [text])).join('\n\n');
+
+const proofIn = (part: AssistantPart | undefined): string | undefined =>
+  part?.type === 'reasoning' ? ownSignature('chat', part) : undefined;
+
+/** The proofs that the vendor put at calls, by their places: one stands in front of its call, or behind it where it came late. */
+function callProofs(parts: readonly AssistantPart[]): ReadonlyMap<number, string | undefined> {
+  const proofs = new Map<number, string | undefined>();
+  let call: number | undefined;
+  for (const [place, part] of parts.entries()) {
+    const isCall = part.type === 'call';
+    const proof = proofIn(isCall ? parts[place - 1] : part);
+    if (isCall) {
+      const isFirst = call === undefined;
+      call = place;
+      // What stands in front of the first call belongs to no other.
+      if (proof !== undefined && (isFirst || !isBehindCall(proof))) proofs.set(call, callProofIn(proof));
+    } else if (call !== undefined && !proofs.has(call) && proof !== undefined && isBehindCall(proof))
+      proofs.set(call, callProofIn(proof));
+  }
+  return proofs;
+}
+
+function writeCall({ id, name, arguments: json }: CallPart, proof: string | undefined): JsonObject {
+  const google = proof === undefined ? undefined : { thought_signature: proof };
+  return present({
+    id,
+    type: 'function',
+    function: { name, arguments: argumentsAsJson(json) },
+    extra_content: google && { google },
+  });
+}
+
+/** What was said in a turn: a blank line stands between two messages, and between texts with calls between them. */
+function joinedMessages(parts: readonly AssistantPart[]): string {
+  let said = '';
+  let isCut = false;
+  for (const part of parts) {
+    isCut ||= part.type === 'call' || (part.type === 'text' && part.isApart === true);
+    if (part.type !== 'text' || part.text === '') continue;
+    const isJoined = said === '' || said.endsWith('\n') || part.text.startsWith('\n');
+    said += isCut && !isJoined ? `\n\n${part.text}` : part.text;
+    isCut = false;
+  }
+  return said;
+}
+
+/** The content of a turn whose vendor wrote its thoughts there; undefined for any other. */
+function writeThoughts(parts: readonly AssistantPart[]): JsonObject[] | undefined {
+  const isOwn = (part: AssistantPart): boolean => proofIn(part) === IN_CONTENT;
+  if (!parts.some(isOwn)) return undefined;
+  return parts.flatMap((part): JsonObject[] => {
+    if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+    if (part.type !== 'reasoning' || !isOwn(part) || part.text === '') return [];
+    return [{ type: 'thinking', thinking: [{ type: 'text', text: part.text }] }];
+  });
+}
+
+function writeAssistant(parts: readonly AssistantPart[], options: ProtocolOptions, texts: JsonTexts): JsonObject {
+  const text = joinedMessages(parts);
+  const proofs = callProofs(parts);
+  const calls = parts.flatMap((part, place) => (part.type === 'call' ? [writeCall(part, proofs.get(place))] : []));
+  const thoughtfully = options.replayedReasoning === 'never' ? undefined : writeThoughts(parts);
   return present({
     role: 'assistant',
-    ...writeReasoning(parts, options),
-    content: text === '' && calls.length > 0 ? null : text,
+    ...writeReasoning(parts, options, texts),
+    content: thoughtfully ?? (text === '' && calls.length > 0 ? null : text),
     tool_calls: nonEmpty(calls),
   });
 }

@@ -27,6 +27,6 @@ export const geminiCodec: ProtocolCodec = {
   read: readGeminiReply,
   decoder: () => new GeminiStreamDecoder(),
   producedReader: () => producedInGemini,
-  marks: { decode: ['"finishReason"', '"blockReason"', '"error"'], latest: '"usageMetadata"' },
+  marks: { decode: /"(?:finishReason|blockReason|error)"/, latest: '"usageMetadata"' },
   mayReasonUnasked: true,
 };

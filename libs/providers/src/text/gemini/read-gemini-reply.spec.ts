@@ -52,6 +52,23 @@ describe('A content-generation stream', () => {
       ],
     ],
     [
+      'runs code between two texts, which stay two',
+      [
+        chunk([{ text: 'Let me see.' }]),
+        chunk([{ executableCode: { code: '1+1' } }, { codeExecutionResult: { output: '2' } }]),
+        chunk([{ text: 'Two' }]),
+        chunk([{ text: '.' }]),
+        LAST,
+      ],
+      [
+        { type: 'text', text: 'Let me see.' },
+        { type: 'break' },
+        { type: 'break' },
+        { type: 'text', text: 'Two.' },
+        STOP,
+      ],
+    ],
+    [
       'brings a proof on an empty last part',
       [chunk([{ text: 'Yes' }]), chunk([{ text: '', thoughtSignature: 'proof' }]), LAST],
       [{ type: 'text', text: 'Yes' }, { type: 'signature', signature: 'gemini:proof' }, STOP],

@@ -11,8 +11,9 @@ interface Part {
   readonly text?: string;
   readonly thought?: boolean;
   readonly thoughtSignature?: string;
-  readonly functionCall?: { readonly id?: string; readonly name?: string; readonly args?: JsonObject };
+  readonly functionCall?: { readonly id?: string; readonly name?: string; readonly args?: JsonObject | null };
   readonly executableCode?: { readonly code?: string };
+  readonly codeExecutionResult?: object;
   readonly inlineData?: { readonly mimeType?: string; readonly data?: string };
 }
 
@@ -66,21 +67,24 @@ function readUsage(usage: NonNullable<Chunk['usageMetadata']>): TextUsage | unde
   });
 }
 
+/** What the other styles do not show; it stands between two texts. */
+const isUnshown = (part: Part): boolean => Boolean(part.executableCode ?? part.codeExecutionResult);
+
 function readPart(part: Part): TextEvent[] {
   const proof: TextEvent[] = part.thoughtSignature
     ? [{ type: 'signature', signature: markSignature('gemini', part.thoughtSignature) }]
     : [];
   if (part.functionCall) {
-    const { id, name = '', args = {} } = part.functionCall;
+    const { id, name = '', args } = part.functionCall;
     const callId = id ?? newCallId();
-    return [...proof, { type: 'call', id: callId, name }, { type: 'arguments', json: JSON.stringify(args) }];
+    return [...proof, { type: 'call', id: callId, name }, { type: 'arguments', json: JSON.stringify(args ?? {}) }];
   }
   if (part.inlineData) {
     // The other styles have no image in a reply; as a Markdown image it is at least not lost.
     const { mimeType = 'image/png', data = '' } = part.inlineData;
     return [...proof, { type: 'text', text: `![image](data:${mimeType};base64,${data})` }];
   }
-  if (!part.text) return proof;
+  if (!part.text) return isUnshown(part) ? [...proof, { type: 'break' }] : proof;
   return part.thought
     ? [{ type: 'reasoning', text: part.text }, ...proof]
     : [...proof, { type: 'text', text: part.text }];
@@ -116,11 +120,16 @@ export class GeminiStreamDecoder implements StreamDecoder {
   }
 
   #readCandidate({ content, finishReason }: Candidate): TextEvent[] {
-    const events = (content?.parts ?? []).flatMap(readPart);
-    this.#called ||= events.some((event) => event.type === 'call');
-    this.#said ||= events.some((event) => event.type === 'call' || event.type === 'text');
+    const events = (content?.parts ?? []).flatMap(readPart).filter((event) => this.#isShown(event));
     if (finishReason) this.#reason = this.#readReason(finishReason);
     return events;
+  }
+
+  /** Takes note of what has been said; nothing is to be kept apart from nothing. */
+  #isShown({ type }: TextEvent): boolean {
+    this.#called ||= type === 'call';
+    this.#said ||= type === 'call' || type === 'text';
+    return type !== 'break' || this.#said;
   }
 
   #readReason(sent: string): FinishReason {

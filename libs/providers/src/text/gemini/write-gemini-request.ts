@@ -10,13 +10,13 @@ import type {
   ToolChoice,
   UserPart,
 } from '#contracts';
+import { parsedObject } from '#platform';
 import { selfContainedSchema } from './self-contained-schema.js';
 import { withCallsProven } from './unproven-calls.js';
 import { argumentsAsObject } from '../upstream/call-fields.js';
 import { nativeHostedTools } from '../upstream/codec-failures.js';
 import { currentSchema } from '../upstream/current-schema.js';
 import { describedSchema } from '../upstream/described-schema.js';
-import { parsedObject } from '../upstream/parsed-object.js';
 import { objectSchema } from '../upstream/object-schema.js';
 import { offeredTools } from '../upstream/offered-tools.js';
 import { nonEmpty, present } from '../upstream/present.js';

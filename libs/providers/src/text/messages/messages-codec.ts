@@ -14,6 +14,6 @@ export const messagesCodec: ProtocolCodec = {
   read: readMessagesReply,
   decoder: () => new MessagesStreamDecoder(),
   producedReader: () => producedInMessages,
-  marks: { decode: ['"message_start"', '"message_delta"', '"message_stop"', '"error"'] },
+  marks: { decode: /"(?:message_start|message_delta|message_stop|error)"/ },
   mayReasonUnasked: false,
 };

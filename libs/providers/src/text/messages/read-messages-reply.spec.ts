@@ -19,6 +19,13 @@ const CALLED: TextEvent = { ...STOP, reason: 'tool-calls' };
 const CALL: TextEvent = { type: 'call', id: 'toolu_1', name: 'get_weather' };
 const TOOL = { type: 'tool_use', id: 'toolu_1', name: 'get_weather' };
 
+const CITED = { type: 'web_search_result_location', url: 'https://a.example/', title: 'A', cited_text: 'Paris it is' };
+const PAGE = { url: CITED.url, title: CITED.title, text: CITED.cited_text };
+const CITATION: TextEvent = {
+  type: 'citation',
+  citation: { start: 6, end: 11, text: 'Paris', index: 0, source: { kind: 'page', page: PAGE } },
+};
+
 const read = (...events: (object | string)[]): TextEvent[] => joined(decoded(messagesCodec, asStream(events)));
 
 describe('A messages stream', () => {
@@ -46,9 +53,51 @@ describe('A messages stream', () => {
       [{ type: 'reasoning', text: 'Hm' }, { type: 'signature', signature: 'messages:proof' }, STOP],
     ],
     [
+      'searches between two texts, which stay two, and cites pages in pieces of one',
+      [
+        begin({ type: 'text', text: '' }),
+        grow({ type: 'text_delta', text: 'I search.' }),
+        CLOSE,
+        begin({ type: 'server_tool_use', id: 's', name: 'web_search', input: {} }),
+        CLOSE,
+        begin({ type: 'web_search_tool_result', tool_use_id: 's', content: [] }),
+        CLOSE,
+        begin({ type: 'text', text: '' }),
+        grow({ type: 'text_delta', text: 'It is ' }),
+        CLOSE,
+        begin({ type: 'text', text: '', citations: [] }),
+        grow({ type: 'citations_delta', citation: CITED }),
+        grow({ type: 'text_delta', text: 'Par' }),
+        grow({ type: 'text_delta', text: 'is' }),
+        CLOSE,
+        begin({ type: 'text', text: '' }),
+        grow({ type: 'text_delta', text: '.' }),
+        CLOSE,
+        ...ended('end_turn'),
+      ],
+      [
+        { type: 'text', text: 'I search.' },
+        { type: 'break' },
+        { type: 'text', text: 'It is Paris' },
+        CITATION,
+        { type: 'text', text: '.' },
+        STOP,
+      ],
+    ],
+    [
       'brings thinking that the vendor sealed',
       [begin({ type: 'redacted_thinking', data: 'sealed' }), CLOSE, ...ended('end_turn')],
-      [{ type: 'signature', signature: 'messages:sealed' }, STOP],
+      [{ type: 'signature', signature: 'messages:redacted:sealed' }, STOP],
+    ],
+    [
+      'brings the proof of thinking whose words the vendor does not show, as no sealed thinking',
+      [
+        begin({ type: 'thinking', thinking: '', signature: '' }),
+        grow({ type: 'signature_delta', signature: 'proof' }),
+        CLOSE,
+        ...ended('end_turn'),
+      ],
+      [{ type: 'signature', signature: 'messages:proof' }, STOP],
     ],
     [
       'brings arguments in pieces, the empty ones left out',
@@ -172,10 +221,27 @@ it('A whole message reads as its stream would', () => {
   expect(readWhole(messagesCodec, reply)).toEqual([
     { type: 'reasoning', text: 'Hm' },
     { type: 'signature', signature: 'messages:proof' },
-    { type: 'signature', signature: 'messages:sealed' },
+    { type: 'signature', signature: 'messages:redacted:sealed' },
     { type: 'text', text: 'Let me see.' },
     CALL,
     { type: 'arguments', json: '{"city":"Paris"}' },
     CALLED,
+  ]);
+});
+
+it('A whole message has its citations behind what they are about, and texts that its vendor searched between stay two', () => {
+  const content = [
+    { type: 'text', text: 'I search.' },
+    { type: 'web_search_tool_result', tool_use_id: 's', content: [] },
+    { type: 'text', text: 'It is ' },
+    { type: 'text', text: 'Paris', citations: [CITED, { type: 'char_location', document_index: 0, cited_text: 'x' }] },
+    { type: 'text', text: '.' },
+  ];
+  expect(readWhole(messagesCodec, { content, stop_reason: 'end_turn' }).slice(0, -1)).toEqual([
+    { type: 'text', text: 'I search.' },
+    { type: 'break' },
+    { type: 'text', text: 'It is Paris' },
+    CITATION,
+    { type: 'text', text: '.' },
   ]);
 });

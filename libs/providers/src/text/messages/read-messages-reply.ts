@@ -1,5 +1,6 @@
-import type { FinishReason, JsonObject, TextEvent, TextUsage } from '#contracts';
+import { type FinishReason, type JsonObject, REDACTED, type TextEvent, type TextUsage } from '#contracts';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
+import { MessagesText } from './messages-text.js';
 import { atLeast, reportedUsage, sumOf } from '../upstream/reported-usage.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
@@ -15,6 +16,7 @@ interface Block {
   readonly id?: string;
   readonly name?: string;
   readonly input?: JsonObject;
+  readonly citations?: unknown;
 }
 
 interface Usage {
@@ -34,6 +36,8 @@ interface Message {
 
 interface StreamEvent {
   readonly type: string;
+  /** The place of the block in the content. */
+  readonly index?: number;
   readonly message?: Message;
   readonly content_block?: Block;
   readonly delta?: {
@@ -42,6 +46,7 @@ interface StreamEvent {
     readonly thinking?: string;
     readonly signature?: string;
     readonly partial_json?: string;
+    readonly citation?: unknown;
     readonly stop_reason?: string | null;
     readonly stop_sequence?: string | null;
   };
@@ -79,14 +84,16 @@ function finishEvent(message: Message, known: TextUsage | undefined): TextEvent 
 }
 
 /** The events of a block as it opens; a block of a whole reply is full then, a streamed one empty. */
-function openBlock(block: Block): TextEvent[] {
+function openBlock(block: Block, text: MessagesText): TextEvent[] {
+  if (block.type !== 'text') text.cut();
   switch (block.type) {
     case 'text':
-      return block.text ? [{ type: 'text', text: block.text }] : [];
+      text.cite(block.citations);
+      return text.add(block.text);
     case 'thinking':
       return block.thinking ? [{ type: 'reasoning', text: block.thinking }] : [];
     case 'redacted_thinking':
-      return block.data ? [{ type: 'signature', signature: markSignature('messages', block.data) }] : [];
+      return block.data ? [{ type: 'signature', signature: markSignature('messages', REDACTED + block.data) }] : [];
     case 'tool_use':
       return [{ type: 'call', id: block.id ?? '', name: block.name ?? '' }];
     default:
@@ -104,6 +111,11 @@ export class MessagesStreamDecoder implements StreamDecoder {
   #inCall = false;
   /** The arguments that came with the beginning of the call, for servers that send no pieces of them. */
   #input: JsonObject | undefined;
+  /** The place of the open call; undefined while none is open, or its server says none. */
+  #openCall: number | undefined;
+  /** What has come of other blocks while a call was open, by their places, in the order in which they began. */
+  readonly #waiting = new Map<number, (JsonObject & StreamEvent)[]>();
+  readonly #text = new MessagesText();
 
   push(data: EventData): readonly TextEvent[] {
     if (data === DONE) return [];
@@ -112,17 +124,12 @@ export class MessagesStreamDecoder implements StreamDecoder {
       case 'message_start':
         return this.#begin(event.message?.usage ?? {});
       case 'content_block_start':
-        return this.#openBlock(event.content_block);
       case 'content_block_delta':
-        return this.#readDelta(event.delta);
       case 'content_block_stop':
-        return this.#closeBlock();
+        return this.#readBlock(event);
       case 'message_delta':
-        // The last figures count; an upstream that leaves some out means those of the start.
-        this.#usage = { ...this.#usage, ...withoutNull(event.usage ?? {}) };
-        this.#note();
-        this.#message = { ...this.#message, ...event.delta };
-        return [];
+        this.#readEnd(event);
+        return [...this.#readAllWaiting(), ...this.#text.close()];
       case 'message_stop':
         this.#stopped = true;
         return [];
@@ -138,6 +145,60 @@ export class MessagesStreamDecoder implements StreamDecoder {
 
   reportedUsage(): TextUsage | undefined {
     return this.#reportedUsage;
+  }
+
+  heldBack(): string {
+    return [...this.#waiting.values()].flat().map(producedInMessages).join('');
+  }
+
+  #readEnd({ usage, delta }: StreamEvent): void {
+    // The last figures count; an upstream that leaves some out means those of the start.
+    this.#usage = { ...this.#usage, ...withoutNull(usage ?? {}) };
+    this.#note();
+    this.#message = { ...this.#message, ...delta };
+  }
+
+  /** Some servers let blocks interleave, which may not in our events: while a call is open, the others wait. */
+  #readBlock(event: JsonObject & StreamEvent): TextEvent[] {
+    const { index } = event;
+    if (this.#openCall === undefined || index === undefined || index === this.#openCall)
+      return [...this.#readNow(event), ...this.#readWaiting()];
+    const waiting = this.#waiting.get(index);
+    if (waiting) waiting.push(event);
+    else this.#waiting.set(index, [event]);
+    return [];
+  }
+
+  #readNow({ type, index, content_block: block, delta }: StreamEvent): TextEvent[] {
+    if (type === 'content_block_delta') return this.#readDelta(delta);
+    if (type === 'content_block_start') {
+      const opened = this.#openBlock(block);
+      this.#openCall = this.#inCall ? index : undefined;
+      return opened;
+    }
+    this.#openCall = undefined;
+    return this.#closeBlock();
+  }
+
+  /** One block after the other, until one of them is a call that is not over. */
+  #readWaiting(): TextEvent[] {
+    const events: TextEvent[] = [];
+    for (const [index, sent] of this.#waiting) {
+      if (this.#openCall !== undefined) break;
+      this.#waiting.delete(index);
+      for (const event of sent) events.push(...this.#readNow(event));
+    }
+    return events;
+  }
+
+  /** At the end of a reply whose server said of a block that it began, and not that it is over. */
+  #readAllWaiting(): TextEvent[] {
+    const events: TextEvent[] = [];
+    while (this.#waiting.size > 0) {
+      this.#openCall = undefined;
+      events.push(...this.#readWaiting());
+    }
+    return events;
   }
 
   /** An output that is not reported yet is 0, which is not believed once text has come. */
@@ -156,7 +217,10 @@ export class MessagesStreamDecoder implements StreamDecoder {
   #readDelta(delta: StreamEvent['delta'] = {}): TextEvent[] {
     switch (delta.type) {
       case 'text_delta':
-        return delta.text ? [{ type: 'text', text: delta.text }] : [];
+        return this.#text.add(delta.text);
+      case 'citations_delta':
+        this.#text.cite([delta.citation]);
+        return [];
       case 'thinking_delta':
         return delta.thinking ? [{ type: 'reasoning', text: delta.thinking }] : [];
       case 'signature_delta':
@@ -174,14 +238,14 @@ export class MessagesStreamDecoder implements StreamDecoder {
     if (!block) return [];
     this.#inCall = block.type === 'tool_use';
     this.#input = this.#inCall ? (block.input ?? {}) : undefined;
-    return openBlock(block);
+    return [...this.#text.close(), ...openBlock(block, this.#text)];
   }
 
   #closeBlock(): TextEvent[] {
     const input = this.#input;
     this.#input = undefined;
     this.#inCall = false;
-    return input ? [{ type: 'arguments', json: JSON.stringify(input) }] : [];
+    return input ? [{ type: 'arguments', json: JSON.stringify(input) }] : this.#text.close();
   }
 }
 
@@ -209,12 +273,13 @@ export function readMessagesReply(answer: JsonObject): readonly TextEvent[] {
   const { content, stop_reason: reason } = message;
   // What says neither words nor why it ended is no reply, whatever its status.
   if (!Array.isArray(content) || (content.length === 0 && !reason)) throw brokenOff();
+  const text = new MessagesText();
   const blocks = (content as readonly Block[]).flatMap((block): TextEvent[] => {
     const closing: TextEvent[] = [];
     if (block.type === 'tool_use') closing.push({ type: 'arguments', json: JSON.stringify(block.input ?? {}) });
     if (block.type === 'thinking' && block.signature)
       closing.push({ type: 'signature', signature: markSignature('messages', block.signature) });
-    return [...openBlock(block), ...closing];
+    return [...openBlock(block, text), ...text.close(), ...closing];
   });
   return [...blocks, finishEvent(message, readUsage(message.usage ?? {}))];
 }

@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type MediaSource,
   type OutputFormat,
+  REDACTED,
   type ResultPart,
   type ReturnedPart,
   type TextRequest,
@@ -67,11 +68,12 @@ function writeOutput(schema: JsonObject | undefined, effort: string | undefined)
 }
 
 /** Newer models refuse words for how to sample, or take one of two: what they refuse is a hint, and left out. */
-function writeSampling({ temperature, topP, topK }: TextRequest, model: string, options: ProtocolOptions): JsonObject {
+function writeSampling(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
+  const { temperature, topP, topK, fieldNames } = request;
   const { sampling } = traitsOf(model);
   if (!(options.takesSampling ?? sampling !== 'none')) return {};
   if (temperature !== undefined && temperature > 1)
-    throw cannotSay('temperature', `a temperature over 1 (sent: ${temperature})`);
+    throw cannotSay(fieldNames?.temperature ?? 'temperature', `a temperature over 1 (sent: ${temperature})`);
   const isOne = sampling !== 'all' && temperature !== undefined;
   return present({ temperature, top_p: isOne ? undefined : topP, top_k: topK });
 }
@@ -145,24 +147,24 @@ const isSaid = (part: UserPart): boolean => part.type !== 'text' || /\S/.test(pa
 
 const IMAGE_TYPES = /^image\/(jpeg|png|gif|webp)$/;
 
-function writeImage({ source }: ImagePart): JsonObject {
+function writeImage({ source, param = 'image' }: ImagePart): JsonObject {
   if (source.kind === 'url') return { type: 'image', source: { type: 'url', url: source.url } };
-  if (!IMAGE_TYPES.test(source.mediaType)) throw cannotSay('image', `an image of the type "${source.mediaType}"`);
+  if (!IMAGE_TYPES.test(source.mediaType)) throw cannotSay(param, `an image of the type "${source.mediaType}"`);
   return { type: 'image', source: { type: 'base64', media_type: source.mediaType, data: source.base64 } };
 }
 
-function writeDocument({ source, name }: FilePart): JsonObject {
-  return present({ type: 'document', source: writeDocumentSource(source), title: name });
+function writeDocument({ source, name, param = 'file' }: FilePart): JsonObject {
+  return present({ type: 'document', source: writeDocumentSource(source, param), title: name });
 }
 
 /** Only PDF may be base64 here; texts go as texts. */
-function writeDocumentSource(source: MediaSource): JsonObject {
+function writeDocumentSource(source: MediaSource, param: string): JsonObject {
   if (source.kind === 'url') return { type: 'url', url: source.url };
   const { mediaType, base64 } = source;
   if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: base64 };
   if (/^text\/|[/+](json|xml|yaml)$/.test(mediaType))
     return { type: 'text', media_type: 'text/plain', data: Buffer.from(base64, 'base64').toString('utf8') };
-  throw cannotSay('file', `a file of the type "${mediaType}"`);
+  throw cannotSay(param, `a file of the type "${mediaType}"`);
 }
 
 function writePart(part: ReturnedPart): JsonObject {
@@ -194,7 +196,8 @@ function writeAssistantPart(part: AssistantPart): JsonObject[] {
     ];
   const signature = ownSignature('messages', part);
   if (signature === undefined) return [];
-  return part.text === ''
-    ? [{ type: 'redacted_thinking', data: signature }]
-    : [{ type: 'thinking', thinking: part.text, signature }];
+  return signature.startsWith(REDACTED)
+    ? [{ type: 'redacted_thinking', data: signature.slice(REDACTED.length) }]
+    : // Newer models do not show their words, and prove them all the same.
+      [{ type: 'thinking', thinking: part.text, signature }];
 }

@@ -78,6 +78,28 @@ describe('A responses stream', () => {
       [{ type: 'text', text: 'Hi' }, ...called('a', 'Paris'), CALLED],
     ],
     [
+      'brings two messages, which stay two',
+      [
+        added(message()),
+        delta('output_text', 'Looking.'),
+        done(message('Looking.')),
+        added(message(), 1),
+        delta('output_text', 'Do', 1),
+        delta('output_text', 'ne.', 1),
+        done(message('Done.'), 1),
+        done(message('Really.'), 2),
+        completed(),
+      ],
+      [
+        { type: 'text', text: 'Looking.' },
+        { type: 'break' },
+        { type: 'text', text: 'Done.' },
+        { type: 'break' },
+        { type: 'text', text: 'Really.' },
+        STOP,
+      ],
+    ],
+    [
       'brings a refusal as what it is',
       [delta('refusal', 'No.'), completed()],
       [{ type: 'refusal', text: 'No.' }, STOP],

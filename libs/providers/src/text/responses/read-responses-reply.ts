@@ -6,6 +6,7 @@ import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
 import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
+import { ItemBreaks } from './item-breaks.js';
 
 interface Item {
   readonly type: string;
@@ -94,6 +95,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   #response: Response | undefined;
   #reportedUsage: TextUsage | undefined;
   readonly #pages = new CitedPages();
+  readonly #items = new ItemBreaks();
 
   push(data: EventData): readonly TextEvent[] {
     if (data === DONE) return [];
@@ -133,10 +135,10 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   }
 
   /** What has been passed on in no way: of items that were never said to be done, those that waited, or came in no pieces. */
-  #readUnread(item: Item, place: number): TextEvent[] {
-    if (!this.#hasItems || this.#waiting.has(place)) return readItem(item, this.#pages);
+  #readUnread(item: Item, place: number): readonly TextEvent[] {
+    if (!this.#hasItems || this.#waiting.has(place)) return this.#readWhole(item);
     if (this.#open?.place !== place || this.#open.hasPieces) return [];
-    return this.#open.isCall ? [argumentsEvent(item)] : readItem(item, this.#pages);
+    return this.#open.isCall ? [argumentsEvent(item)] : this.#readWhole(item);
   }
 
   end(): readonly TextEvent[] {
@@ -153,7 +155,11 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     return [...this.#waiting.values()].join('');
   }
 
-  #grow({ output_index: index }: StreamEvent, piece: TextEvent): TextEvent[] {
+  #readWhole(item: Item): readonly TextEvent[] {
+    return this.#items.item(readItem(item, this.#pages));
+  }
+
+  #grow({ output_index: index }: StreamEvent, piece: TextEvent): readonly TextEvent[] {
     const waiting = this.#waiting.get(index);
     if (waiting !== undefined) {
       this.#waiting.set(index, waiting + eventText(piece));
@@ -162,14 +168,14 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     const open = this.#open ?? this.#begin(false, index);
     if (piece.type === 'arguments' && !open.isCall) return [];
     open.hasPieces = true;
-    return [piece];
+    return this.#items.piece([piece]);
   }
 
-  #beginPart(event: StreamEvent): TextEvent[] {
+  #beginPart(event: StreamEvent): readonly TextEvent[] {
     return this.#open?.hasPieces ? this.#grow(event, { type: 'reasoning', text: PART_BREAK }) : [];
   }
 
-  #openItem({ item, output_index: index }: StreamEvent): TextEvent[] {
+  #openItem({ item, output_index: index }: StreamEvent): readonly TextEvent[] {
     const isCall = item?.type === 'function_call';
     this.#called ||= isCall;
     if (this.#open) {
@@ -177,24 +183,25 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       return [];
     }
     this.#begin(isCall, index);
-    return isCall ? [callEvent(item)] : [];
+    return isCall ? this.#items.piece([callEvent(item)]) : [];
   }
 
   #begin(isCall: boolean, place: number | undefined): OpenItem {
     this.#hasItems = true;
+    this.#items.begin();
     this.#open = { isCall, place, hasPieces: false };
     return this.#open;
   }
 
-  #closeItem({ item, output_index: index }: StreamEvent): TextEvent[] {
+  #closeItem({ item, output_index: index }: StreamEvent): readonly TextEvent[] {
     if (!item) return [];
     this.#hasItems = true;
     this.#called ||= item.type === 'function_call';
     const open = this.#open;
-    if (this.#waiting.delete(index) || !open) return readItem(item, this.#pages);
+    if (this.#waiting.delete(index) || !open) return this.#readWhole(item);
     this.#open = undefined;
-    if (open.hasPieces) return [...readCitations(item, this.#pages), ...readProof(item)];
-    return open.isCall ? [argumentsEvent(item)] : readItem(item, this.#pages);
+    if (open.hasPieces) return this.#items.piece([...readCitations(item, this.#pages), ...readProof(item)]);
+    return open.isCall ? [argumentsEvent(item)] : this.#readWhole(item);
   }
 }
 
@@ -249,5 +256,7 @@ export function readResponsesReply(answer: JsonObject): readonly TextEvent[] {
   if (isNone || UNFINISHED.has(status)) throw brokenOff();
   const called = output.some((item) => item.type === 'function_call');
   const pages = new CitedPages();
-  return [...output.flatMap((item) => readItem(item, pages)), finishEvent(response, called, readUsage(response.usage))];
+  const items = new ItemBreaks();
+  const read = output.flatMap((item) => items.item(readItem(item, pages)));
+  return [...read, finishEvent(response, called, readUsage(response.usage))];
 }

@@ -12,6 +12,6 @@ export const responsesCodec: ProtocolCodec = {
   read: readResponsesReply,
   decoder: () => new ResponsesStreamDecoder(),
   producedReader: producedInResponses,
-  marks: { decode: ['"response.completed"', '"response.incomplete"', '"response.failed"', '"error"'] },
+  marks: { decode: /"(?:response\.completed|response\.incomplete|response\.failed|error)"/ },
   mayReasonUnasked: true,
 };

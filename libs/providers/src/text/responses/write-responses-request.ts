@@ -29,7 +29,7 @@ import { argumentsAsJson, acceptedCallId } from '../upstream/call-fields.js';
 
 /** Writes the canonical request as a responses body. The conversation is sent whole, so nothing is stored upstream. */
 export function writeResponsesRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
-  if (request.stopSequences.length > 0) throw cannotSay('stop', 'a stop sequence');
+  if (request.stopSequences.length > 0) throw cannotSay(request.fieldNames?.stop ?? 'stop', 'a stop sequence');
   const hosted = nativeHostedTools(request.hostedTools, 'responses', options);
   const functions = offeredTools(request, hosted).map((tool) => ({
     type: 'function',
@@ -122,7 +122,8 @@ function writeUserPart(part: Exclude<UserPart, { type: 'result' }>): JsonObject 
   if (part.type !== 'file') return writePart(part);
   const { source } = part;
   if (source.kind === 'url') return { type: 'input_file', file_url: source.url };
-  if (source.mediaType.startsWith('audio/')) throw cannotSay('file', `a file of the type "${source.mediaType}"`);
+  if (source.mediaType.startsWith('audio/'))
+    throw cannotSay(part.param ?? 'file', `a file of the type "${source.mediaType}"`);
   return { type: 'input_file', filename: part.name ?? 'document.pdf', file_data: mediaAddress(source) };
 }
 

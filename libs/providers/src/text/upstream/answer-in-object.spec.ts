@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { JsonObject, OutputFormat, TextEvent } from '#contracts';
+import { atBest } from '#testing';
 import { AnswerTaker, withAnswerInObject } from './answer-in-object.js';
 
 const CITY: JsonObject = { type: 'object', properties: { city: { type: 'string' } } };
@@ -111,3 +112,17 @@ describe('An answer in an object', () => {
     ]);
   });
 });
+
+it.each(['', '{"answer":'])(
+  'An answer that begins %j is taken out at one pass over the white space behind it',
+  async (begins) => {
+    const piece = ' '.repeat(10);
+    const tookMs = await atBest(1_000, () => {
+      const taker = new AnswerTaker();
+      taker.take([{ type: 'text', text: begins }]);
+      for (let count = 0; count < 8_000; count += 1) taker.take([{ type: 'text', text: piece }]);
+      taker.take([END]);
+    });
+    expect(tookMs).toBeLessThan(1_000);
+  },
+);

@@ -66,6 +66,8 @@ function moved(value: JsonValue): JsonValue {
 
 const OPENING = new RegExp(String.raw`^\s*\{\s*"${FIELD}"\s*:\s*`);
 const BARE_OPENING = `{"${FIELD}":`;
+/** In UTF-16 units. What has not opened the object by then is no object. */
+const LONGEST_OPENING = 1_000;
 
 /** Takes the answer of one reply out of its object, piece by piece. Words that are no such object stay as they are. */
 export class AnswerTaker {
@@ -84,32 +86,33 @@ export class AnswerTaker {
 
   #push(text: string): string {
     if (this.#state === 'plain') return text;
+    if (this.#state === 'inside') return this.#released(text);
     const all = this.#held + text;
-    this.#held = all;
-    if (this.#state === 'inside') return this.#released();
     const opening = OPENING.exec(all)?.[0];
+    this.#held = '';
     if (opening !== undefined) {
       this.#state = 'inside';
-      this.#held = all.slice(opening.length);
-      return this.#released();
+      return this.#released(all.slice(opening.length));
     }
-    if (BARE_OPENING.startsWith(all.replaceAll(/\s+/g, ''))) return '';
+    if (all.length <= LONGEST_OPENING && BARE_OPENING.startsWith(all.replaceAll(/\s+/g, ''))) {
+      this.#held = all;
+      return '';
+    }
     this.#state = 'plain';
-    this.#held = '';
     return all;
   }
 
-  /** All but the braces and spaces at the end, of which the last brace closes the object. */
-  #released(): string {
-    const all = this.#held;
-    let end = all.length;
-    while (end > 0 && ENDINGS.has(all[end - 1] ?? '')) end -= 1;
-    this.#held = all.slice(end);
-    return all.slice(0, end);
+  /** All but the braces and spaces at the end, of which the last brace closes the object. Each character is looked at once. */
+  #released(text: string): string {
+    let end = text.length;
+    while (end > 0 && ENDINGS.has(text[end - 1] ?? '')) end -= 1;
+    const before = this.#held;
+    this.#held = end === 0 ? before + text : text.slice(end);
+    return end === 0 ? '' : before + text.slice(0, end);
   }
 
   #close(isCut: boolean): string {
-    const held = this.#state === 'inside' && !isCut ? this.#held.replace(/\s*\}\s*$/, '') : this.#held;
+    const held = this.#state === 'inside' && !isCut ? withoutLastBrace(this.#held) : this.#held;
     this.#state = 'before';
     this.#held = '';
     return held;
@@ -117,5 +120,11 @@ export class AnswerTaker {
 }
 
 const ENDINGS: ReadonlySet<string> = new Set(['}', ' ', '\n', '\r', '\t']);
+
+/** Braces and spaces without the last brace, and the spaces around it. */
+function withoutLastBrace(endings: string): string {
+  const brace = endings.lastIndexOf('}');
+  return brace === -1 ? endings : endings.slice(0, brace).trimEnd();
+}
 
 const said = (text: string): TextEvent[] => (text === '' ? [] : [{ type: 'text', text }]);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '#contracts';
-import { parsedObject } from './parsed-object.js';
+import { parsedObject } from '#platform';
 
 /** What ids of calls a protocol takes: those that its own vendors give, so that theirs always stay as they are. */
 const ID_RULES = { messages: /^[a-zA-Z0-9_-]{1,64}$/, responses: /^.{1,64}$/su } as const;

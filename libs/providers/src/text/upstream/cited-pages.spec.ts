@@ -1,5 +1,6 @@
 import type { TextEvent } from '#contracts';
 import { chatCodec } from '../chat/chat-codec.js';
+import { messagesCodec } from '../messages/messages-codec.js';
 import { responsesCodec } from '../responses/responses-codec.js';
 import { asStream, decoded, joined, readWhole } from '../testing/decoded.js';
 
@@ -22,6 +23,19 @@ const chat = (annotations: unknown) => ({
 const responses = (...content: object[]) => ({ status: 'completed', output: [{ type: 'message', content }] });
 
 describe('Pages that a vendor cites unasked', () => {
+  it('are read up to a number that no answer has, and cost no more than that many', () => {
+    const cites = (answer: object): number =>
+      readWhole(chatCodec, answer).filter(({ type }) => type === 'citation').length;
+    expect(cites(chat(Array.from({ length: 20_000 }, () => IN_CHAT)))).toBe(10_000);
+    const marks = chat(undefined);
+    const [choice] = marks.choices;
+    const marked = [{ ...choice, message: { content: '[1]'.repeat(300_000) } }];
+    expect(cites({ choices: marked, citations: [PAGE] })).toBe(10_000);
+    const urls = Array.from({ length: 20_000 }, (_, place) => `${PAGE}/${place}`);
+    const listed = { citations: urls, search_results: urls.map((url) => ({ url })) };
+    expect(cites({ ...marks, ...listed })).toBe(999);
+  });
+
   it('follow the text of a chat completion, whole and streamed, wherever in the stream they come', () => {
     const expected = [{ type: 'text', text: TEXT }, cited()];
     expect(withoutFinish(readWhole(chatCodec, chat([IN_CHAT])))).toEqual(expected);
@@ -95,5 +109,45 @@ describe('Pages that a vendor cites unasked', () => {
     const other = { type: 'url_citation', url: 'https://b.example/', title: 'B', end_index: 2 };
     const events = readWhole(chatCodec, chat([IN_CHAT, other, IN_CHAT]));
     expect(events.flatMap((event) => (event.type === 'citation' ? [event.citation.index] : []))).toEqual([0, 1, 0]);
+  });
+
+  it('stand at their marks where a vendor lists them beside its reply, and once where the content marks none', () => {
+    const listed = {
+      citations: [PAGE, 'https://b.example/'],
+      search_results: [{ url: PAGE, title: 'A page', snippet: 'Paris!' }],
+    };
+    const content = 'Paris[1], see [2](x) and [7].';
+    const source = { kind: 'page', page: { url: PAGE, title: 'A page', text: 'Paris!' } };
+    const other = { kind: 'page', page: { url: 'https://b.example/', title: 'b.example', text: '' } };
+    const expected = [
+      { type: 'text', text: content },
+      { type: 'citation', citation: { start: 5, end: 8, text: '[1]', index: 0, source } },
+      { type: 'citation', citation: { start: 29, end: 29, text: '', index: 1, source: other } },
+    ];
+    const whole = { ...listed, choices: [{ index: 0, message: { content }, finish_reason: 'stop' }] };
+    expect(withoutFinish(readWhole(chatCodec, whole))).toEqual(expected);
+    const stream = asStream([
+      ...['Paris[', '1], see [2](x) and [7].'].map((piece) => ({
+        ...listed,
+        choices: [{ delta: { content: piece } }],
+      })),
+      { ...listed, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+    ]);
+    expect(withoutFinish(joined(decoded(chatCodec, stream)))).toEqual(expected);
+    const annotated = {
+      ...listed,
+      choices: [{ message: { content: TEXT, annotations: [IN_CHAT] }, finish_reason: 'stop' }],
+    };
+    expect(withoutFinish(readWhole(chatCodec, annotated))).toEqual([{ type: 'text', text: TEXT }, cited()]);
+  });
+
+  it.each([
+    { citations: {}, search_results: 'x' },
+    { citations: [{ start: 0 }], search_results: [1] },
+  ])('are none where a vendor has something else under the names of its lists: %o', (beside) => {
+    const whole = { ...beside, choices: [{ message: { content: TEXT }, finish_reason: 'stop' }] };
+    expect(withoutFinish(readWhole(chatCodec, whole))).toEqual([{ type: 'text', text: TEXT }]);
+    const content = [{ type: 'text', text: TEXT, citations: beside.citations }];
+    expect(withoutFinish(readWhole(messagesCodec, { content }))).toEqual([{ type: 'text', text: TEXT }]);
   });
 });

@@ -12,30 +12,42 @@ interface UrlCitation {
   readonly title: string;
   readonly start: number;
   readonly end: number;
+  /** Words of the page. */
+  readonly quote?: string;
 }
+
+/** The most citations of one reply; each takes its address to be read. Answers of searches have some dozens. */
+const CITATIONS_MAX = 10_000;
 
 /** Reads the pages that a vendor which searches the web by itself cites, and numbers them in the order in which they come. */
 export class CitedPages {
   readonly #places = new Map<string, number>();
+  #citations = 0;
 
-  /** The citations in parts that make one text together. Other notes, such as files of the vendor's account, are passed over. */
-  read(parts: readonly AnnotatedText[]): TextEvent[] {
-    let offset = 0;
+  /**
+   * The citations in parts that make one text together. Other notes, such as files of the vendor's account, are passed over.
+   *
+   * @param before how much of the open text stands in front of the parts.
+   */
+  read(parts: readonly AnnotatedText[], before = 0): TextEvent[] {
+    let offset = before;
     return parts.flatMap(({ text = '', annotations }) => {
       const from = offset;
       offset += text.length;
-      return (annotations ?? []).flatMap((annotation) => this.#cite(urlCitation(annotation), text, from));
+      const read = (annotations ?? []).slice(0, CITATIONS_MAX - this.#citations);
+      this.#citations += read.length;
+      return read.flatMap((annotation) => this.#cite(urlCitation(annotation), text, from));
     });
   }
 
   #cite(cited: UrlCitation | undefined, text: string, offset: number): TextEvent[] {
     if (!cited) return [];
-    const { url, title } = cited;
+    const { url, title, quote = '' } = cited;
     const end = Math.min(cited.end, text.length);
     const start = Math.min(cited.start, end);
     const index = this.#places.get(url) ?? this.#places.size;
     this.#places.set(url, index);
-    const source = { kind: 'page', page: { url, title, text: '' } } as const;
+    const source = { kind: 'page', page: { url, title, text: quote } } as const;
     const stretch = { start: offset + start, end: offset + end, text: text.slice(start, end) };
     return [{ type: 'citation', citation: { ...stretch, index, source } }];
   }
@@ -46,13 +58,14 @@ function urlCitation(annotation: unknown): UrlCitation | undefined {
   if (!isJsonObject(annotation) || annotation['type'] !== 'url_citation') return undefined;
   const inner = annotation['url_citation'];
   const fields = isJsonObject(inner) ? inner : annotation;
-  const { url, title } = fields;
+  const { url, title, content: quote } = fields;
   if (typeof url !== 'string' || !/^https?:\/\//i.test(url) || !URL.canParse(url)) return undefined;
   return {
     url,
     title: typeof title === 'string' && title !== '' ? title : new URL(url).hostname,
     start: placeOf(fields['start_index']),
     end: placeOf(fields['end_index']),
+    ...(typeof quote === 'string' && { quote }),
   };
 }
 

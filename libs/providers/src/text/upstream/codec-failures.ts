@@ -1,4 +1,5 @@
 import { GatewayError, isJsonObject, type HostedTool, type JsonObject, type TextProtocol } from '#contracts';
+import { parseBounded } from '#platform';
 import type { ProtocolOptions } from './protocol-codec.js';
 import type { EventData } from './server-sent-events.js';
 
@@ -42,7 +43,7 @@ export const brokenOff = (): GatewayError =>
 export function parseReply(json: EventData): JsonObject {
   try {
     // Some servers begin a body with the mark of its byte order.
-    const value: unknown = JSON.parse(json.startsWith('\uFEFF') ? json.slice(1) : json);
+    const value: unknown = parseBounded(json.startsWith('\uFEFF') ? json.slice(1) : json);
     if (isJsonObject(value)) return value as JsonObject;
   } catch {
     // Falls through to the same refusal: garbage is garbage.

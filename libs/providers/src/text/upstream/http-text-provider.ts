@@ -24,6 +24,8 @@ import type { ReplyHead } from '../../http/reply-head.js';
 import { refusedByUpstream, upstreamRequestId } from './refused-by-upstream.js';
 import { eventData, EventSplitter } from './server-sent-events.js';
 import { type AcceptedRequest, acceptedRequest, type ReadBack } from './accepted-request.js';
+import { StreamBounds } from './stream-bounds.js';
+import { streamRenamer } from './stream-renamer.js';
 import { replaceTopLevelString } from './top-level-field.js';
 import {
   MAX_REPLY_BYTES,
@@ -140,7 +142,7 @@ export class HttpTextProvider implements TextProvider {
     const events = this.#understood(() => this.#upstream.codec.read(answer));
     const usage = events.find((event) => event.type === 'finish')?.usage;
     call.onReply?.({ reportedUsage: () => usage, mayReasonUnasked: this.#upstream.codec.mayReasonUnasked });
-    if (readBack) return { kind: 'whole', events: readBack(events) };
+    if (readBack) return { kind: 'whole', events: readBack(this.#understood(() => inWords(events))) };
     const produced = usage?.outputTokens ? '' : events.map(eventText).join('');
     const json = renameModel(text.trim(), call);
     return { kind: 'body', json, answer: () => answer, outcome: () => ({ usage, produced, failure: undefined }) };
@@ -183,17 +185,22 @@ export class HttpTextProvider implements TextProvider {
     signal: StopSignal,
   ): BodyReader<readonly TextEvent[]> {
     const splitter = new EventSplitter();
+    const bounds = new StreamBounds();
     const decode = (frames: Buffer): readonly TextEvent[] =>
       this.#understood(() => {
+        bounds.see(frames);
         // A loop: `flatMap` looks up how to make an array, and makes two, for every token.
         const events: TextEvent[] = [];
         for (const data of eventData(frames.toString('utf8'))) events.push(...decoder.push(data));
-        return readBack(events);
+        return readBack(inWords(events));
       });
     const taker = {
-      take: (bytes: Buffer) => unlessEmpty(decode(splitter.push(bytes))),
+      take: (bytes: Buffer) => {
+        bounds.count(bytes);
+        return unlessEmpty(decode(splitter.push(bytes)));
+      },
       rest: () => unlessEmpty(decode(splitter.rest())),
-      end: () => unlessEmpty(readBack(this.#understood(() => decoder.end()))),
+      end: () => unlessEmpty(readBack(this.#understood(() => inWords(decoder.end())))),
     };
     return new BodyReader(reply.body, taker, (error) => brokenBy(error, signal));
   }
@@ -201,13 +208,18 @@ export class HttpTextProvider implements TextProvider {
   #frames(call: TextCall, reply: UpstreamReply, tap: RelayTap, signal: StopSignal): BodyReader<Buffer> {
     const rename = streamRenamer(call);
     const splitter = new EventSplitter();
+    const bounds = new StreamBounds();
     const relay = (frames: Buffer): Buffer | undefined => {
       if (frames.length === 0) return undefined;
+      bounds.see(frames);
       this.#understood(() => tap.see(frames));
       return rename(frames);
     };
     const taker = {
-      take: (bytes: Buffer) => relay(splitter.push(bytes)),
+      take: (bytes: Buffer) => {
+        bounds.count(bytes);
+        return relay(splitter.push(bytes));
+      },
       rest: () => relay(splitter.rest()),
       end: () => {
         this.#understood(() => tap.end());
@@ -226,6 +238,12 @@ async function inSteps({ readBack }: AcceptedRequest, write: () => JsonObject): 
   return { body: jsonBytes(body, wellFormedJson), readBack };
 }
 
+/** @throws TypeError where what was said is no text, which callers would be given as it is. */
+function inWords(events: readonly TextEvent[]): readonly TextEvent[] {
+  for (const event of events) if (typeof eventText(event) !== 'string') throw new TypeError(`${event.type} is no text`);
+  return events;
+}
+
 const unlessEmpty = <Item>(items: readonly Item[]): readonly Item[] | undefined =>
   items.length > 0 ? items : undefined;
 
@@ -239,16 +257,6 @@ function renameModel(json: string, call: TextCall): string {
   if (call.model === call.upstreamModel) return json;
   const field = call.style === 'gemini' ? 'modelVersion' : 'model';
   return Buffer.concat(replaceTopLevelString(Buffer.from(json), field, call.model)).toString('utf8');
-}
-
-function streamRenamer({ model, upstreamModel }: TextCall): (events: Buffer) => Buffer {
-  if (model === upstreamModel) return (events) => events;
-  const value = JSON.stringify(upstreamModel);
-  const escaped = value.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-  const named = new RegExp(`"(model|modelVersion)"(\\s*:\\s*)${escaped}`, 'g');
-  const shown = JSON.stringify(model).replaceAll('$', '$$$$');
-  return (events) =>
-    events.includes(value) ? Buffer.from(events.toString('utf8').replace(named, `"$1"$2${shown}`)) : events;
 }
 
 /** Of the expected type, and not compressed, which was not asked for. */

@@ -124,3 +124,64 @@ describe('What came with the status 200 and is no reply', () => {
 it('A whole reply may begin with the mark of its byte order', () => {
   expect(parseReply('\uFEFF{"x":1}')).toEqual({ x: 1 });
 });
+
+describe('A messages stream whose blocks interleave', () => {
+  const start = (index: number, content_block: object) => ({ type: 'content_block_start', index, content_block });
+  const json = (index: number, partial_json: string) => ({
+    type: 'content_block_delta',
+    index,
+    delta: { type: 'input_json_delta', partial_json },
+  });
+  const stop = (index: number) => ({ type: 'content_block_stop', index });
+  const END = [{ type: 'message_delta', delta: { stop_reason: 'tool_use' } }, { type: 'message_stop' }];
+  const called = (id: string, arguments_: string) => [
+    { type: 'call', id, name: id },
+    { type: 'arguments', json: arguments_ },
+  ];
+  const call = (index: number, id: string) => start(index, { type: 'tool_use', id, name: id, input: {} });
+  const pieces = [call(0, 'a'), call(1, 'b'), json(1, '{"b":'), json(0, '{"a":1}'), call(2, 'c'), json(1, '2}')];
+
+  it.each<[string, object[]]>([
+    ['in the order of their ends', [...pieces, stop(0), stop(1), stop(2)]],
+    ['where the first ends last', [...pieces, stop(2), stop(1), stop(0)]],
+    ['where none is said to end', pieces],
+  ])('gives every call its own arguments, %s', (_how, events) => {
+    const isEnded = events.length > pieces.length;
+    expect(joined(decoded(PROTOCOL_CODECS.messages, asStream([...events, ...END])))).toEqual([
+      ...called('a', '{"a":1}'),
+      ...called('b', '{"b":2}'),
+      ...(isEnded ? called('c', '{}') : [{ type: 'call', id: 'c', name: 'c' }]),
+      expect.objectContaining({ type: 'finish', reason: 'tool-calls' }),
+    ]);
+  });
+
+  it('is read at one pass, however many are open at once and in what order they end', () => {
+    const places = Array.from({ length: 20_000 }, (_, index) => index);
+    const calls = places.map((index) => call(index, `c${index}`));
+    for (const ends of [places.map(stop), places.toReversed().map(stop), []]) {
+      const decoder = PROTOCOL_CODECS.messages.decoder();
+      const read = [...calls, ...ends, ...END].flatMap((event) => decoder.push(JSON.stringify(event)));
+      expect(read.filter(({ type }) => type === 'call')).toHaveLength(places.length);
+    }
+  }, 10_000);
+
+  it('counts what is held back of them', () => {
+    const decoder = PROTOCOL_CODECS.messages.decoder();
+    for (const event of pieces) decoder.push(JSON.stringify(event));
+    expect(decoder.heldBack?.()).toBe('{"b":2}');
+  });
+});
+
+it('A call of a content-generation vendor whose arguments are null has none', () => {
+  const events = [
+    { candidates: [{ content: { parts: [{ functionCall: { name: 'f', args: null } }] }, finishReason: 'STOP' }] },
+  ];
+  expect(decoded(PROTOCOL_CODECS.gemini, asStream(events))).toContainEqual({ type: 'arguments', json: '{}' });
+});
+
+it('A failure that a chat server writes without an error around it says what it is', () => {
+  const report = { object: 'error', message: 'Too long.', type: 'BadRequestError', param: null, code: 400 };
+  expect(() => decoded(PROTOCOL_CODECS.chat, asStream([report, '[DONE]']))).toThrow(
+    expect.objectContaining({ code: 'invalid_parameter' }),
+  );
+});

@@ -49,10 +49,10 @@ export interface StreamDecoder {
  */
 export type ReadProduced = (event: JsonObject) => string;
 
-/** Which events of a stream say how it ended, found by text so that the others need no parsing. */
+/** Which events of a stream say how it ended, found by text so that the others need no parsing. All of it is ASCII. */
 export interface RelayMarks {
-  /** Events that hold one of these are decoded when they come. */
-  readonly decode: readonly string[];
+  /** Events that hold this are decoded when they come. */
+  readonly decode: RegExp;
   /** Of the events that hold this, only the first and the last are decoded, when the stream is over. */
   readonly latest?: string;
 }

@@ -31,6 +31,14 @@ const REPLIES = {
     ],
     failure: { error: { code: 503, status: 'UNAVAILABLE' } },
   },
+  chat: {
+    word: (text: string) => ({ choices: [{ index: 0, delta: { content: text }, finish_reason: null }], usage: null }),
+    ending: [
+      { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+      { choices: [], usage: { prompt_tokens: 11, completion_tokens: 7 } },
+    ],
+    failure: { error: { message: 'Overloaded', code: 503 } },
+  },
 } as const;
 
 const PROTOCOLS = Object.keys(REPLIES) as (keyof typeof REPLIES)[];
@@ -50,13 +58,22 @@ describe.each(PROTOCOLS)('A tap on a %s stream', (protocol) => {
     expect(tap.outcome()).toEqual({ usage, produced: '', failure: undefined });
   });
 
+  it('finds the usage however its JSON is spaced', () => {
+    const tap = tapOn([word('Hello')]);
+    tap.see(Buffer.from(asStream(ending.map((event) => JSON.stringify(event).replaceAll(':', ' :  ')))));
+    tap.end();
+    expect(tap.outcome().usage).toMatchObject({ inputTokens: 11, outputTokens: 7 });
+  });
+
   it('returns the text sent when the caller left before the end', () => {
     const tap = tapOn([word('é猫'), word('😀 ')], [word('there')]);
     expect(tap.outcome()).toEqual({ usage: undefined, produced: 'é猫😀 there', failure: undefined });
   });
 
   it('also returns the text when the upstream reports only the input', () => {
-    const untold = JSON.parse(JSON.stringify(ending).replace(/"(output_tokens|candidatesTokenCount)":\d+/g, '"$1":0'));
+    const untold = JSON.parse(
+      JSON.stringify(ending).replace(/"(output_tokens|completion_tokens|candidatesTokenCount)":\d+/g, '"$1":0'),
+    );
     const tap = tapOn([word('Hello')], [word(' there')], untold);
     tap.end();
     expect(tap.outcome()).toMatchObject({ usage: { outputTokens: 0 }, produced: 'Hello there', failure: undefined });

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';
 import { GatewayError, type StopSignal } from '#contracts';
-import { asAbortSignal, type ServerNames, serverNames } from '#platform';
+import { asAbortSignal, PieceCount, type ServerNames, serverNames } from '#platform';
 import type { ReplyHead } from '../../http/reply-head.js';
 import { ReplyTooLarge } from '../../http/reply-too-large.js';
-import { type WholeReply, wholeReply, type WholeReplyLimits } from '../../http/whole-reply.js';
+import { InterimHeads, type WholeReply, wholeReply, type WholeReplyLimits } from '../../http/whole-reply.js';
 
 /** How long an upstream may take, in milliseconds. */
 export interface UpstreamTimeouts {
@@ -17,6 +17,9 @@ export interface UpstreamTimeouts {
 
 /** Long enough for a model that thinks; undici's own five minutes are not. */
 export const DEFAULT_TIMEOUTS: UpstreamTimeouts = { connectMs: 5_000, firstByteMs: 600_000, idleMs: 300_000 };
+
+/** The longest reply, in milliseconds: no model is known to think for a quarter of it. */
+export const REPLY_MS_MAX = 2 * 3_600_000;
 
 /** Longest whole reply, in bytes. */
 export const MAX_REPLY_BYTES = 64 * 1024 * 1024;
@@ -69,12 +72,17 @@ export class UpstreamHttp {
     body: RequestBytes,
     signal: StopSignal,
   ): Promise<UpstreamReply> {
+    let interim: InterimHeads | undefined;
     try {
       const {
         statusCode,
         headers: received,
         body: stream,
-      } = await this.#connections.request({ ...this.#posting(path, headers, body), signal: asAbortSignal(signal) });
+      } = await this.#connections.request({
+        ...this.#posting(path, headers, body),
+        signal: asAbortSignal(signal),
+        onInfo: () => (interim ??= new InterimHeads()).add(),
+      });
       // The reader of the body gets its failure; without a listener, an unread failure would end the process.
       stream.on('error', () => {});
       return { status: statusCode, headers: received, body: stream };
@@ -96,7 +104,8 @@ export class UpstreamHttp {
     limits: WholeReplyLimits,
   ): Promise<WholeReply> {
     try {
-      return await wholeReply(this.#connections, this.#posting(path, headers, body), limits);
+      const whole = { timeoutMs: REPLY_MS_MAX, ...limits };
+      return await wholeReply(this.#connections, this.#posting(path, headers, body), whole);
     } catch (error) {
       limits.signal.throwIfAborted();
       throw networkFailure(error);
@@ -144,11 +153,13 @@ export async function readText({ body }: UpstreamReply, signal: StopSignal, limi
 function boundedText(body: UpstreamReply['body'], limitBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
+    const pieces = new PieceCount();
     let bytes = 0;
     body.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= limitBytes) chunks.push(chunk);
-      else body.destroy(new ReplyTooLarge());
+      if (bytes > limitBytes) body.destroy(new ReplyTooLarge());
+      else if (pieces.isTooMany(chunk)) body.destroy(new ReplyTooLarge(undefined, pieces.fault));
+      else chunks.push(chunk);
     });
     body.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
     body.once('error', reject);

@@ -1,4 +1,5 @@
 import { isJsonObject } from '#contracts';
+import { parseBounded } from '#platform';
 
 /** What is read of an upstream's error object, in any of the protocols. */
 export interface UpstreamRefusal {
@@ -80,7 +81,7 @@ function errorIn(body: unknown): unknown {
 /** Reads the body of a refusal. */
 export function parseRefusal(body: string): UpstreamRefusal {
   try {
-    return refusalOf(errorIn(JSON.parse(body)));
+    return refusalOf(errorIn(parseBounded(body)));
   } catch {
     return refusalOf(undefined);
   }

@@ -44,7 +44,9 @@ export function asMcpFailure(error: unknown, timeoutMs: number, secrets: readonl
 
 function wordsOf(error: unknown, timeoutMs: number, secrets: readonly string[]): string {
   if (error instanceof FetchRefused)
-    return error.code === 'too_large' ? error.message : `it could not be asked: ${error.message}`;
+    return error.code === 'too_large' || error.code === 'too_many_pieces'
+      ? error.message
+      : `it could not be asked: ${error.message}`;
   if (isLate(error)) return `it did not answer within ${timeoutMs / 1000} s`;
   if (error instanceof FetchFailed) return error.message;
   const { name, code, message } = Object(error) as Thrown;

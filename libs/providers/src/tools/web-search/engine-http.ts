@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 import { excerpt, isJsonObject, type JsonObject } from '#contracts';
-import { abortAfter } from '#platform';
+import { abortAfter, parseBounded } from '#platform';
 import { WebSearchFailure } from './web-search.js';
 
 const SEARCH_MS = 15_000;
@@ -57,7 +57,7 @@ async function boundedText(body: AsyncIterable<Buffer>): Promise<string> {
 
 function parsed(text: string): JsonObject {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseBounded(text);
     if (isJsonObject(value)) return value as JsonObject;
   } catch {
     // Said below.

@@ -1,0 +1,46 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { Database } from '#platform';
+
+/** Results lie in a folder named after their task, uploads under their own id. */
+const OWNER = `
+select account_id from task where id = $1
+union all select account_id from uploaded_file where id = $1`;
+
+/** The task or the upload in the name of a stored file. */
+const ID = /^(?:media|uploads)\/(\w+)/;
+
+const KNOWN_MAX = 10_000;
+
+/** Files are read without the database as well: where it does not answer, this is how long they wait for it. */
+const PATIENCE_MS = 500;
+
+/** Says whose a stored file is. */
+@Injectable()
+export class FileOwners {
+  readonly #known = new LRUCache<string, string>({ max: KNOWN_MAX });
+
+  constructor(private readonly database: Database) {}
+
+  /** The account of a file, by its name in the store; what it belongs to, where that cannot be found out. */
+  async of(key: string): Promise<string> {
+    const id = ID.exec(key)?.[1];
+    if (id === undefined) return key;
+    const known = this.#known.get(id);
+    if (known !== undefined) return known;
+    const found = await Promise.race([this.#find(id), after(PATIENCE_MS, undefined, { ref: false })]);
+    if (found !== undefined) this.#known.set(id, found);
+    return found ?? id;
+  }
+
+  async #find(id: string): Promise<string | undefined> {
+    try {
+      const { rows } = await this.database.query<{ account_id: string }>({ text: OWNER, values: [id] });
+      return rows[0]?.account_id;
+    } catch {
+      // A link stays good while the database is away.
+      return undefined;
+    }
+  }
+}

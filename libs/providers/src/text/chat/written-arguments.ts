@@ -1,0 +1,71 @@
+import { parseBounded } from '#platform';
+
+/** Numbers, `true` and the like, in characters; what is longer is none of them. */
+const BARE_CHARACTERS_MAX = 32;
+
+/**
+ * The arguments of a call as they arrive in pieces. Whether they are whole can be asked after each piece, at one pass over
+ * all of them: they are parsed only where their brackets say that they end.
+ */
+export class WrittenArguments {
+  #json = '';
+  /** What came since it was last looked at. Most calls are never asked about. */
+  #unread = '';
+  #depth = 0;
+  #inString = false;
+  #isEscaped = false;
+  /** Something stands outside of every bracket and text. */
+  #isBare = false;
+  #end: 'to come' | 'reached' | 'passed' = 'to come';
+  /** Whether what ended is JSON, once it has been parsed. */
+  #isJson: boolean | undefined;
+
+  get json(): string {
+    return this.#json;
+  }
+
+  push(piece: string): void {
+    this.#json += piece;
+    this.#unread += piece;
+  }
+
+  get areWhole(): boolean {
+    for (const character of this.#unread) this.#read(character);
+    this.#unread = '';
+    if (this.#end === 'reached') return (this.#isJson ??= isJson(this.#json));
+    return this.#end === 'to come' && this.#isBare && this.#json.length <= BARE_CHARACTERS_MAX && isJson(this.#json);
+  }
+
+  #read(character: string): void {
+    if (this.#inString) this.#readInString(character);
+    else if (/\s/.test(character)) return;
+    else if (this.#end !== 'to come') this.#end = 'passed';
+    else if (character === '"') this.#inString = true;
+    else if (character === '{' || character === '[') this.#depth += 1;
+    else if (character === '}' || character === ']') this.#closeBracket();
+    else if (this.#depth === 0) this.#isBare = true;
+  }
+
+  #readInString(character: string): void {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (character === '\\') this.#isEscaped = true;
+    else if (character === '"') {
+      this.#inString = false;
+      if (this.#depth === 0) this.#end = 'reached';
+    }
+  }
+
+  #closeBracket(): void {
+    this.#depth -= 1;
+    if (this.#depth <= 0) this.#end = 'reached';
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    parseBounded(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

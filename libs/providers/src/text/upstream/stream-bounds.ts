@@ -1,0 +1,49 @@
+import { GatewayError } from '#contracts';
+import { PieceCount } from '#platform';
+import { ReplyTooLarge } from '../../http/reply-too-large.js';
+import { REPLY_MS_MAX } from './upstream-http.js';
+
+/** The longest stream, in bytes: a million tokens with what the dearest protocol says of each, or ten large images. */
+const STREAM_BYTES_MAX = 512 * 1024 * 1024;
+
+/** The most that may come without an event that says something; a comment each second takes a day for it. */
+const EMPTY_BYTES_MAX = 1024 * 1024;
+
+/** An event with something in its data. Looked for over the bytes as text. */
+const SAYS_SOMETHING = /(?:^|\n|\r)data: ?(?!\{\}\s)[^\s]/;
+
+/** Ends a stream whose vendor sends without end: events, or what keeps a connection open and carries nothing. */
+export class StreamBounds {
+  readonly #begunMs: number;
+  readonly #pieces: PieceCount;
+  #bytes = 0;
+  #emptyBytes = 0;
+
+  constructor(private readonly now = () => performance.now()) {
+    this.#begunMs = now();
+    this.#pieces = new PieceCount(undefined, now);
+  }
+
+  /**
+   * Counts what came.
+   *
+   * @throws GatewayError `upstream_error` where it is too much, `upstream_timeout` where the stream is too old.
+   */
+  count(bytes: Buffer): void {
+    this.#bytes += bytes.length;
+    if (this.#bytes > STREAM_BYTES_MAX) throw new ReplyTooLarge();
+    if (this.#pieces.isTooMany(bytes)) throw new ReplyTooLarge(undefined, this.#pieces.fault);
+    if (this.now() - this.#begunMs > REPLY_MS_MAX)
+      throw new GatewayError('upstream_timeout', 'The upstream took too long.');
+  }
+
+  /** Takes note of whole events. @throws GatewayError `upstream_error` where too much of them said nothing. */
+  see(events: Buffer): void {
+    this.#emptyBytes += events.length;
+    // Looked at once in a while alone: most events say something.
+    if (this.#emptyBytes < EMPTY_BYTES_MAX) return;
+    if (!SAYS_SOMETHING.test(events.toString('latin1')))
+      throw new GatewayError('upstream_error', 'The upstream sent much that says nothing.');
+    this.#emptyBytes = 0;
+  }
+}
