@@ -12,9 +12,8 @@ export interface Contender {
   readonly furtherRequests?: readonly autocannon.Request[];
 }
 
-/** Medians over the rounds. */
-export interface Measured {
-  readonly name: string;
+/** What one contender did in a round. */
+interface Loaded {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -23,44 +22,50 @@ export interface Measured {
   readonly failures: number;
 }
 
+/** Medians over the rounds. */
+export interface Measured extends Loaded {
+  readonly name: string;
+  /** Requests each second to those of the first contender in the same round: a machine that slows down slows both. */
+  readonly ratio: number;
+  /** The same for the CPU of a request. */
+  readonly cpuRatio: number;
+}
+
 const CONNECTIONS = 64;
 const WARM_UP_SECONDS = 2;
-const ROUND_SECONDS = 5;
-const ROUNDS = 3;
+/** Many short rounds: the speed of a shared machine changes by a third within half a minute. */
+const ROUND_SECONDS = 2;
+const ROUNDS = 9;
 /** Clock ticks of /proc/<pid>/stat each second, on every common Linux. */
 const TICKS_PER_SECOND = 100;
 
-/** Loads the contenders in turn, round after round, so that what else the machine does hits all of them alike. */
+/** Loads the contenders in turn, first to last and then last to first, so that what else the machine does hits all alike. */
 export async function measure(contenders: readonly Contender[], connections = CONNECTIONS): Promise<Measured[]> {
   for (const contender of contenders) await load(contender, WARM_UP_SECONDS, connections);
-  const rounds = new Map<string, Measured[]>();
+  const rounds: ReadonlyMap<Contender, Loaded>[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const contender of contenders) {
-      rounds.set(contender.name, [
-        ...(rounds.get(contender.name) ?? []),
-        await load(contender, ROUND_SECONDS, connections),
-      ]);
-    }
+    const loaded = new Map<Contender, Loaded>();
+    for (const contender of round % 2 === 0 ? contenders : contenders.toReversed())
+      loaded.set(contender, await load(contender, ROUND_SECONDS, connections));
+    rounds.push(loaded);
   }
-  return [...rounds.values()].map(medianOf);
+  return contenders.map((contender) => summary(contender, contenders[0] ?? contender, rounds));
 }
 
 /** Prints a table with each contender's ratio to the first, which is the floor. */
 export function printTable(title: string, results: readonly Measured[], connections = CONNECTIONS): void {
-  const [floor] = results;
   console.log(`\n${title} (${connections} connections, median of ${ROUNDS} rounds of ${ROUND_SECONDS} s, in turn)\n`);
   console.log(
-    '| | requests/s | ratio | p50 ms | p99 ms | server CPU µs/request | failed |\n|---|---|---|---|---|---|---|',
+    '| | requests/s | ratio | p50 ms | p99 ms | server CPU µs/request | ratio | failed |\n|---|---|---|---|---|---|---|---|',
   );
   for (const result of results) {
-    const ratio = result.requestsPerSecond / (floor?.requestsPerSecond ?? Number.NaN);
     console.log(
-      `| ${result.name} | ${Math.round(result.requestsPerSecond)} | ${ratio.toFixed(2)} | ${result.p50Ms} | ${result.p99Ms} | ${Math.round(result.cpuMicroseconds)} | ${result.failures} |`,
+      `| ${result.name} | ${Math.round(result.requestsPerSecond)} | ${result.ratio.toFixed(2)} | ${result.p50Ms} | ${result.p99Ms} | ${Math.round(result.cpuMicroseconds)} | ${result.cpuRatio.toFixed(2)} | ${result.failures} |`,
     );
   }
 }
 
-async function load(contender: Contender, seconds: number, connections: number): Promise<Measured> {
+async function load(contender: Contender, seconds: number, connections: number): Promise<Loaded> {
   const before = cpuSeconds(contender.process);
   const result = await autocannon({
     url: contender.url,
@@ -70,7 +75,6 @@ async function load(contender: Contender, seconds: number, connections: number):
   });
   const cpu = cpuSeconds(contender.process) - before;
   return {
-    name: contender.name,
     requestsPerSecond: result.requests.total / result.duration,
     p50Ms: result.latency.p50,
     p99Ms: result.latency.p99,
@@ -79,11 +83,28 @@ async function load(contender: Contender, seconds: number, connections: number):
   };
 }
 
-function medianOf(results: readonly Measured[]): Measured {
-  const sorted = [...results].sort((one, other) => one.requestsPerSecond - other.requestsPerSecond);
-  const middle = sorted[Math.floor(sorted.length / 2)];
-  if (!middle) throw new Error('nothing was measured');
-  return { ...middle, failures: results.reduce((sum, { failures }) => sum + failures, 0) };
+function summary(contender: Contender, first: Contender, rounds: readonly ReadonlyMap<Contender, Loaded>[]): Measured {
+  const own = rounds.flatMap((round) => round.get(contender) ?? []);
+  const firsts = rounds.flatMap((round) => round.get(first) ?? []);
+  const median = (value: (loaded: Loaded) => number): number => medianOf(own.map(value));
+  const ratio = (value: (loaded: Loaded) => number): number =>
+    medianOf(own.map((loaded, round) => value(loaded) / value(firsts[round] ?? loaded)));
+  return {
+    name: contender.name,
+    requestsPerSecond: median((loaded) => loaded.requestsPerSecond),
+    ratio: ratio((loaded) => loaded.requestsPerSecond),
+    p50Ms: median((loaded) => loaded.p50Ms),
+    p99Ms: median((loaded) => loaded.p99Ms),
+    cpuMicroseconds: median((loaded) => loaded.cpuMicroseconds),
+    cpuRatio: ratio((loaded) => loaded.cpuMicroseconds),
+    failures: own.reduce((sum, { failures }) => sum + failures, 0),
+  };
+}
+
+function medianOf(values: readonly number[]): number {
+  const middle = values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
+  if (middle === undefined) throw new Error('nothing was measured');
+  return middle;
 }
 
 function cpuSeconds({ pid }: ChildProcess): number {

@@ -1,5 +1,6 @@
 // The API of another checkout against this one, in turn, so that what else the machine does hits both alike:
-// `npm run bench:against -- /path/to/built/checkout`. Each has a database of its own.
+// `npm run bench:against -- /path/to/built/checkout`, and a part of the titles of its tables to print those alone. Each has
+// a database of its own.
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -100,6 +101,7 @@ function text(model: string, characters: number, stream: boolean): autocannon.Re
 }
 
 async function compare(title: string, request: (side: Side) => autocannon.Request): Promise<void> {
+  if (!title.includes(process.argv[3] ?? '')) return;
   const contenders = [old, today].map((side) => ({ ...side, request: { ...request(side), headers: HEADERS } }));
   printTable(title, await measure(contenders, CONNECTIONS), CONNECTIONS);
 }

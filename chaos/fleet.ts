@@ -4,7 +4,7 @@ import { eventually } from '#testing';
 import type { Assignment, Message, Role } from './assignment.js';
 
 /** Built by `npm run build`; found from the root of the repository, where every script runs. */
-const PROGRAM = 'dist/chaos/gateway-process.js';
+export const PROGRAM = 'dist/chaos/gateway-process.js';
 
 /** Processes that have loaded everything and wait for a place, so that the dead are replaced at once. */
 const SPARES = 2;
@@ -42,6 +42,7 @@ export class Fleet {
   constructor(
     private readonly logFile: string,
     private readonly assign: (role: Role, index: number) => Assignment,
+    private readonly program: string,
   ) {}
 
   add(role: Role): void {
@@ -136,7 +137,7 @@ export class Fleet {
   }
 
   private spawn(): ChildProcess {
-    return spawn(process.execPath, ['--no-warnings', PROGRAM], {
+    return spawn(process.execPath, ['--no-warnings', this.program], {
       env: { PATH: process.env['PATH'] },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });

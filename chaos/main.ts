@@ -3,6 +3,8 @@
 import 'reflect-metadata';
 import { tmpdir } from 'node:os';
 import { configureLog } from '#platform';
+import { bundleProgram } from './bundle-program.js';
+import { PROGRAM } from './fleet.js';
 import { logFileOf, openGround } from './open-ground.js';
 import { packetDropHindrance, runInOwnNetwork } from './packet-drop.js';
 import { noCosts } from './outage.js';
@@ -43,6 +45,7 @@ const [chosen, count, ...words] = process.argv.slice(2);
 const isBackend = chosen === 'redis' || chosen === 'postgres';
 const beganMs = performance.now();
 const rows: Row[] = [];
+const program = await bundleProgram(PROGRAM);
 for (const form of FORMS) if (!isBackend || form.backend === chosen) await runForm(form);
 printMatrix();
 
@@ -56,7 +59,7 @@ async function runForm({ backend, store }: (typeof FORMS)[number]): Promise<void
   );
   if (scenarios.length === 0) return;
   const logFile = logFileOf(tmpdir(), `${backend}-${store}`);
-  const ground = await openGround(backend, logFile, store);
+  const ground = await openGround(backend, logFile, store, program);
   console.log(`Queues in ${backend}, files in ${store}; the processes write to ${logFile}.`);
   try {
     for (const scenario of scenarios) {

@@ -81,11 +81,12 @@ const environmentOf = (
   ...(port > 0 && { PORT: String(port) }),
 });
 
-/** Opens everything a chaos run needs; `close` leaves nothing behind but the log. */
+/** Opens everything a chaos run needs, with `program` in each process; `close` leaves nothing behind but the log. */
 export async function openGround(
   backend: Backend,
   logFile: string,
-  store: Store = 'folder',
+  store: Store,
+  program: string,
 ): Promise<Ground & { close(): Promise<void> }> {
   const services = await Services.start(backend, store);
   await services.database.query({ text: SHORT_DEADLINES });
@@ -94,12 +95,13 @@ export async function openGround(
   const ports = [await freePort(), await freePort()];
   const apiUrls = ports.map((port) => `http://127.0.0.1:${port}`);
   const upstreams = await UpstreamsUnderLoad.open(join(services.folder, 'upstreams.json'), vendor, apiUrls);
-  const fleet = new Fleet(logFile, (role, index) => ({
+  const assign = (role: Role, index: number): Assignment => ({
     role,
     environment: environmentOf(services, vendor, upstreams, PLACES[index] === 'api' ? (ports[index] ?? 0) : 0),
     clockSkewMs: SKEWED.has(index) ? (current.clockSkewMs ?? 0) : 0,
     drill: drillOf(role, current),
-  }));
+  });
+  const fleet = new Fleet(logFile, assign, program);
   for (const role of PLACES) fleet.add(role);
   await fleet.ready();
   const queueConfig = loadConfig(QueueConfig, { ...services.environment(), QUEUE_PREFIX: PREFIX });

@@ -107,6 +107,8 @@ function needless({ crash }: Scenario, { tasks, completed }: Verdict): string[] 
 async function disturb(ground: Ground, scenario: Scenario, load: Load, outages: OutageCosts): Promise<void> {
   const { apiUrls, fleet } = ground;
   const befall = async (): Promise<void> => scenario.disturb?.(ground);
+  // Where every process dies as it comes to work, most are never back on a slow machine, and the work would never go on.
+  if (!scenario.disturb) return;
   if (!scenario.isOutage) return fleet.untilMostAreBack().then(befall);
   await fleet.ready();
   await costsOfOutage(apiUrls, load, befall, outages);

@@ -42,7 +42,9 @@ export class Services {
     private readonly s3: S3Server | undefined,
     private readonly proxies: Readonly<Record<Server, FaultProxy | undefined>>,
   ) {
-    this.database = new Database(postgres.url, Object.assign(new DatabaseConfig(), { DATABASE_POOL_SIZE: 4 }));
+    // Emptying tables waits for the locks of processes that have just died, and for the disk.
+    const ours = { DATABASE_POOL_SIZE: 4, DATABASE_ANSWER_TIMEOUT_MS: 60_000 };
+    this.database = new Database(postgres.url, Object.assign(new DatabaseConfig(), ours));
     this.files = s3 ? filesOfBucket(s3) : filesOfFolder(join(folder, 'data'));
   }
 

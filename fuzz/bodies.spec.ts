@@ -8,6 +8,7 @@ import { fuzzBodies } from './fuzz-bodies.js';
 import { DOOR_TARGETS, OPERATOR_TARGETS } from './operator-targets.js';
 import { readsOf } from './reads.js';
 import { largeBodies } from './hostile-bodies.js';
+import { sendOneWrongValue } from './one-wrong-value.js';
 import { TARGETS } from './targets.js';
 import { yardstickMs } from './yardstick.js';
 
@@ -68,17 +69,25 @@ describe('Hostile bodies', () => {
   it.each(largeBodies(16 * MIB, inline))('of 16 MiB delay no other request either: %s', async (_name, body) => {
     const bytes = body();
     for (const path of ['/v1/messages', '/v1/images/generations']) {
-      const busyMs: number[] = [];
-      while (busyMs.length < 3) {
+      let busyMs = Number.POSITIVE_INFINITY;
+      for (let time = 0; time < 3 && busyMs >= yardstickMs(); time += 1) {
         const stops = new EventLoopStops();
         const status = await send(path, bytes);
-        busyMs.push(stops.take().busyMs);
+        busyMs = Math.min(busyMs, stops.take().busyMs);
         stops.close();
         expect([200, 400, 404, 413]).toContain(status);
       }
-      expect(Math.min(...busyMs)).toBeLessThan(yardstickMs());
+      expect(busyMs).toBeLessThan(yardstickMs());
     }
   });
+
+  // Last: an operator's upstream that is in service takes the place of the sandbox.
+  it('get no other answers where one field of a good body is null', async () => {
+    const { gateway, keys, people } = hostile;
+    const { wrong, statuses } = await sendOneWrongValue(gateway.baseUrl, { keys, people }, [null]);
+    expect(wrong).toEqual([]);
+    expect(statuses[200]).toBeGreaterThan(0);
+  }, 180_000);
 
   async function send(path: string, body: Buffer): Promise<number | undefined> {
     const sent = httpRequest(hostile.gateway.baseUrl + path, {

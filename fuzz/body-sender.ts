@@ -2,17 +2,15 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Pool } from 'undici';
 import { hostileBody } from './hostile-bodies.js';
-import type { People } from './hostile-gateway.js';
 import { hostileId, hostileQuery } from './hostile-queries.js';
 import { DOOR_TARGETS, OPERATOR_TARGETS } from './operator-targets.js';
 import { Random } from './random.js';
-import { type Sender, type Target, TARGETS } from './targets.js';
+import { headersOf, isAllowed, requestTo, type Senders, type Sent } from './target-request.js';
+import { type Sender, TARGETS } from './targets.js';
 
 /** What the thread is to send. */
-export interface SenderOrder {
+export interface SenderOrder extends Senders {
   readonly baseUrl: string;
-  readonly keys: readonly string[];
-  readonly people: People;
   /** Paths of lists and single things that are read, with their parameters filled in. */
   readonly reads: readonly string[];
   readonly count: number;
@@ -40,7 +38,8 @@ const READ_ONE_IN = 8;
 
 const ALL_TARGETS = [...TARGETS, ...OPERATOR_TARGETS];
 
-const { baseUrl, keys, people, reads, count, seed, onTheirWay } = workerData as SenderOrder;
+const order = workerData as SenderOrder;
+const { baseUrl, reads, count, seed, onTheirWay } = order;
 const pool = new Pool(baseUrl, {
   connections: CONNECTIONS,
   pipelining: PIPELINED,
@@ -51,30 +50,6 @@ const statuses: Record<number, number> = {};
 const wrong: string[] = [];
 let next = 0;
 
-/** 529 is what 503 is called in the messages style. */
-const isAllowed = (status: number): boolean =>
-  (status >= 200 && status < 300) || (status >= 400 && status < 500) || status === 503 || status === 529;
-
-interface Sent {
-  readonly method: Target['method'] | 'GET';
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: Buffer;
-}
-
-/** Guesses of each address are slowed down: every visitor has one of its own. */
-const anyAddress = (random: Random): string => [10, ...[0, 0, 0].map(() => random.below(256))].join('.');
-
-function headersOf(sender: Sender, random: Random): Readonly<Record<string, string>> {
-  if (sender === 'key') return { authorization: `Bearer ${random.pick(keys)}` };
-  return sender === 'visitor'
-    ? { ...people.headers.visitor, 'x-forwarded-for': anyAddress(random) }
-    : people.headers[sender];
-}
-
-const filledIn = (text: string): string =>
-  text.replaceAll('{account}', people.ids.account).replaceAll('{key}', people.ids.key);
-
 function hostileRequest(random: Random): Sent {
   if (reads.length > 0 && random.chance(READ_ONE_IN)) {
     const path = random.pick(reads);
@@ -82,19 +57,11 @@ function hostileRequest(random: Random): Sent {
     return {
       method: 'GET',
       path: path.replaceAll('unknown_1', hostileId(random)) + hostileQuery(random),
-      headers: headersOf(sender, random),
+      headers: headersOf(sender, order, random),
     };
   }
-  const {
-    method,
-    path,
-    good,
-    headers,
-    as = 'key',
-  } = random.pick(random.chance(DOOR_ONE_IN) ? DOOR_TARGETS : ALL_TARGETS);
-  const body = hostileBody(good, random);
-  const of = { ...headersOf(as, random), 'content-type': 'application/json', ...headers };
-  return { method, path: filledIn(path), headers: of, body };
+  const target = random.pick(random.chance(DOOR_ONE_IN) ? DOOR_TARGETS : ALL_TARGETS);
+  return requestTo(target, hostileBody(target.good, random), order, random);
 }
 
 const pick = (path: string): Sender => (path.startsWith('/console/api/admin/') ? 'admin' : 'owner');

@@ -1,5 +1,7 @@
 import {
   BODY_BYTES,
+  called,
+  CALLS,
   chat,
   chatImage,
   document,
@@ -17,12 +19,15 @@ import {
   messages,
   MIB,
   MODEL_OVER,
+  packed,
+  provenContents,
   image,
   remembered,
   responses,
   role,
   schema,
   text,
+  valuesIn,
   TURNS,
   turns,
   VERSION,
@@ -106,6 +111,30 @@ export const LARGE_CASES: readonly LargeCase[] = [
         input: turns((place) => ({ role: role(place), content: 'hi' })),
       }),
   })),
+  ...(['responses', 'chat', 'messages', 'gemini'] as const).flatMap((protocol) =>
+    ([1, CALLS] as const).flatMap((calls) => [
+      chat(
+        `arguments of many values in ${calls} calls to ${protocol}`,
+        MODEL_OVER[protocol],
+        () => 'hello',
+        () => ({ messages: called(calls, valuesIn(BODY_BYTES / calls)) }),
+      ),
+      chat(
+        `proofs of many values at ${calls} calls to ${protocol}`,
+        MODEL_OVER[protocol],
+        () => 'hello',
+        () => ({ messages: called(calls, '{}', `chat:details:${packed(valuesIn((BODY_BYTES * 0.74) / calls))}`) }),
+      ),
+    ]),
+  ),
+  ...([1, CALLS] as const).flatMap((calls) =>
+    (['proofs', 'results'] as const).map((what): LargeCase => ({
+      ...gemini(`${what} of many values at ${calls} calls to messages`, () => ({
+        contents: provenContents(calls, what),
+      })),
+      path: `/v1beta/models/${MODEL_OVER.messages}:generateContent`,
+    })),
+  ),
   remembered(
     'a long conversation goes on',
     (answer) => goOn({ previous_response_id: idOf(answer), input: 'And now?' }),

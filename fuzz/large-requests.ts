@@ -134,6 +134,35 @@ export const schema = () => ({
 });
 export const role = (place: number) => (place % 2 === 0 ? 'user' : 'assistant');
 
+/** So many that each is small. */
+export const CALLS = 1_000;
+/** A JSON object of about so many bytes that takes long to parse. */
+export const valuesIn = (bytes: number): string => `{"a":[${'{},'.repeat(bytes / 3 - 40)}1]}`;
+export const packed = (value: string): string => Buffer.from(value).toString('base64url');
+
+/** A conversation in which calls were made with these arguments, as their caller wrote them, each with this proof. */
+export const called = (calls: number, written: string, data?: string) =>
+  Array.from({ length: calls }, (_, place) => [
+    { role: 'user', content: 'hello' },
+    {
+      role: 'assistant',
+      tool_calls: [{ id: `call_${place}`, type: 'function', function: { name: 'f', arguments: written } }],
+      ...(data !== undefined && { reasoning_details: [{ type: 'reasoning.encrypted', data }] }),
+    },
+    { role: 'tool', tool_call_id: `call_${place}`, content: 'done' },
+  ]).flat();
+
+/** The same in content generation, with proofs as the gateway packs them. */
+export function provenContents(calls: number, what: 'proofs' | 'results') {
+  const text = packed(valuesIn((BODY_BYTES * 0.74) / calls));
+  const thoughtSignature = what === 'proofs' ? `chat:~${text}` : `gateway:${text}`;
+  return Array.from({ length: calls }, (_, place) => [
+    { role: 'user', parts: [{ text: 'hello' }] },
+    { role: 'model', parts: [{ functionCall: { id: `c${place}`, name: 'f', args: {} }, thoughtSignature }] },
+    { role: 'user', parts: [{ functionResponse: { id: `c${place}`, name: 'f', response: {} } }] },
+  ]).flat();
+}
+
 /** The model that makes embeddings. */
 export const EMBEDDING_MODEL = 'text-embedding';
 

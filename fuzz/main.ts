@@ -1,10 +1,12 @@
 // Hostile bodies in number: `npm run fuzz:bodies`, or `npm run fuzz:bodies -- 100000 7` for so many and another seed.
+// Then each route gets its good body with one wrong value, each in turn.
 import 'reflect-metadata';
 import { configureLog } from '#platform';
 import { startTestServices } from '#testing';
 import { fuzzBodies } from './fuzz-bodies.js';
 import { VendorInProcess } from '../bench/vendor-in-process.js';
 import { startHostileGateway } from './hostile-gateway.js';
+import { sendOneWrongValue, WRONG_VALUES } from './one-wrong-value.js';
 import { readsOf } from './reads.js';
 
 const BODIES = 1_000_000;
@@ -24,7 +26,9 @@ try {
   await fuzzBodies({ ...order, count: 3_000, seed: 0 });
   const report = await fuzzBodies({ ...order, count, seed });
   console.log(JSON.stringify(report, null, 2));
-  if (report.wrong.length > 0 || report.longestStop.busyMs > STOP_MS) process.exitCode = 1;
+  const once = await sendOneWrongValue(gateway.baseUrl, { keys, people }, WRONG_VALUES);
+  console.log('One wrong value in a good body:', JSON.stringify(once, null, 2));
+  if (once.wrong.length > 0 || report.wrong.length > 0 || report.longestStop.busyMs > STOP_MS) process.exitCode = 1;
 } finally {
   await gateway.stop();
   await services.stop();
