@@ -179,9 +179,9 @@ const painted = (page: Page) =>
 
 /**
  * Has every page painted without its data first, and then answers the last question first: in the order in which most
- * can move. Answers what ends that.
+ * can move.
  */
-export async function answerLastFirst(page: Page): Promise<() => Promise<void>> {
+export async function answerLastFirst(page: Page): Promise<void> {
   const held: Route[] = [];
   let isReleasing = false;
   const release = async (): Promise<void> => {
@@ -201,7 +201,6 @@ export async function answerLastFirst(page: Page): Promise<() => Promise<void>> 
     isReleasing = false;
   };
   await page.route('**/console/api/**', hold);
-  return () => page.unroute('**/console/api/**', hold);
 }
 
 /** Moves the focus by the keyboard until it is on what the selector names. @throws Error when it never gets there. */
