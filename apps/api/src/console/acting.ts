@@ -10,12 +10,6 @@ export function actorOf(request: Request): Operator {
   return { actor, requestId: request.requestId, address: request.ip ?? null };
 }
 
-/** The account of the session. @throws GatewayError `not_found`: an operator without one. */
-export function accountCaller({ caller }: Request): Caller {
-  if (caller) return caller;
-  throw new GatewayError('not_found', 'This session shows no account.');
-}
-
 /** Whose models are listed: an operator without an account sees all of them. */
 export const everyModel = ({ caller }: Request): Pick<Caller, 'allowedModels'> => caller ?? { allowedModels: [] };
 

@@ -4,7 +4,8 @@ import { type ConsoleKey, GatewayError } from '#contracts';
 import { KEY_SCOPES, type KeySettings, KeysService, type KeyView, type OpenSession } from '#features';
 import { checked, named } from '../checked-input.js';
 import { KeyChange, NewKeyBody, Rotation, toKeySettings } from '../routes/admin/key.dto.js';
-import { accountCaller, actorOf } from './acting.js';
+import { callerOf } from '../http/api-key.guard.js';
+import { actorOf } from './acting.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { KeyFacts } from './key-facts.js';
@@ -22,7 +23,7 @@ export class ConsoleKeysController {
   @Reads('keys')
   async list(@Req() request: Request): Answer<'GET /keys'> {
     const session = openSession(request);
-    const rows = await this.keys.list(accountCaller(request).accountId);
+    const rows = await this.keys.list(callerOf(request).accountId);
     const seen = rows.filter((row) => mayTouch(session, row));
     const facts = await this.facts.of(seen);
     return { items: seen.map((row) => keyOf(row, facts, session.user?.id ?? null)) };
@@ -43,7 +44,7 @@ export class ConsoleKeysController {
       name: given.name,
       createdBy: session.user?.id,
     };
-    const { key, row } = await this.keys.create(actorOf(request), accountCaller(request).accountId, settings);
+    const { key, row } = await this.keys.create(actorOf(request), callerOf(request).accountId, settings);
     return { key: await this.view(row, request), secret: key };
   }
 
@@ -81,7 +82,7 @@ export class ConsoleKeysController {
   /** @throws GatewayError `not_found`, the same whether it is not there, of another account or of another person. */
   private async own(id: string, request: Request): Promise<KeyView> {
     const row = await this.keys.read(id);
-    if (row.accountId === accountCaller(request).accountId && mayTouch(openSession(request), row)) return row;
+    if (row.accountId === callerOf(request).accountId && mayTouch(openSession(request), row)) return row;
     throw new GatewayError('not_found', `There is no key "${id.slice(0, 64)}".`, { param: 'key_id' });
   }
 

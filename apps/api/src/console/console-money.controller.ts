@@ -17,7 +17,8 @@ import { csvOf, sendList } from '../send-list.js';
 import type { SerializedBody } from '../http/serialized-body.js';
 import { toAccountSettings } from '../routes/admin/account.dto.js';
 import { isLimit } from '../routes/admin/request-limits.dto.js';
-import { accountCaller, actorOf } from './acting.js';
+import { callerOf } from '../http/api-key.guard.js';
+import { actorOf } from './acting.js';
 import { BalanceView } from './balance-view.js';
 import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
@@ -54,7 +55,7 @@ export class ConsoleMoneyController {
 
   @Reads('usage')
   async sums(@Query() query: unknown, @Req() request: Request): Promise<ConsoleUsage | SerializedBody> {
-    const { accountId } = accountCaller(request);
+    const { accountId } = callerOf(request);
     const asked = checked(UsageSumsQuery, query);
     const days = daysOf(asked, accountId);
     const sums = await this.usage.sums(days, groupsOf(asked.group_by, ['day', 'model', 'key']));
@@ -77,7 +78,7 @@ export class ConsoleMoneyController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<AnswerOf<'GET /usage/records'> | undefined> {
     const list = checked(UsageListQuery, query);
-    const days = daysOf(list, accountCaller(request).accountId);
+    const days = daysOf(list, callerOf(request).accountId);
     if (list.format === 'csv') return exported(sendList(response, list, (page) => this.usage.records(days, page)));
     const { items, nextCursor } = await this.usage.records(days, { limit: list.limit, cursor: list.cursor ?? null });
     return { items: items.map(usageRecordOf), next_cursor: nextCursor };
@@ -85,13 +86,13 @@ export class ConsoleMoneyController {
 
   @Reads('billing')
   async read(@Req() request: Request): Answer<'GET /billing'> {
-    return (await this.balance.of(accountCaller(request).accountId)).balance;
+    return (await this.balance.of(callerOf(request).accountId)).balance;
   }
 
   @Writes('billing/notice')
   async notice(@Body() body: unknown, @Req() request: Request): Answer<'POST /billing/notice'> {
     const { low_balance: below } = checked(NoticeBody, body);
-    const { accountId } = accountCaller(request);
+    const { accountId } = callerOf(request);
     await this.accounts.update(actorOf(request), accountId, toAccountSettings({ low_balance: below }));
     return (await this.balance.of(accountId)).balance;
   }
@@ -103,7 +104,7 @@ export class ConsoleMoneyController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<AnswerOf<'GET /billing/entries'> | undefined> {
     const list = checked(EntriesQuery, query);
-    const { accountId } = accountCaller(request);
+    const { accountId } = callerOf(request);
     const narrowed = { accountId, taskId: list.task_id ?? null, requestId: list.request_id ?? null };
     if (list.format === 'csv') return exported(sendList(response, list, (page) => this.entries.list(narrowed, page)));
     const { items, nextCursor } = await this.entries.list(narrowed, { limit: list.limit, cursor: list.cursor ?? null });
@@ -113,7 +114,7 @@ export class ConsoleMoneyController {
   /** An entry with those of the same work, its key and the prices that its lines name. */
   @Reads('billing/entries/:entry_id')
   async explain(@Param('entry_id') id: string, @Req() request: Request): Answer<'GET /billing/entries/:entry_id'> {
-    const { accountId } = accountCaller(request);
+    const { accountId } = callerOf(request);
     const entry = /^\d{1,18}$/.test(id) ? await this.entries.read(accountId, id) : null;
     if (!entry) throw new GatewayError('not_found', 'There is no such entry in this account.', { param: 'entry_id' });
     return explained(entry, { entries: this.entries, keys: this.keys, prices: this.prices, accountId });

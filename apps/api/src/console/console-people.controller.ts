@@ -5,7 +5,8 @@ import { ACCOUNT_ROLES, type AccountRole, type ConsoleInvitation, type ConsolePe
 import { type AccountPerson, InvitationsService, type OpenInvitation, PeopleService } from '#features';
 import { PLATFORM, type Platform, publicBaseUrl } from '#runtime';
 import { checked } from '../checked-input.js';
-import { accountCaller, actorOf } from './acting.js';
+import { callerOf } from '../http/api-key.guard.js';
+import { actorOf } from './acting.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 
@@ -39,7 +40,7 @@ export class ConsolePeopleController {
 
   @Reads('people')
   async list(@Req() request: Request): Answer<'GET /people'> {
-    const { accountId } = accountCaller(request);
+    const { accountId } = callerOf(request);
     const [people, invitations] = await Promise.all([
       this.people.ofAccount(accountId),
       this.invitations.list(accountId),
@@ -50,7 +51,7 @@ export class ConsolePeopleController {
   @Writes('people/invitations')
   async invite(@Body() body: unknown, @Req() request: Request): Answer<'POST /people/invitations'> {
     const { role, email = null } = checked(InvitationBody, body);
-    const { accountId } = accountCaller(request);
+    const { accountId } = callerOf(request);
     const invitedBy = openSession(request).user?.name ?? 'An operator';
     const made = await this.invitations.create(actorOf(request), { accountId, role, email, invitedBy });
     return { invitation: invitationOf(made.invitation), link: invitationLink(this.platform, made.code) };
@@ -61,7 +62,7 @@ export class ConsolePeopleController {
     @Param('invitation_id') id: string,
     @Req() request: Request,
   ): Answer<'POST /people/invitations/:invitation_id/withdraw'> {
-    await this.invitations.withdraw(actorOf(request), accountCaller(request).accountId, id);
+    await this.invitations.withdraw(actorOf(request), callerOf(request).accountId, id);
     return { id, withdrawn: true };
   }
 
@@ -71,7 +72,7 @@ export class ConsolePeopleController {
     @Body() body: unknown,
     @Req() request: Request,
   ): Answer<'POST /people/:user_id'> {
-    const { accountId } = accountCaller(request);
+    const { accountId } = callerOf(request);
     const { role } = checked(RoleBody, body);
     await this.people.changeRole(actorOf(request), accountId, userId, role);
     const person = (await this.people.ofAccount(accountId)).find((each) => each.userId === userId);
@@ -81,7 +82,7 @@ export class ConsolePeopleController {
 
   @Writes('people/:user_id/remove')
   async remove(@Param('user_id') userId: string, @Req() request: Request): Answer<'POST /people/:user_id/remove'> {
-    await this.people.changeRole(actorOf(request), accountCaller(request).accountId, userId, null);
+    await this.people.changeRole(actorOf(request), callerOf(request).accountId, userId, null);
     return { user_id: userId, removed: true };
   }
 }

@@ -24,7 +24,7 @@ import {
 import { checked } from '../checked-input.js';
 import { withFilesNamed } from '../routes/quote/files-named.js';
 import { clientGone } from '../routes/tasks/client-gone.js';
-import { accountCaller } from './acting.js';
+import { callerOf } from '../http/api-key.guard.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
 import { ConsoleRefusal } from './console-refusal.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
@@ -92,7 +92,7 @@ export class ConsoleTasksController {
   @Reads('tasks/events', { isQuiet: true })
   async events(@Query() query: unknown, @Req() request: Request, @Res() response: Response): Promise<void> {
     const ids = [...new Set(checked(FollowedQuery, query).ids.split(','))];
-    const caller = accountCaller(request);
+    const caller = callerOf(request);
     const taskIds = await this.reading.ownOf(onlyOwnKey(caller), ids);
     const expectAllowed = () => this.expectOpen(request);
     await this.stream.write({ accountId: caller.accountId, taskIds, expectAllowed }, response, clientGone(response));
@@ -107,7 +107,7 @@ export class ConsoleTasksController {
 
   @Reads('tasks/:task_id')
   async read(@Param('task_id') id: string, @Req() request: Request): Answer<'GET /tasks/:task_id'> {
-    const caller = accountCaller(request);
+    const caller = callerOf(request);
     const { accountId } = caller;
     await this.reading.expectOwn(onlyOwnKey(caller), id);
     const view = await this.reading.read(accountId, id);
@@ -146,7 +146,7 @@ export class ConsoleTasksController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Answer<'POST /tasks/:task_id/cancel'> {
-    const caller = accountCaller(request);
+    const caller = callerOf(request);
     await this.reading.expectOwn(onlyOwnKey(caller), id);
     await this.cancellation.cancel(caller.accountId, id, clientGone(response));
     const [task] = await this.tasks.named(caller.accountId, [id]);
@@ -162,7 +162,7 @@ function toQuery(
   { status, type, model, key_id, from, to, text }: Omit<TasksQuery, 'limit' | 'cursor'>,
   request: Request,
 ): AccountTasksQuery {
-  const caller = accountCaller(request);
+  const caller = callerOf(request);
   return {
     accountId: caller.accountId,
     keyId: onlyOwnKey(caller) ?? key_id ?? null,

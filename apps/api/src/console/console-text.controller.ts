@@ -4,7 +4,7 @@ import type { SerializedBody } from '../http/serialized-body.js';
 import { ChatController } from '../routes/text/chat.controller.js';
 import { MessagesController } from '../routes/text/messages.controller.js';
 import { ResponsesController } from '../routes/text/responses.controller.js';
-import { accountCaller } from './acting.js';
+import { callerOf } from '../http/api-key.guard.js';
 import { CONSOLE_API } from './console-gate.js';
 import { ConsoleRoutes, Writes } from './console-routes.js';
 
@@ -26,7 +26,7 @@ export class ConsoleTextController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<SerializedBody | undefined> {
-    return this.responses.create(request, response, accountCaller(request));
+    return this.responses.create(request, response, callerOf(request));
   }
 
   @Writes('text/chat/completions', { cost: 'text', body: 'conversation' })

@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import type { ConsoleWebhookEndpoint } from '#contracts';
 import { WEBHOOK_EVENTS, WebhookDeliveriesService, WebhookEndpointsService, type WebhookEndpointView } from '#features';
 import { checked } from '../checked-input.js';
-import { accountCaller } from './acting.js';
+import { callerOf } from '../http/api-key.guard.js';
 import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { ConsolePageQuery } from './console-tasks.controller.js';
@@ -34,14 +34,14 @@ export class ConsoleWebhooksController {
 
   @Reads('webhooks/endpoints')
   async list(@Req() request: Request): Answer<'GET /webhooks/endpoints'> {
-    const endpoints = await this.endpoints.list(accountCaller(request).accountId);
+    const endpoints = await this.endpoints.list(callerOf(request).accountId);
     return { items: endpoints.map(endpointOf), event_types: WEBHOOK_EVENTS };
   }
 
   @Writes('webhooks/endpoints', { cost: 'always' })
   async add(@Body() body: unknown, @Req() request: Request): Answer<'POST /webhooks/endpoints'> {
     const { url, event_types } = checked(EndpointBody, body);
-    return withSecret(await this.endpoints.add(accountCaller(request).accountId, { url, event_types }));
+    return withSecret(await this.endpoints.add(callerOf(request).accountId, { url, event_types }));
   }
 
   @Writes('webhooks/endpoints/:endpoint_id/remove', { cost: 'always' })
@@ -49,7 +49,7 @@ export class ConsoleWebhooksController {
     @Param('endpoint_id') id: string,
     @Req() request: Request,
   ): Answer<'POST /webhooks/endpoints/:endpoint_id/remove'> {
-    await this.endpoints.remove(accountCaller(request).accountId, id);
+    await this.endpoints.remove(callerOf(request).accountId, id);
     return { id, removed: true };
   }
 
@@ -58,7 +58,7 @@ export class ConsoleWebhooksController {
     @Param('endpoint_id') id: string,
     @Req() request: Request,
   ): Answer<'POST /webhooks/endpoints/:endpoint_id/rotate-secret'> {
-    return withSecret(await this.endpoints.rotateSecret(accountCaller(request).accountId, id));
+    return withSecret(await this.endpoints.rotateSecret(callerOf(request).accountId, id));
   }
 
   @Writes('webhooks/endpoints/:endpoint_id/test', { cost: 'always' })
@@ -66,13 +66,13 @@ export class ConsoleWebhooksController {
     @Param('endpoint_id') id: string,
     @Req() request: Request,
   ): Answer<'POST /webhooks/endpoints/:endpoint_id/test'> {
-    return { delivery_id: await this.endpoints.test(accountCaller(request).accountId, id) };
+    return { delivery_id: await this.endpoints.test(callerOf(request).accountId, id) };
   }
 
   @Reads('webhooks/deliveries')
   async log(@Query() query: unknown, @Req() request: Request): Answer<'GET /webhooks/deliveries'> {
     const { limit, cursor = null, task_id: taskId = null } = checked(DeliveriesQuery, query);
-    const { accountId } = accountCaller(request);
+    const { accountId } = callerOf(request);
     const { deliveries, nextCursor } = await this.deliveries.list(accountId, limit, cursor, taskId);
     return { items: deliveries.map(deliveryOf), next_cursor: nextCursor };
   }
@@ -82,7 +82,7 @@ export class ConsoleWebhooksController {
     @Param('delivery_id') id: string,
     @Req() request: Request,
   ): Answer<'GET /webhooks/deliveries/:delivery_id'> {
-    const delivery = await this.deliveries.read(accountCaller(request).accountId, id);
+    const delivery = await this.deliveries.read(callerOf(request).accountId, id);
     const log = delivery.log.map(({ created, ...attempt }) => ({ ...attempt, created_at: timeOf(created) }));
     return { ...deliveryOf(delivery), log };
   }
@@ -92,7 +92,7 @@ export class ConsoleWebhooksController {
     @Param('delivery_id') id: string,
     @Req() request: Request,
   ): Answer<'POST /webhooks/deliveries/:delivery_id/resend'> {
-    return deliveryOf(await this.deliveries.resend(accountCaller(request).accountId, id));
+    return deliveryOf(await this.deliveries.resend(callerOf(request).accountId, id));
   }
 }
 

@@ -9,7 +9,7 @@ import {
   UsageService,
   type WholeBalance,
 } from '#features';
-import { accountCaller } from './acting.js';
+import { callerOf } from '../http/api-key.guard.js';
 import { BalanceView } from './balance-view.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads } from './console-routes.js';
@@ -45,7 +45,7 @@ export class OverviewController {
 
   @Reads('overview')
   async read(@Req() request: Request): Answer<'GET /overview'> {
-    const caller = accountCaller(request);
+    const caller = callerOf(request);
     const { accountId } = caller;
     const to = dayAt(Date.now());
     const days = { accountId, from: dayAt(Date.now() - (DAYS - 1) * DAY_MS), to };

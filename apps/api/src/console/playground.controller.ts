@@ -9,7 +9,8 @@ import { expectKnown, KnownModels } from '../routes/models/known-models.js';
 import type { ModelView } from '../routes/models/model-view.js';
 import { ModelViews } from '../routes/models/model-views.js';
 import { familyNamedIn, Quotes, type QuoteView } from '../routes/quote/quotes.js';
-import { accountCaller, everyModel } from './acting.js';
+import { callerOf } from '../http/api-key.guard.js';
+import { everyModel } from './acting.js';
 import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { timeOf } from './views.js';
@@ -41,7 +42,7 @@ export class PlaygroundController {
   @Writes('quote', { cost: 'always', body: 'images' })
   async quote(@Body() body: unknown, @Req() request: Request): Answer<'POST /quote'> {
     try {
-      return { quote: toQuote(await this.quotes.of(accountCaller(request), body)), problems: [] };
+      return { quote: toQuote(await this.quotes.of(callerOf(request), body)), problems: [] };
     } catch (error) {
       if (!(error instanceof GatewayError) || error.status >= 500) throw error;
       return { quote: null, problems: problemsOf(error) };
@@ -53,7 +54,7 @@ export class PlaygroundController {
     const answer = await this.idempotent.answer(request, response, async () => {
       const family = familyNamedIn(request.body);
       const context = submissionContext(request);
-      const { taskId } = await this.submissions.submit(family.path, accountCaller(request), request.body, context);
+      const { taskId } = await this.submissions.submit(family.path, callerOf(request), request.body, context);
       return SerializedBody.json({ data: [{ task_id: taskId }] });
     });
     return taskIn(answer);

@@ -7,7 +7,7 @@ import { FilesService } from '#features';
 import { BufferSource, decodedBase64, extensionOf, inspectMedia, type MediaStore, MediaStoreError } from '#media';
 import { MEDIA_STORE } from '#runtime';
 import { checked } from '../checked-input.js';
-import { accountCaller } from './acting.js';
+import { callerOf } from '../http/api-key.guard.js';
 import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Writes } from './console-routes.js';
 
@@ -45,7 +45,7 @@ export class ConsoleUploadsController {
     const { data } = checked(Upload, body);
     const bytes = await bytesOf(data);
     const contentType = await typeOf(bytes);
-    const caller = accountCaller(request);
+    const caller = callerOf(request);
     const { id, storeKey } = await this.files.begin(caller, `.${extensionOf(contentType)}`);
     try {
       const url = await this.store.url(storeKey, { ttlSeconds: LIFE_SECONDS });

@@ -1,3 +1,4 @@
+import { GatewayError } from '#contracts';
 import { AccessService, type Caller, expectScope } from '#features';
 import { createParamDecorator, type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
@@ -26,10 +27,15 @@ export class ApiKeyGuard implements CanActivate {
   }
 }
 
-/** The caller that `ApiKeyGuard` let in. */
-export function callerOf({ caller }: Request): Caller {
-  if (!caller) throw new Error('The caller is asked for on a route that ApiKeyGuard does not guard');
-  return caller;
+/**
+ * The caller that `ApiKeyGuard` let in, or the account of a session of the console.
+ *
+ * @throws GatewayError `not_found`: the session has no account, as that of an operator, or its account is disabled.
+ */
+export function callerOf({ caller, session }: Request): Caller {
+  if (caller) return caller;
+  if (session) throw new GatewayError('not_found', 'This session shows no account.');
+  throw new Error('The caller is asked for on a route that ApiKeyGuard does not guard');
 }
 
 /** The caller that the guard let in, for a parameter of a handler. */
