@@ -131,3 +131,25 @@ it('A whole chat completion with its call in the legacy form reads as a call', (
     { type: 'finish', reason: 'tool-calls' },
   ]);
 });
+
+describe('A stream that ends with the whole message', () => {
+  const said = { role: 'assistant', content: 'Hi', reasoning_content: 'Hm', tool_calls: [call(0, 'a')] };
+  const whole = { choices: [{ index: 0, message: said, finish_reason: 'tool_calls' }], object: 'chat.completion' };
+  const expected = [
+    { type: 'reasoning', text: 'Hm' },
+    signed('reasoning_content'),
+    { type: 'text', text: 'Hi' },
+    ...called('a'),
+    { type: 'finish', reason: 'tool-calls' },
+  ];
+
+  it('says nothing of it twice that came in pieces', () => {
+    const pieces = [delta({ reasoning_content: 'Hm' }), delta({ content: 'H' }), delta({ content: 'i' })];
+    expect(read(...pieces, delta({ tool_calls: [call(0, 'a')] }), whole)).toEqual(expected);
+  });
+
+  it('says what came in no pieces', () => {
+    expect(read(delta({ role: 'assistant', content: '' }), whole)).toEqual(expected);
+    expect(read(delta({ reasoning_content: 'Hm' }), delta({ content: 'Hi' }), whole)).toEqual(expected);
+  });
+});

@@ -1,11 +1,12 @@
 import type { FinishReason, JsonObject, TextEvent, TextUsage } from '#contracts';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
 import { type AnnotatedText, CitedPages } from '../upstream/cited-pages.js';
-import { atLeast, reportedUsage, sumOf } from '../upstream/reported-usage.js';
+import { atLeast } from '../upstream/reported-usage.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
 import { ChatCalls, type ChatSentCalls } from './chat-calls.js';
 import { IN_CONTENT, ReasoningDetails } from './chat-proofs.js';
+import { type ChatUsage, readChatUsage } from './chat-usage.js';
 import { annotationsOf, type ListedPages } from './listed-pages.js';
 import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
@@ -35,24 +36,6 @@ interface ChatMessage extends ChatSentCalls {
   readonly images?: readonly { readonly image_url?: { readonly url?: string } }[] | null;
   /** Pages that a vendor cites which searches by itself; their places count in the whole content. */
   readonly annotations?: AnnotatedText['annotations'];
-}
-
-interface ChatUsage {
-  readonly prompt_tokens?: number;
-  /** The names that two vendors give to cached tokens. */
-  readonly prompt_cache_hit_tokens?: number;
-  readonly cached_tokens?: number;
-  readonly completion_tokens?: number;
-  readonly total_tokens?: number;
-  readonly prompt_tokens_details?: {
-    readonly cached_tokens?: number;
-    readonly cache_write_tokens?: number;
-    /** The names that others give to written ones. */
-    readonly cache_creation_tokens?: number;
-    readonly cache_creation_input_tokens?: number;
-    readonly image_tokens?: number;
-  } | null;
-  readonly completion_tokens_details?: { readonly reasoning_tokens?: number } | null;
 }
 
 interface ChatChoice {
@@ -106,34 +89,6 @@ function finishReason(sent: string, native: string | null | undefined): FinishRe
 const reportIn = ({ usage, choices, x_groq: other }: ChatReply): ChatUsage | null | undefined =>
   usage ?? choices?.[0]?.usage ?? other?.usage;
 
-/** One vendor counts what was reasoned beside what was written, and only its total shows that. */
-function outputIn(usage: ChatUsage): unknown {
-  const { prompt_tokens: input, completion_tokens: written, total_tokens: total } = usage;
-  const reasoned = usage.completion_tokens_details?.reasoning_tokens ?? 0;
-  const withReasoning = sumOf(written, reasoned);
-  return total !== undefined && total === sumOf(input, withReasoning) ? withReasoning : written;
-}
-
-/** Counts the input that was read from a cache or written to one, under every name vendors give to them. */
-function cacheTokensIn(usage: ChatUsage): Pick<TextUsage, 'cachedInputTokens' | 'cacheWriteTokens'> {
-  const { prompt_cache_hit_tokens: hit, cached_tokens: cached, prompt_tokens_details: details } = usage;
-  const { cache_creation_tokens: created, cache_creation_input_tokens: createdInput } = details ?? {};
-  return {
-    cachedInputTokens: details?.cached_tokens ?? hit ?? cached ?? 0,
-    cacheWriteTokens: details?.cache_write_tokens ?? created ?? createdInput ?? 0,
-  };
-}
-
-function readUsage(usage: ChatUsage): TextUsage | undefined {
-  return reportedUsage({
-    inputTokens: usage.prompt_tokens ?? 0,
-    ...cacheTokensIn(usage),
-    imageInputTokens: usage.prompt_tokens_details?.image_tokens ?? 0,
-    outputTokens: outputIn(usage),
-    reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
-  });
-}
-
 const textIn = (content: ChatContent): string | undefined =>
   typeof content === 'string' ? content : content?.map((part) => part.text ?? '').join('');
 
@@ -167,6 +122,8 @@ export class ChatStreamDecoder implements StreamDecoder {
   readonly #details = new ReasoningDetails();
   /** Whether reasoning stands in front of what comes next: what is told of it later does not cut a text in two. */
   #isThought = true;
+  #hasReasoned = false;
+  #hasSpoken = false;
   #usage: TextUsage | undefined;
   readonly #pages = new CitedPages();
   /** The content until now, and what has been noted about it. */
@@ -186,7 +143,7 @@ export class ChatStreamDecoder implements StreamDecoder {
   read(reply: ChatReply): readonly TextEvent[] {
     if (reply.error || reply.object === 'error') throw reportedFailure(reply.error ?? reply);
     const usage = reportIn(reply);
-    if (usage) this.#usage = atLeast(this.#usage, readUsage(usage));
+    if (usage) this.#usage = atLeast(this.#usage, readChatUsage(usage));
     if (this.#listed && (reply.citations || reply.search_results))
       this.#listed = { ...this.#listed, ...listedIn(reply) };
     const choices = reply.choices ?? [];
@@ -200,9 +157,21 @@ export class ChatStreamDecoder implements StreamDecoder {
     if (choice.error) throw reportedFailure(choice.error);
     if (choice.finish_reason) this.#reason = finishReason(choice.finish_reason, choice.native_finish_reason);
     if (typeof choice.stop_reason === 'string') this.#stopSequence = choice.stop_reason;
-    const message = choice.delta ?? choice.message ?? {};
+    const message = choice.delta ?? this.#unsaid(choice.message ?? {});
     for (const annotation of message.annotations ?? []) this.#annotations.push(annotation);
     return this.#readMessage(message);
+  }
+
+  /** Some servers end a stream with the whole message: nothing that came in pieces is said again. */
+  #unsaid({ content, refusal, tool_calls, function_call, ...others }: ChatMessage): ChatMessage {
+    const { reasoning_content, reasoning, reasoning_text, reasoning_details, ...rest } = others;
+    const thoughts = { reasoning_content, reasoning, reasoning_text, reasoning_details };
+    return {
+      ...rest,
+      ...(this.#hasReasoned ? {} : thoughts),
+      ...(this.#hasSpoken ? {} : { content, refusal }),
+      ...(this.#calls.some ? {} : { tool_calls, function_call }),
+    };
   }
 
   end(): readonly TextEvent[] {
@@ -225,6 +194,7 @@ export class ChatStreamDecoder implements StreamDecoder {
     const calls = this.#calls.in(message);
     const speaks = Boolean(text) || Boolean(refusal);
     if (calls.length > 0 || (speaks && this.#isThought)) events.push(...this.#proof());
+    this.#hasSpoken ||= speaks;
     if (speaks) this.#calls.interrupt();
     if (text) {
       this.#content += text;
@@ -243,6 +213,7 @@ export class ChatStreamDecoder implements StreamDecoder {
     this.#details.add(others.reasoning_details ?? []);
     if (!text) return [];
     this.#isThought = true;
+    this.#hasReasoned = true;
     if (content) this.#reasoningField = 'reasoning_content';
     else if (reasoning) this.#reasoningField = 'reasoning';
     else if (thoughts) this.#reasoningField ??= IN_CONTENT;
