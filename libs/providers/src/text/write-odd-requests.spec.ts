@@ -164,3 +164,39 @@ it('How much to say, and the key of the prompt cache, are told a vendor whose in
     prompt_cache_key: 'k',
   });
 });
+
+describe('The name of a user', () => {
+  const named = (protocol: Protocol, user: string): unknown => {
+    const { user: chat, safety_identifier: responses, metadata } = write(protocol, { user });
+    return chat ?? responses ?? (metadata as JsonObject)['user_id'];
+  };
+  /** As an agent names its user: longer than two interfaces take. */
+  const agents = `user_${'0'.repeat(64)}_account__session_${'1'.repeat(36)}`;
+
+  it.each<[Protocol, string]>([
+    ['chat', 'a@b.example'],
+    ['responses', '+49 170 1234567'],
+    ['messages', agents],
+  ])('reaches a vendor over %s as it is where its interface takes it: %s', (protocol, user) => {
+    expect(named(protocol, user)).toBe(user);
+  });
+
+  it.each<[Protocol, string]>([
+    ['chat', agents],
+    ['responses', agents],
+    ['messages', 'a@b.example'],
+    ['messages', '+49 170 1234567'],
+    ['messages', agents.repeat(3)],
+  ])('is another over %s where its interface refuses it, and always the same: %s', (protocol, user) => {
+    expect(named(protocol, user)).toMatch(/^[0-9a-f]{64}$/);
+    expect(named(protocol, user)).toBe(named(protocol, user));
+    expect(named(protocol, user)).not.toBe(named(protocol, `${user}0`));
+  });
+});
+
+it('A key of the prompt cache that is longer than a responses vendor takes is another, and always the same', () => {
+  const key = (cacheKey: string): unknown => write('responses', { cacheKey })['prompt_cache_key'];
+  expect(key('k'.repeat(64))).toBe('k'.repeat(64));
+  expect(key('k'.repeat(65))).toMatch(/^[0-9a-f]{64}$/);
+  expect(key('k'.repeat(65))).toBe(key('k'.repeat(65)));
+});

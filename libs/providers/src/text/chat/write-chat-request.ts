@@ -16,6 +16,7 @@ import type {
   UserPart,
 } from '#contracts';
 import { JsonTexts } from '#platform';
+import { acceptedLabel } from '../upstream/accepted-labels.js';
 import { accountIn, callProofIn, IN_CONTENT, isBehindCall } from './chat-proofs.js';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
 import { currentSchema } from '../upstream/current-schema.js';
@@ -49,7 +50,7 @@ export function writeChatRequest(request: TextRequest, model: string, options: P
     ...writeSampling(request, model, options),
     stop: nonEmpty(request.stopSequences),
     seed: request.seed,
-    user: request.user,
+    user: acceptedLabel(request.user),
     reasoning_effort: writeEffort(request, options),
     response_format: writeFormat(request.format),
     tools: tools?.map(writeTool),

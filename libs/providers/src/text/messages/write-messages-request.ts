@@ -13,6 +13,7 @@ import {
   type ToolChoice,
   type UserPart,
 } from '#contracts';
+import { acceptedUserId } from '../upstream/accepted-labels.js';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
 import { withCacheMarks } from './cache-marks.js';
 import { traitsOf } from './model-traits.js';
@@ -56,7 +57,7 @@ export function writeMessagesRequest(request: TextRequest, model: string, option
 }
 
 const writeMetadata = ({ user }: TextRequest): JsonObject | undefined =>
-  user === undefined ? undefined : { user_id: user };
+  user === undefined ? undefined : { user_id: acceptedUserId(user) };
 
 /** A wish for no thinking, which many models have no field for. */
 const unthinking = ({ reasoning }: TextRequest, { tellsNoReasoning }: ProtocolOptions): JsonObject | undefined =>

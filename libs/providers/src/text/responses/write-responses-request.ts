@@ -11,6 +11,7 @@ import type {
   Turn,
   UserPart,
 } from '#contracts';
+import { acceptedLabel } from '../upstream/accepted-labels.js';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
 import { currentSchema } from '../upstream/current-schema.js';
 import { failedText } from '../upstream/failed-text.js';
@@ -48,11 +49,11 @@ export function writeResponsesRequest(request: TextRequest, model: string, optio
     instructions: request.system.length > 0 ? request.system.join('\n\n') : undefined,
     max_output_tokens: writeLimit(request),
     ...(takesSampling(model, options) && present({ temperature: request.temperature, top_p: request.topP })),
-    safety_identifier: request.user,
+    safety_identifier: acceptedLabel(request.user),
     reasoning,
     include: reasoning ? ['reasoning.encrypted_content'] : undefined,
     text: writeTextOptions(request),
-    prompt_cache_key: request.cacheKey,
+    prompt_cache_key: acceptedLabel(request.cacheKey),
     tools,
     tool_choice: tools && writeToolChoice(request.toolChoice),
     parallel_tool_calls: tools && !request.parallelToolCalls ? false : undefined,
