@@ -169,6 +169,17 @@ describe('A request for no reasoning', () => {
     ]);
   });
 
+  it.each<[string, JsonObject]>([
+    ['gemini-2.5-flash', { thinkingBudget: 0 }],
+    ['gemini-2.5-pro', { thinkingBudget: 128 }],
+    ['gemini-3.1-pro-preview', { thinkingLevel: 'low' }],
+    ['gemini-3-flash-preview', { thinkingLevel: 'low' }],
+    ['gemini-pro-latest', { thinkingLevel: 'low' }],
+  ])('asks %s, of which some refuse to think nothing, for the least that it does', (model, least) => {
+    const body = PROTOCOL_CODECS.gemini.write({ ...PLAIN, reasoning: { budgetTokens: 0, visible: false } }, model, {});
+    expect(body['generationConfig']).toEqual({ thinkingConfig: { includeThoughts: false, ...least } });
+  });
+
   it('is sent, or left out, where an operator says so', () => {
     expect([asked('chat', undefined, true), asked('responses', undefined, true)]).toEqual(['none', { effort: 'none' }]);
     expect([asked('responses', 'none', false), asked('gemini', 'none', false)]).toEqual([undefined, undefined]);

@@ -1,14 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#contracts';
-
-/** Models that refuse a call of the current turn without a proof, by the names that the vendor has for them. */
-const WANTS_PROOFS = /gemini-(?:[3-9]|[1-9]\d|.*latest)/i;
+import { wantsProofs } from './model-generations.js';
 
 /** What the vendor documents as the proof of a call that another model made. */
 const MADE_ELSEWHERE = 'skip_thought_signature_validator';
 
 /** The contents with a proof at each call that wants one and has none: a conversation may come from another vendor. */
 export function withCallsProven(contents: readonly JsonValue[], model: string): readonly JsonValue[] {
-  if (!WANTS_PROOFS.test(model)) return contents;
+  if (!wantsProofs(model)) return contents;
   const turn = contents.findLastIndex(isNewTurn);
   return contents.map((content, place) => (place > turn && isJsonObject(content) ? withFirstProven(content) : content));
 }

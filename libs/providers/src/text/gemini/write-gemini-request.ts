@@ -12,6 +12,7 @@ import type {
 } from '#contracts';
 import { parsedObject } from '#platform';
 import { selfContainedSchema } from './self-contained-schema.js';
+import { leastThinking } from './model-generations.js';
 import { withCallsProven } from './unproven-calls.js';
 import { argumentsAsObject } from '../upstream/call-fields.js';
 import { nativeHostedTools } from '../upstream/codec-failures.js';
@@ -40,11 +41,11 @@ export function writeGeminiRequest(request: TextRequest, model: string, options:
     systemInstruction: system.length > 0 ? { parts: system.map((text) => ({ text })) } : undefined,
     tools,
     toolConfig: functions.length > 0 ? writeToolConfig(request.toolChoice) : undefined,
-    generationConfig: writeConfig(request, options),
+    generationConfig: writeConfig(request, model, options),
   });
 }
 
-function writeConfig(request: TextRequest, options: ProtocolOptions): JsonObject | undefined {
+function writeConfig(request: TextRequest, model: string, options: ProtocolOptions): JsonObject | undefined {
   const config = present({
     temperature: request.temperature,
     topP: request.topP,
@@ -54,7 +55,7 @@ function writeConfig(request: TextRequest, options: ProtocolOptions): JsonObject
     seed: request.seed,
     presencePenalty: request.presencePenalty,
     frequencyPenalty: request.frequencyPenalty,
-    thinkingConfig: request.reasoning && writeThinking(request.reasoning, options),
+    thinkingConfig: request.reasoning && writeThinking(request.reasoning, model, options),
     ...writeFormat(request.format),
   });
   return Object.keys(config).length > 0 ? config : undefined;
@@ -63,9 +64,13 @@ function writeConfig(request: TextRequest, options: ProtocolOptions): JsonObject
 /** The largest budget that every model of the interface accepts. */
 const MOST_THINKING_TOKENS = 24_576;
 
-function writeThinking(reasoning: ReasoningRequest, { tellsNoReasoning }: ProtocolOptions): JsonObject | undefined {
+function writeThinking(
+  reasoning: ReasoningRequest,
+  model: string,
+  { tellsNoReasoning }: ProtocolOptions,
+): JsonObject | undefined {
   if (wantsNoReasoning(reasoning))
-    return tellsNoReasoning === false ? undefined : { includeThoughts: false, thinkingBudget: 0 };
+    return tellsNoReasoning === false ? undefined : { includeThoughts: false, ...leastThinking(model) };
   const wanted = reasoningBudget(reasoning);
   const thinkingBudget = wanted === undefined ? undefined : Math.min(wanted, MOST_THINKING_TOKENS);
   return present({ includeThoughts: reasoning.visible, thinkingBudget });
