@@ -6,6 +6,9 @@ export interface ChatUsage {
   /** The names that two vendors give to cached tokens. */
   readonly prompt_cache_hit_tokens?: number;
   readonly cached_tokens?: number;
+  /** Where proxies of one vendor say what was read from its cache and written to it. */
+  readonly cache_read_input_tokens?: number;
+  readonly cache_creation_input_tokens?: number;
   readonly completion_tokens?: number;
   readonly total_tokens?: number;
   readonly prompt_tokens_details?: {
@@ -19,31 +22,50 @@ export interface ChatUsage {
   readonly completion_tokens_details?: { readonly reasoning_tokens?: number } | null;
 }
 
-/** One vendor counts what was reasoned beside what was written, and only its total shows that. */
-function outputIn(usage: ChatUsage): unknown {
-  const { prompt_tokens: input, completion_tokens: written, total_tokens: total } = usage;
-  const reasoned = usage.completion_tokens_details?.reasoning_tokens ?? 0;
-  const withReasoning = sumOf(written, reasoned);
-  return total !== undefined && total === sumOf(input, withReasoning) ? withReasoning : written;
-}
+type CacheTokens = Pick<TextUsage, 'cachedInputTokens' | 'cacheWriteTokens'>;
+
+/** The first of several names of one count that says anything. */
+const named = (...counts: readonly (number | undefined)[]): number => counts.find(Boolean) ?? 0;
 
 /** Counts the input that was read from a cache or written to one, under every name vendors give to them. */
-function cacheTokensIn(usage: ChatUsage): Pick<TextUsage, 'cachedInputTokens' | 'cacheWriteTokens'> {
-  const { prompt_cache_hit_tokens: hit, cached_tokens: cached, prompt_tokens_details: details } = usage;
-  const { cache_creation_tokens: created, cache_creation_input_tokens: createdInput } = details ?? {};
+function cacheTokensIn(usage: ChatUsage): CacheTokens {
+  const details = usage.prompt_tokens_details ?? {};
+  const { prompt_cache_hit_tokens: hit, cached_tokens: cached } = usage;
+  const { cache_creation_tokens: created, cache_creation_input_tokens: createdInput } = details;
   return {
-    cachedInputTokens: details?.cached_tokens ?? hit ?? cached ?? 0,
-    cacheWriteTokens: details?.cache_write_tokens ?? created ?? createdInput ?? 0,
+    cachedInputTokens: named(details.cached_tokens, hit, cached, usage.cache_read_input_tokens),
+    cacheWriteTokens: named(details.cache_write_tokens, created, createdInput, usage.cache_creation_input_tokens),
   };
+}
+
+/** Input holds what was read from a cache or written to one, unless the total shows that they stand beside it. */
+function inputIn({ prompt_tokens: input = 0, ...usage }: ChatUsage, cache: CacheTokens): number {
+  const withCache = sumOf(input, cache.cachedInputTokens, cache.cacheWriteTokens);
+  return usage.total_tokens === sumOf(withCache, usage.completion_tokens) ? withCache : input;
+}
+
+/** Some vendors count what was reasoned beside what was written: of one the total shows it, of another the total alone. */
+function outputIn(
+  usage: ChatUsage,
+  input: number,
+): Pick<{ [Kind in keyof TextUsage]: unknown }, 'outputTokens' | 'reasoningTokens'> {
+  const { completion_tokens: written, total_tokens: total, completion_tokens_details: details } = usage;
+  const reasoned = details?.reasoning_tokens;
+  const beside = sumOf(total) - sumOf(input, written);
+  const isBeside = beside > 0 && beside === (reasoned ?? beside);
+  return isBeside
+    ? { outputTokens: sumOf(written, beside), reasoningTokens: beside }
+    : { outputTokens: written, reasoningTokens: reasoned ?? 0 };
 }
 
 /** The usage of a reply; undefined where it is none. */
 export function readChatUsage(usage: ChatUsage): TextUsage | undefined {
+  const cache = cacheTokensIn(usage);
+  const input = inputIn(usage, cache);
   return reportedUsage({
-    inputTokens: usage.prompt_tokens ?? 0,
-    ...cacheTokensIn(usage),
+    inputTokens: input,
+    ...cache,
     imageInputTokens: usage.prompt_tokens_details?.image_tokens ?? 0,
-    outputTokens: outputIn(usage),
-    reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
+    ...outputIn(usage, input),
   });
 }

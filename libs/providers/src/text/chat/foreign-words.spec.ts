@@ -31,10 +31,37 @@ it('Reasoning in a field of one vendor alone is read', () => {
 it.each([
   { prompt_cache_hit_tokens: 3, prompt_tokens_details: { cache_creation_tokens: 2 } },
   { cached_tokens: 3, prompt_tokens_details: { cache_creation_input_tokens: 2 } },
+  { cache_read_input_tokens: 3, cache_creation_input_tokens: 2 },
+  { cache_creation_input_tokens: 2, prompt_tokens_details: { cached_tokens: 3, cache_write_tokens: 0 } },
+  // This total says that neither is among the input that is named.
+  { prompt_tokens: 6, total_tokens: 18, cache_read_input_tokens: 3, cache_creation_input_tokens: 2 },
 ])('Tokens read from a cache and written to it are counted in the words of one vendor: %o', (words) => {
   const usage = { prompt_tokens: 11, completion_tokens: 7, ...words };
   expect(read(delta({ content: 'Hi' }), { ...delta({}, 'stop'), usage }).at(-1)).toMatchObject({
     usage: { inputTokens: 11, cachedInputTokens: 3, cacheWriteTokens: 2 },
+  });
+});
+
+describe('Reasoning that a vendor counts in its total alone', () => {
+  const counted = (usage: object): unknown =>
+    read(delta({ content: 'Hi' }), { ...delta({}, 'stop'), usage }).flatMap((event) =>
+      event.type === 'finish' ? [[event.usage?.outputTokens, event.usage?.reasoningTokens]] : [],
+    )[0];
+
+  it('is output', () => {
+    const usage = { prompt_tokens: 20, completion_tokens: 424, total_tokens: 1_016 };
+    expect(counted(usage)).toEqual([996, 572]);
+    expect(counted({ ...usage, prompt_tokens_details: { cached_tokens: 20 } })).toEqual([996, 572]);
+  });
+
+  it.each([
+    { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25 },
+    { prompt_tokens: 20, completion_tokens: 5, total_tokens: 0 },
+    { prompt_tokens: 20, completion_tokens: 5, total_tokens: 1_025, prompt_tokens_details: { cached_tokens: 1_000 } },
+    { prompt_tokens: 20, completion_tokens: 5, total_tokens: 1_025, cache_creation_input_tokens: 1_000 },
+    { prompt_tokens: 20, completion_tokens: 5, total_tokens: 99, completion_tokens_details: { reasoning_tokens: 0 } },
+  ])('is none where the total says nothing of it: %j', (usage) => {
+    expect(counted(usage)).toEqual([5, 0]);
   });
 });
 
