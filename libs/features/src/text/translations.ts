@@ -219,6 +219,11 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
     'Upstreams of the messages protocol are sent marks of our own. A cache that is kept longer than at the usual price (`ttl`) is refused over the own interface, unless the upstream allows it.',
   ),
   feature('why the prompt cache was missed', { messages: 'hint' }),
+  feature(
+    'word to the billing of its vendor',
+    { messages: 'hint' },
+    'The line `x-anthropic-billing-header` of Claude Code.',
+  ),
   feature('key of the prompt cache', { responses: 'hint', chat: ['ok', 'hint', 'hint'] }),
   feature('storing, and how long a prompt cache is kept', { responses: 'hint', chat: 'hint' }),
   feature('service tier at the usual price', everywhere('hint')),

@@ -63,9 +63,15 @@ function readSystemBlocks(blocks: readonly MessagesBlock[], param: string): stri
   return texts.join('\n');
 }
 
+/** What one agent says to the billing of its vendor. It changes with every request, and no prompt cache would be met behind it. */
+const TO_BILLING = /^x-anthropic-billing-header:.*\n*/;
+
 function readSystem(system: MessagesRequest['system']): string[] {
   if (system === undefined || system === null) return [];
-  return typeof system === 'string' ? [system] : system.map((block) => block.text);
+  const [first, ...rest] = typeof system === 'string' ? [system] : system.map((block) => block.text);
+  if (first === undefined) return [];
+  const said = first.replace(TO_BILLING, '');
+  return said === '' && first !== '' ? rest : [said, ...rest];
 }
 
 type CustomTool = MessagesTool & {

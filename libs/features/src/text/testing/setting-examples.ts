@@ -116,6 +116,11 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
     },
   },
   'why the prompt cache was missed': { messages: { added: { diagnostics: { previous_message_id: 'msg_1' } } } },
+  'word to the billing of its vendor': {
+    messages: {
+      added: { system: [{ type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1.177; cch=36ee5;' }] },
+    },
+  },
   'key of the prompt cache': { responses: { added: { prompt_cache_key: 'k' } } },
   'storing, and how long a prompt cache is kept': {
     responses: { added: { store: true, prompt_cache_retention: '24h' } },
