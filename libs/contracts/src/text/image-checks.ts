@@ -7,7 +7,8 @@ export const MAX_INLINE_IMAGE_BYTES = 20 * 1024 * 1024;
 /** Image formats a request may carry (D1 4.1). */
 export const IMAGE_MEDIA_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const;
 
-const DATA_PREFIX = /^data:image\/(jpeg|png|gif|webp);base64,/;
+/** Many clients write `jpg`, and the vendors of these interfaces take it. */
+const DATA_PREFIX = /^data:image\/(jpe?g|png|gif|webp);base64,/;
 /** Longer texts are looked through a piece at a time. */
 const LONG_CHARACTERS = 256 * 1024;
 

@@ -128,3 +128,9 @@ describe('Fields of single vendors', () => {
     expect(read({ [field]: unasked })).toEqual(read({}));
   });
 });
+
+it('A picture that its client calls image/jpg is one of the type image/jpeg', () => {
+  const image = { type: 'image_url', image_url: { url: 'data:image/jpg;base64,AAAA' } };
+  const [turn] = read({ messages: [{ role: 'user', content: [image] }] }).turns;
+  expect(turn?.parts).toMatchObject([{ source: { kind: 'inline', mediaType: 'image/jpeg', base64: 'AAAA' } }]);
+});

@@ -10,6 +10,7 @@ import type {
   UserPart,
 } from '#contracts';
 import { carriedReasoning } from './carried-reasoning.js';
+import { inlineMedia } from '../media-source.js';
 import { cannotTranslate } from '../refusals.js';
 import type { TurnList } from '../turn-list.js';
 
@@ -95,7 +96,7 @@ function readUserPart(part: GeminiPart, param: string): Exclude<UserPart, { type
   if (part.videoMetadata) throw cannotTranslate(`${param}.videoMetadata`, 'a piece of a video');
   if (part.inlineData) {
     const { mimeType, data } = part.inlineData;
-    return mediaPart({ kind: 'inline', mediaType: mimeType, base64: data }, mimeType, `${param}.inlineData`);
+    return mediaPart(inlineMedia(mimeType, data), mimeType, `${param}.inlineData`);
   }
   if (part.fileData) {
     const { fileUri } = part.fileData;

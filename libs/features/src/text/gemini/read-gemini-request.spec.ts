@@ -64,3 +64,9 @@ describe('The form of an answer in the content-generation style', () => {
     expect(() => read(config)).toThrow(expect.objectContaining({ code: 'unsupported_parameter' }));
   });
 });
+
+it('A picture that its client calls image/jpg is one of the type image/jpeg', () => {
+  const contents = [{ role: 'user', parts: [{ inlineData: { mimeType: 'image/jpg', data: 'AAAA' } }] }];
+  const [turn] = readGeminiRequest({ contents } as never, 'm', false).turns;
+  expect(turn?.parts).toMatchObject([{ source: { kind: 'inline', mediaType: 'image/jpeg', base64: 'AAAA' } }]);
+});
