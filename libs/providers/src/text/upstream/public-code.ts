@@ -16,6 +16,18 @@ const TOO_LONG = [
   'invalid params, context window exceeds limit',
   '`inputs` tokens \\+ `max_new_tokens` must be',
   'range of input length should be',
+  'trying to keep the first',
+  'the number of tokens to keep from the initial prompt is greater',
+  'prompt too long; exceeded',
+  String.raw`you passed \d+ input tokens and requested`,
+];
+
+/** What servers put in front of such a sentence. */
+const IN_FRONT = [
+  'invalid request: ',
+  String.raw`<\d+> [\w.]+: `,
+  'input validation error: ',
+  'unable to submit request because ',
 ];
 
 /** Words for machines of single servers, by the word that clients know. */
@@ -24,12 +36,17 @@ const STANDARD_CODES: readonly (readonly [RegExp, string])[] = [
 ];
 
 const SENTENCES: readonly (readonly [RegExp, string])[] = [
-  [new RegExp(`^(${TOO_LONG.join('|')})`, 'i'), 'context_length_exceeded'],
+  [new RegExp(`^(?:${IN_FRONT.join('|')})?(?:${TOO_LONG.join('|')})`, 'i'), 'context_length_exceeded'],
   [/^Output blocked by content filtering policy/i, 'content_filter'],
 ];
+
+/** Words for machines that say nothing but the status: a sentence says more. */
+const ANY_MISTAKE = /^(invalid_(request|parameter|argument)(_error)?|InvalidParameter|bad_?request(_error)?)$/i;
 
 /** The word that agents act on: the upstream's own, or the one that its sentence stands for. */
 export function publicCode({ code, reasons, message = '' }: UpstreamRefusal): string | undefined {
   const meant = STANDARD_CODES.find(([pattern]) => reasons.some((reason) => pattern.test(reason)))?.[1];
-  return meant ?? code ?? SENTENCES.find(([pattern]) => pattern.test(message))?.[1];
+  const said = SENTENCES.find(([pattern]) => pattern.test(message))?.[1];
+  const own = code !== undefined && !ANY_MISTAKE.test(code) ? code : undefined;
+  return meant ?? own ?? said ?? code;
 }

@@ -50,6 +50,14 @@ const TOO_LONG = [
   'Your input exceeds the context window of this model. Please adjust your input and try again.',
   "Requested token count exceeds the model's maximum context length of 1 tokens.",
   "The input (2 tokens) is longer than the model's context length (1 tokens).",
+  'Invalid request: Your request exceeded model token limit: 1 (requested: 2)',
+  '<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 2]',
+  'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 1. Given: 2 `inputs` tokens',
+  'Unable to submit request because the input token count is 2 but the model only supports up to 1.',
+  'Trying to keep the first 2 tokens when context the overflows. However, the model is loaded with context length of only 1 tokens',
+  'The number of tokens to keep from the initial prompt is greater than the context length',
+  'prompt too long; exceeded max context length by 1 tokens',
+  "You passed 2 input tokens and requested 0 output tokens. However, the model's context length is only 1 tokens.",
 ];
 
 /** Bodies of servers that put their sentence elsewhere than in `error.message`. */
@@ -151,9 +159,20 @@ describe('A refusal by an upstream', () => {
     ],
     ...TOO_LONG.map((message): [{ error: object }, string] => [{ error: { message } }, 'context_length_exceeded']),
     [{ error: { type: 'exceed_context_size_error', message: 'No.' } }, 'context_length_exceeded'],
+    [
+      { error: { code: 'invalid_parameter_error', message: '<400> X.Y: Range of input length should be [1, 2]' } },
+      'context_length_exceeded',
+    ],
   ])('keeps the code that agents act on: %j', (body, upstreamCode) => {
     expect(refused(400, body)).toMatchObject({ code: 'invalid_parameter', upstreamCode });
     expect(reportedFailure(body.error)).toMatchObject({ code: 'invalid_parameter' });
+  });
+
+  it.each([
+    ['invalid_parameter_error', 'No.'],
+    ['string_too_long', 'Your input exceeds the context window.'],
+  ])("keeps the upstream's own code where its sentence says no more: %s", (upstreamCode, message) => {
+    expect(refused(400, { error: { code: upstreamCode, message } })).toMatchObject({ upstreamCode });
   });
 
   it.each(ELSEWHERE)("is reported in the upstream's words wherever they are: %j", (body) => {
