@@ -77,13 +77,8 @@ export class MessagesStream implements TextStreamEncoder {
   }
 
   fail(error: GatewayError): readonly string[] {
-    const { error: nested, ...rest } = errorInStyle('messages', error, this.#context.requestId);
-    const json = JSON.stringify({
-      type: 'error',
-      error: nested,
-      request_id: rest['request_id'],
-      message: error.publicMessage,
-    });
+    const { error: nested, request_id, message } = errorInStyle('messages', error, this.#context.requestId);
+    const json = JSON.stringify({ type: 'error', error: nested, request_id, message });
     return [namedEvent('error', json)];
   }
 
