@@ -127,8 +127,8 @@ describe('A content-generation stream', () => {
     expect(read(chunk([{ text: 'Hi' }]), ended(sent)).at(-1)).toEqual({ type: 'finish', reason, usage: KNOWN });
   });
 
-  it('gives a call an id when its vendor gave none', () => {
-    const [call] = read(chunk([{ functionCall: { name: 'get_time' } }]), LAST);
+  it.each([undefined, ''])('gives a call an id when its vendor gave none: %j', (id) => {
+    const [call] = read(chunk([{ functionCall: { id, name: 'get_time' } }]), LAST);
     expect(call).toEqual({ type: 'call', id: expect.stringMatching(/^call_[0-9a-f]{24}$/), name: 'get_time' });
   });
 

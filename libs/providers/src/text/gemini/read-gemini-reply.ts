@@ -76,7 +76,7 @@ function readPart(part: Part): TextEvent[] {
     : [];
   if (part.functionCall) {
     const { id, name = '', args } = part.functionCall;
-    const callId = id ?? newCallId();
+    const callId = id || newCallId();
     return [...proof, { type: 'call', id: callId, name }, { type: 'arguments', json: JSON.stringify(args ?? {}) }];
   }
   if (part.inlineData) {

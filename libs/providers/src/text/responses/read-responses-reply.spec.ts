@@ -231,3 +231,13 @@ it('A whole response shows the reasoning itself where it has no summary of it', 
     STOP,
   ]);
 });
+
+it.each([null, { reason: 'max_tokens' }])(
+  'A response that is incomplete for no reason known here is no whole one: %j',
+  (why) => {
+    const response = { status: 'incomplete', incomplete_details: why, output: [{ type: 'message', content: [] }] };
+    const finish: TextEvent[] = [{ type: 'finish', reason: 'length' }];
+    expect(decoded(responsesCodec, asStream([{ type: 'response.incomplete', response }]))).toEqual(finish);
+    expect(readWhole(responsesCodec, response)).toEqual(finish);
+  },
+);

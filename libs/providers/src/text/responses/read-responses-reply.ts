@@ -55,6 +55,8 @@ function readUsage(usage: Response['usage']): TextUsage | undefined {
 function finishReason(response: Response, called: boolean): FinishReason {
   if (response.incomplete_details?.reason === 'max_output_tokens') return 'length';
   if (response.incomplete_details?.reason === 'content_filter') return 'content-filter';
+  // Some servers name another reason, or none.
+  if (response.status === 'incomplete') return 'length';
   return called ? 'tool-calls' : 'stop';
 }
 
