@@ -42,6 +42,8 @@ export type NoRoom = 'process' | 'account';
 export class BodyBudget {
   private readonly answers = new Map<ServerResponse, Held>();
   private readonly accounts = new Map<string, number>();
+  /** Those whose work goes on when their clients leave. */
+  private readonly working = new Set<ServerResponse>();
   private readonly maxBytes: number;
   private readonly share: number;
   private held = 0;
@@ -61,8 +63,8 @@ export class BodyBudget {
   }
 
   /**
-   * Lets the body of a request grow to so many bytes, which are given back when its answer is over. Returns the reason when
-   * there is no room or the client has left; nothing changed then.
+   * Lets the body of a request grow to so many bytes, which are given back when its answer is over, and so is what `during` was
+   * told of. Returns the reason when there is no room or the client has left; nothing changed then.
    */
   grow(answer: ServerResponse, accountId: string, bodyBytes: number): NoRoom | null {
     const known = this.answers.get(answer);
@@ -74,7 +76,7 @@ export class BodyBudget {
     if (known) known.bytes += more;
     else {
       this.answers.set(answer, { accountId, bytes: more });
-      answer.once('close', () => this.giveBack(answer));
+      answer.once('close', () => this.working.has(answer) || this.giveBack(answer));
     }
     this.count(accountId, more);
     return null;
@@ -83,6 +85,17 @@ export class BodyBudget {
   /** Lets a request hold so much more than it does, as `grow`. */
   growBy(answer: ServerResponse, accountId: string, moreBytes: number): NoRoom | null {
     return this.grow(answer, accountId, (this.answers.get(answer)?.bytes ?? 0) / HELD_PER_BYTE + moreBytes);
+  }
+
+  /** Does work that goes on when the client leaves: until it is done, the body is held, whoever waits for the answer. */
+  async during<Result>(answer: ServerResponse, work: () => Promise<Result>): Promise<Result> {
+    this.working.add(answer);
+    try {
+      return await work();
+    } finally {
+      this.working.delete(answer);
+      if (answer.destroyed) this.giveBack(answer);
+    }
   }
 
   /** Gives back what a request holds, before its answer is over. */

@@ -56,7 +56,8 @@ export class IdempotentRequests {
   answer(request: Request, response: Response, work: Work): Promise<SerializedBody | undefined> {
     const isTask = request.match.facts.cost === 'task';
     const key = request.headers['idempotency-key'];
-    if (typeof key === 'string') return this.once(key, isTask, request, response, work);
+    if (typeof key === 'string')
+      return this.memory.during(response, () => this.once(key, isTask, request, response, work));
     const admitted = this.expectRoom(isTask, request);
     return admitted ? admitted.then(work) : work();
   }

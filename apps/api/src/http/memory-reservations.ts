@@ -18,4 +18,13 @@ export class MemoryReservations {
       if (whose !== null) throw noRoomFor(whose);
     };
   }
+
+  /**
+   * Does work that is finished, and paid for, also when its client leaves: the memory of the request is kept until then.
+   *
+   * @throws GatewayError `overloaded` when the client has left before: its memory is given back, and nothing was begun.
+   */
+  during<Result>(answer: Response, work: () => Promise<Result>): Promise<Result> {
+    return answer.destroyed ? Promise.reject(noRoomFor('process')) : this.budget.during(answer, work);
+  }
 }

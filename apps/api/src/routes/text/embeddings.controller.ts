@@ -4,6 +4,7 @@ import { EmbeddingsRequest } from '#contracts';
 import { checkedBody, EmbeddingsService } from '#features';
 import { ApiKeyGuard, callerOf } from '../../http/api-key.guard.js';
 import { IdempotentRequests } from '../../http/idempotent-requests.js';
+import { MemoryReservations } from '../../http/memory-reservations.js';
 import { Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
@@ -16,6 +17,7 @@ export class EmbeddingsController {
   constructor(
     private readonly idempotent: IdempotentRequests,
     private readonly embeddings: EmbeddingsService,
+    private readonly memory: MemoryReservations,
   ) {}
 
   /** Turns texts into vectors, at an upstream that offers it. */
@@ -23,16 +25,19 @@ export class EmbeddingsController {
   @Route({ operation: TEXT_OPERATIONS.createEmbeddings, cost: 'text', body: 'conversation', answer: 'native' })
   @HttpCode(200)
   create(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<SerializedBody | undefined> {
-    return this.idempotent.answer(request, response, async () => {
-      const body = await checkedBody(EmbeddingsRequest, request.body);
-      const json = await this.embeddings.embed({
-        requestId: request.requestId,
-        idempotencyKey: request.attempt?.key,
-        caller: callerOf(request),
-        body,
-        bytes: request.rawBody,
-      });
-      return new SerializedBody(json);
+    return this.memory.during(response, () =>
+      this.idempotent.answer(request, response, async () => new SerializedBody(await this.embed(request))),
+    );
+  }
+
+  private async embed(request: Request): Promise<string> {
+    const body = await checkedBody(EmbeddingsRequest, request.body);
+    return this.embeddings.embed({
+      requestId: request.requestId,
+      idempotencyKey: request.attempt?.key,
+      caller: callerOf(request),
+      body,
+      bytes: request.rawBody,
     });
   }
 }
