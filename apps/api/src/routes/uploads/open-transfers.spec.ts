@@ -1,4 +1,4 @@
-import { OpenTransfers, type Transfer } from './open-transfers.js';
+import { BY_LINK, OpenTransfers, type Transfer } from './open-transfers.js';
 
 const MINUTE_MS = 60_000;
 const FULL = 24;
@@ -60,5 +60,44 @@ describe('A process that sends as many files as it may', () => {
       code: 'rate_limit_exceeded',
     });
     expect(cut).toEqual([]);
+  });
+});
+
+describe('An account whose links are read as often at once as they may be', () => {
+  /** All places of the account, of which the numbered one is read at so many bytes a second, and the others quickly. */
+  function fullAccount(slow: Record<number, number>) {
+    let nowMs = 0;
+    const cut: number[] = [];
+    const transfers = new OpenTransfers('download', BY_LINK, () => nowMs);
+    const sent = Array.from({ length: BY_LINK.ofAccount }, (_, index) => {
+      let end = (): void => {};
+      const bytes = (): number => ((slow[index] ?? 1_000_000) * nowMs) / 1_000;
+      const transfer = { bytes, cut: () => (cut.push(index), end()) };
+      return transfers.during('ours', () => new Promise<void>((resolve) => (end = resolve)), transfer);
+    });
+    const ask = () => transfers.during('ours', () => Promise.resolve('sent'));
+    return { cut, sent, transfers, passes: (ms: number) => void (nowMs += ms), ask };
+  }
+
+  it('is not closed to others by one who has a link and hardly reads', async () => {
+    const { cut, sent, passes, ask } = fullAccount({ 3: 200, 5: 100 });
+    passes(MINUTE_MS);
+    await expect(ask()).resolves.toBe('sent');
+    expect(cut).toEqual([5]);
+    await sent[5];
+  });
+
+  it('keeps those that are quick or young, and those of other accounts', async () => {
+    const refused: unknown = expect.objectContaining({ code: 'rate_limit_exceeded' });
+    const quick = fullAccount({ 3: 8_192 });
+    const others: string[] = [];
+    const slow = { bytes: () => 0, cut: () => void others.push('cut') };
+    void quick.transfers.during('theirs', () => new Promise<void>(() => {}), slow);
+    quick.passes(MINUTE_MS);
+    await expect(quick.ask()).rejects.toEqual(refused);
+    const young = fullAccount({ 3: 0 });
+    young.passes(MINUTE_MS - 1);
+    await expect(young.ask()).rejects.toEqual(refused);
+    expect([...quick.cut, ...young.cut, ...others]).toEqual([]);
   });
 });

@@ -5,20 +5,22 @@ import { LEAST_BYTES_PER_SECOND } from '../../http/sending-rate.js';
 interface Places {
   readonly ofAccount: number;
   readonly ofProcess: number;
+  /** Whether those of one account are for people who know nothing of each other. */
+  readonly areForStrangers: boolean;
 }
 
 /**
  * One that is taken may hold some 20 MB on its way to S3; one that is sent holds a connection to S3 for as long as its client
  * reads.
  */
-const BY_KEY: Places = { ofAccount: 4, ofProcess: 24 };
+const BY_KEY: Places = { ofAccount: 4, ofProcess: 24, areForStrangers: false };
 
 /** Links are on pages: many people read the files of one account, each several at once. They come from this machine's disk. */
-export const BY_LINK: Places = { ofAccount: 64, ofProcess: 256 };
+export const BY_LINK: Places = { ofAccount: 64, ofProcess: 256, areForStrangers: true };
 
 const RETRY_AFTER_MS = 2_000;
 
-/** From this age on, a transfer in a process that is full must have moved the least rate on the average to keep its place. */
+/** From this age on, a transfer where no place is free must have moved the least rate on the average to keep its place. */
 const GRACE_MS = 60_000;
 
 /** A transfer that may be ended to let another in. */
@@ -28,14 +30,21 @@ export interface Transfer {
   cut(): void;
 }
 
+/** A transfer under way. */
+interface Begun {
+  readonly accountId: string;
+  readonly atMs: number;
+}
+
 /**
  * Bounds how many files a process takes, or sends, at once, with a share for each account. When it is full, the slowest
- * transfer makes room, if it is slower than anybody need be: a few accounts together could hold every place for days.
+ * transfer makes room, if it is slower than anybody need be: a few accounts together could hold every place for days. So does
+ * the slowest of an account whose share strangers use: whoever has one link could keep everybody from all files of the account.
  */
 export class OpenTransfers {
   readonly #accounts = new Map<string, number>();
-  /** When each transfer that may be ended began. */
-  readonly #begun = new Map<Transfer, number>();
+  /** The transfers that may be ended. */
+  readonly #begun = new Map<Transfer, Begun>();
   #all = 0;
 
   constructor(
@@ -50,8 +59,8 @@ export class OpenTransfers {
    */
   async during<Result>(accountId: string, work: () => Promise<Result>, transfer?: Transfer): Promise<Result> {
     const ofAccount = this.#accounts.get(accountId) ?? 0;
-    const { ofAccount: most, ofProcess } = this.places;
-    if (ofAccount >= most)
+    const { ofAccount: most, ofProcess, areForStrangers } = this.places;
+    if (ofAccount >= most && !(areForStrangers && this.#cutSlowest(accountId)))
       throw new GatewayError('rate_limit_exceeded', `An account may ${this.verb} ${most} files at once.`, {
         retryAfterMs: RETRY_AFTER_MS,
       });
@@ -64,7 +73,7 @@ export class OpenTransfers {
         },
       );
     this.#count(accountId, 1);
-    if (transfer) this.#begun.set(transfer, this.now());
+    if (transfer) this.#begun.set(transfer, { accountId, atMs: this.now() });
     try {
       return await work();
     } finally {
@@ -73,12 +82,13 @@ export class OpenTransfers {
     }
   }
 
-  /** False when none is slow enough. */
-  #cutSlowest(): boolean {
+  /** @param among the transfers of this account alone; of all when it is left out. Answers false when none is slow enough. */
+  #cutSlowest(among?: string): boolean {
     let slowest: Transfer | undefined;
     let leastRate = LEAST_BYTES_PER_SECOND;
-    for (const [transfer, beganMs] of this.#begun) {
-      const ageMs = this.now() - beganMs;
+    for (const [transfer, { accountId, atMs }] of this.#begun) {
+      if (among !== undefined && accountId !== among) continue;
+      const ageMs = this.now() - atMs;
       const rate = (transfer.bytes() * 1_000) / ageMs;
       if (ageMs < GRACE_MS || rate >= leastRate) continue;
       slowest = transfer;
