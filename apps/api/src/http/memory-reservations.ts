@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import type { ReserveMemory } from '#features';
 import { BodyBudget, noRoomFor, UNCOUNTED_BYTES } from './body-budget.js';
+import { expectClient } from './expect-client.js';
 
 /**
  * Memory for what a small request refers to: a stored conversation weighs what a body of its length does, for
@@ -22,9 +23,10 @@ export class MemoryReservations {
   /**
    * Does work that is finished, and paid for, also when its client leaves: the memory of the request is kept until then.
    *
-   * @throws GatewayError `overloaded` when the client has left before: its memory is given back, and nothing was begun.
+   * @throws GatewayError as `expectClient`.
    */
-  during<Result>(answer: Response, work: () => Promise<Result>): Promise<Result> {
-    return answer.destroyed ? Promise.reject(noRoomFor('process')) : this.budget.during(answer, work);
+  async during<Result>(answer: Response, work: () => Promise<Result>): Promise<Result> {
+    expectClient(answer);
+    return this.budget.during(answer, work);
   }
 }

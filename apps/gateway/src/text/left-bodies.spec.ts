@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
 import { abortAfter } from '#platform';
 import { eventually } from '#testing';
 import { startTextGateway, type TextGateway } from '../testing/text-vendor/text-gateway.js';
@@ -75,4 +77,31 @@ describe('The memory of a body whose client has left', () => {
       await eventually(async () => (await ask(abortAfter(5_000))).status === 200);
     },
   );
+});
+
+describe('A client that leaves as soon as it has sent a large body', () => {
+  let gateway: TextGateway;
+  beforeAll(async () => {
+    gateway = await startTextGateway({ BODY_LIMIT_MB: '8' });
+    await gateway.spareMoney();
+  });
+  afterAll(() => gateway.stop());
+
+  it.each([false, true])('has left before its body is read, and no upstream is asked (stream: %s)', async (stream) => {
+    gateway.vendor.seen.length = 0;
+    const input = 'word '.repeat(1_400_000);
+    const body = JSON.stringify({ model: 'vendor-5', max_output_tokens: 16, store: false, input, stream });
+    const headers = {
+      authorization: `Bearer ${gateway.key}`,
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+    };
+    const left = httpRequest(`${gateway.baseUrl}/v1/responses`, { method: 'POST', agent: false, headers });
+    left.on('error', () => undefined).end(body);
+    await once(left, 'finish');
+    left.destroy();
+    const answer = await fetch(`${gateway.baseUrl}/v1/responses`, { method: 'POST', headers, body });
+    await answer.text();
+    expect([answer.status, gateway.vendor.seen.length]).toEqual([200, 1]);
+  });
 });

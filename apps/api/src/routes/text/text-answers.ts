@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { CallerPresence, type TextOrder, TextService, TextUpstreams } from '#features';
 import { callerOf } from '../../http/api-key.guard.js';
+import { expectClient } from '../../http/expect-client.js';
 import { IdempotentRequests } from '../../http/idempotent-requests.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { SANDBOX_HEADER } from '../../sandbox-header.js';
@@ -49,10 +50,12 @@ export class TextAnswers {
   ): Promise<SerializedBody | undefined> {
     const demand = await readDemand();
     const { stream } = demand;
+    // A request that may be repeated is finished all the same: the repeat gets its answer.
+    const mayLeave = stream || !request.attempt;
+    if (mayLeave) expectClient(response);
     const caller = new CallerPresence();
     response.once('close', () => {
-      // A request that may be repeated is finished all the same: the repeat gets its answer.
-      if (!response.writableFinished && (stream || !request.attempt)) caller.leave();
+      if (!response.writableFinished && mayLeave) caller.leave();
     });
     const order: TextOrder<Body> = {
       requestId: request.requestId,
