@@ -150,6 +150,15 @@ export const LARGE_CASES: readonly LargeCase[] = [
     (answer) => ({ method: 'GET', path: `/v1/responses/${idOf(answer)}` }),
     () => text('all words '),
   ),
+  remembered(
+    'what a response was made from is listed',
+    (answer) => ({ method: 'GET', path: `/v1/responses/${idOf(answer)}/input_items` }),
+    () => text('all words '),
+  ),
+  ...(['chat', 'responses'] as const).map((protocol): LargeCase => ({
+    ...responses(`images are compacted over ${protocol}`, MODEL_OVER[protocol], () => files(inputImage)),
+    path: '/v1/responses/compact',
+  })),
   {
     ...remembered(
       'a conversation of many turns goes on',

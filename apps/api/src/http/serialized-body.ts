@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import { jsonBytes } from '#platform';
 
 /** A client that reads nothing of a longer answer for so long is cut off. */
 const LONG_BYTES = 64 * 1024;
@@ -8,21 +9,35 @@ export const STALL_MS = 60_000;
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * The body of an answer as text that is sent as it is. Express's own `json` also looks for ways to send nothing, which
- * costs time that no hot path has.
+ * The body of an answer that is sent as it is: text, or the pieces of a long one. Express's own `json` also looks for ways to send
+ * nothing, which costs time that no hot path has.
  */
 export class SerializedBody {
+  readonly #content: string | readonly Buffer[];
+
   constructor(
-    readonly text: string,
+    content: string | readonly Buffer[],
     readonly contentType: string = JSON_TYPE,
-  ) {}
+  ) {
+    this.#content = content;
+  }
 
   static json(value: object): SerializedBody {
     return new SerializedBody(JSON.stringify(value));
   }
 
+  /** For a value that may be long, such as what an account stored: it is written in steps, with other work in between. */
+  static async longJson(value: object): Promise<SerializedBody> {
+    return new SerializedBody(await jsonBytes(value));
+  }
+
+  get text(): string {
+    return typeof this.#content === 'string' ? this.#content : Buffer.concat(this.#content).toString('utf8');
+  }
+
   get bytes(): number {
-    return Buffer.byteLength(this.text);
+    if (typeof this.#content === 'string') return Buffer.byteLength(this.#content);
+    return this.#content.reduce((sum, { length }) => sum + length, 0);
   }
 
   /** Sends it with the status and headers that the response has. */
@@ -31,6 +46,11 @@ export class SerializedBody {
     // The time of a connection begins again whenever something of what waits is read.
     if (bytes > LONG_BYTES) response.setTimeout(STALL_MS, () => response.destroy());
     response.writeHead(response.statusCode, { 'content-type': this.contentType, 'content-length': bytes });
-    response.end(this.text);
+    if (typeof this.#content === 'string') {
+      response.end(this.#content);
+      return;
+    }
+    for (const piece of this.#content) response.write(piece);
+    response.end();
   }
 }

@@ -100,8 +100,8 @@ export class ResponsesController {
     @CurrentCaller() caller: Caller,
   ): Promise<SerializedBody | undefined> {
     return this.answers.answer(request, response, async () => {
-      const { body, codec } = compactionOf(await this.conversation(request.body, caller, response));
-      return { codec, model: body.model, body, sentBody: body, headers: {}, bytes: undefined, stream: false };
+      const { body, codec, complete } = compactionOf(await this.conversation(request.body, caller, response));
+      return { codec, complete, model: body.model, body, sentBody: body, headers: {}, bytes: undefined, stream: false };
     });
   }
 

@@ -61,7 +61,9 @@ export class StoredResponsesController {
     const { items, hasMore } = await this.items.inputItems(accountId, id, readInputItemQuery(query), reserve);
     const data = items.map((item) => writeInputItem(item, include));
     const [first, last] = [items[0]?.id ?? null, items.at(-1)?.id ?? null];
-    return SerializedBody.json(withCode({ object: 'list', data, first_id: first, last_id: last, has_more: hasMore }));
+    return SerializedBody.longJson(
+      withCode({ object: 'list', data, first_id: first, last_id: last, has_more: hasMore }),
+    );
   }
 
   /** Says why nothing is to be stopped: what is stored is finished. */

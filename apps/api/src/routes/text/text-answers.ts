@@ -15,6 +15,8 @@ export interface TextDemand<Body> extends Omit<
 > {
   /** Whether the answer is streamed. */
   readonly stream: boolean;
+  /** Makes the whole answer of what the style writes, where that is but a part of it. */
+  readonly complete?: (json: string) => Promise<readonly Buffer[]>;
 }
 
 /** Names the tools that were offered and that the upstream of the answer was asked without. */
@@ -48,7 +50,7 @@ export class TextAnswers {
     request: Request,
     response: Response,
   ): Promise<SerializedBody | undefined> {
-    const demand = await readDemand();
+    const { complete, ...demand } = await readDemand();
     const { stream } = demand;
     // A request that may be repeated is finished all the same: the repeat gets its answer.
     const mayLeave = stream || !request.attempt;
@@ -69,7 +71,10 @@ export class TextAnswers {
     };
     if (this.upstreams.isSandbox) response.setHeader(SANDBOX_HEADER, 'true');
     try {
-      if (!stream) return new SerializedBody(await this.text.answer(order, caller));
+      if (!stream) {
+        const json = await this.text.answer(order, caller);
+        return new SerializedBody(complete ? await complete(json) : json);
+      }
       await new StreamWriter(response, await this.text.stream(order, caller), this.text.stallMs).write();
     } catch (error) {
       // The client has left: no response can be sent.

@@ -1,12 +1,13 @@
 import {
   GatewayError,
   type JsonObject,
+  type JsonValue,
   type ResponsesBlock,
   type ResponsesItem,
   type ResponsesMessage,
   type ResponsesRequest,
 } from '#contracts';
-import { envelope } from '../envelope.js';
+import { envelopeBytes } from '../envelope.js';
 import { asJson } from '../json-object.js';
 import { cannotTranslate } from '../refusals.js';
 import { newTextId } from '../text-id.js';
@@ -22,6 +23,8 @@ const TASK = `You shorten conversations. The user sends the transcript of a conv
 export interface Compaction {
   readonly body: ResponsesRequest;
   readonly codec: TextStyleCodec<ResponsesRequest>;
+  /** The whole answer around what the codec writes: with the messages of the user, which may be as long as a body. */
+  readonly complete: (json: string) => Promise<readonly Buffer[]>;
 }
 
 /**
@@ -38,37 +41,53 @@ export function compactionOf({ model, input, instructions }: ResponsesRequest): 
     body: { model, instructions: TASK, input: [{ role: 'user', content: rules + transcript }], store: false },
     codec: {
       ...responsesStyle,
-      answer: (reply, context) => compactedJson(asJson(responsesAnswer(reply, context)), items),
-      wrap: (_json, answer) => compactedJson(answer, items),
+      answer: (reply, context) => compactedJson(asJson(responsesAnswer(reply, context))),
+      wrap: (_json, answer) => compactedJson(answer),
+    },
+    complete: (json) => {
+      const compacted = JSON.parse(json) as Compacted;
+      return envelopeBytes({ ...compacted, output: [...messagesOf(items), ...compacted.output] });
     },
   };
 }
 
-function compactedJson(answer: JsonObject, items: readonly ResponsesItem[]): string {
+/** The answer without the messages of the user. */
+interface Compacted {
+  readonly id: string;
+  readonly object: string;
+  readonly created_at: JsonValue | undefined;
+  readonly output: readonly JsonObject[];
+  readonly usage: JsonValue | undefined;
+}
+
+function compactedJson(answer: JsonObject): string {
   const { created_at: createdAt, usage } = answer;
   const summary = specifiedResponse(answer as JsonObject & ResponseLike).choices[0]?.message.content ?? '';
   if (summary.trim() === '')
     throw new GatewayError('upstream_error', 'The model wrote no summary; what it read and wrote is charged.');
+  const compaction = { id: newTextId('cmp_'), type: 'compaction', encrypted_content: compactedContent(summary) };
+  const compacted: Compacted = {
+    id: newTextId('resp_'),
+    object: 'response.compaction',
+    created_at: createdAt,
+    output: [compaction],
+    usage,
+  };
+  return JSON.stringify(compacted);
+}
+
+/** What the user said stays as it is. */
+function messagesOf(items: readonly ResponsesItem[]): readonly JsonObject[] {
   const messages = items.filter(
     (item) => (item.type ?? 'message') === 'message' && 'role' in item && item.role === 'user',
   );
-  const kept = messages.map((item) => {
+  return messages.map((item) => {
     const json = asJson(item);
     return writeInputItem(
       { id: typeof json['id'] === 'string' ? json['id'] : newTextId('msg_'), item: json },
       INCLUDABLE,
     );
   });
-  const compaction = { id: newTextId('cmp_'), type: 'compaction', encrypted_content: compactedContent(summary) };
-  return envelope(
-    JSON.stringify({
-      id: newTextId('resp_'),
-      object: 'response.compaction',
-      created_at: createdAt,
-      output: [...kept, compaction],
-      usage,
-    }),
-  );
 }
 
 /** An item as the transcript has it. */
