@@ -149,6 +149,28 @@ describe('A search of files with an upstream of embeddings', () => {
     );
     await gateway.spareMoney();
   });
+
+  it('pays for no further query once its client has left', async () => {
+    let [open, onReached] = [(): void => {}, (): void => {}];
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    const reached = new Promise<void>((resolve) => (onReached = resolve));
+    gateway.vendor.gate = { at: 'start', opened, onReached };
+    const queries = ['light', 'dough', 'hound'];
+    const leaving = new AbortController();
+    const left = client.vectorStores
+      .search(storeId, { query: queries }, { signal: leaving.signal })
+      .catch(() => 'left');
+    await reached;
+    leaving.abort();
+    await left;
+    gateway.vendor.gate = undefined;
+    open();
+    // What was left unpaid would be paid before this is.
+    await client.vectorStores.search(storeId, { query: 'bread' });
+    await gateway.settled();
+    const asked = gateway.vendor.seen.map(({ text }) => text);
+    expect(queries.map((query) => asked.some((text) => text.includes(`["${query}"]`)))).toEqual([true, false, false]);
+  });
 });
 
 describe('Vectors that the operator pays for', () => {
