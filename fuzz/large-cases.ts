@@ -32,6 +32,7 @@ import {
   turns,
   VERSION,
 } from './large-requests.js';
+import { LARGE_TEXTS } from './large-texts.js';
 
 /** Every way that a large body can take. */
 export const LARGE_CASES: readonly LargeCase[] = [
@@ -259,4 +260,5 @@ export const LARGE_CASES: readonly LargeCase[] = [
     byOperator: true,
   },
   { name: 'a form', path: '/ops/sign-in', body: () => json(text('a')) },
+  ...LARGE_TEXTS,
 ];

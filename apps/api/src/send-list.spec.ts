@@ -28,3 +28,31 @@ it('a list as CSV is read no further than its first page for a client that asks 
   server.closeAllConnections();
   server.close();
 });
+
+it('a list as CSV lets others run while many long rows are written', async () => {
+  const items = Array.from({ length: 1_000 }, () => ({ said: '"so" '.repeat(1_000) }));
+  let turns = 0;
+  let turnsBeforeWrite = -1;
+  const count = (): void => {
+    turns += 1;
+    if (turnsBeforeWrite < 0) setImmediate(count);
+  };
+  const server = express()
+    .get('/', (_request, response) => {
+      const write = response.write.bind(response);
+      response.write = (text: string) => {
+        turnsBeforeWrite = turns;
+        return write(text);
+      };
+      count();
+      const read = () => Promise.resolve({ items, nextCursor: null });
+      void sendList(response, { limit: 1, format: 'csv' }, read).then(() => response.end());
+    })
+    .listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const text = await (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)).text();
+  expect(text.split('\n').filter(Boolean)).toHaveLength(1_001);
+  expect(turnsBeforeWrite).toBeGreaterThan(10);
+  server.closeAllConnections();
+  server.close();
+});

@@ -60,6 +60,7 @@ export type { JsonBounds } from './json/json-structure.js';
 export { parsedJson, textOf } from './json/json-text.js';
 export { parsedParts } from './json/long-strings.js';
 export { parsedObject } from './json/parsed-object.js';
+export { textCharactersIn } from './json/text-characters.js';
 export { wellFormedJson } from './json/well-formed-json.js';
 export { withLogContext } from './log/log-context.js';
 export { LogConfig } from './log/log.config.js';

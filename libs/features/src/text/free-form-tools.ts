@@ -27,7 +27,7 @@ export function functionForText({ name, description, grammar }: FreeFormTool): F
 }
 
 /** The arguments of the function that stands for a free-form tool. */
-export const argumentsOfText = (input: string): string => JSON.stringify({ input });
+export const argumentsWith = (input: string): { readonly input: string } => ({ input });
 
 /**
  * The text in the arguments of such a call that is over; a model that wrote something else gets its own words through.

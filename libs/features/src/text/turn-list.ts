@@ -7,7 +7,8 @@ import {
   type Turn,
   type UserPart,
 } from '#contracts';
-import { JsonTexts, TooMuchStructure } from '#platform';
+import { JsonTexts } from '#platform';
+import { CallArguments } from './call-arguments.js';
 import { unpackResults } from './hosted-tools/carried-results.js';
 
 interface Result {
@@ -30,6 +31,7 @@ interface MadeCall {
 export class TurnList {
   /** What the request holds as JSON within texts. */
   readonly texts = new JsonTexts();
+  readonly arguments: CallArguments;
   readonly #system: string[] = [];
   readonly #turns: { role: Turn['role']; parts: (UserPart | AssistantPart)[] }[] = [];
   readonly #callsById = new Map<string, MadeCall[]>();
@@ -41,7 +43,9 @@ export class TurnList {
   #carried: ResultPart[] = [];
 
   /** @param field of the request that holds the conversation. */
-  constructor(private readonly field: string) {}
+  constructor(field: string) {
+    this.arguments = new CallArguments(field, this.texts);
+  }
 
   /** What the system says: in front of the conversation while it has no turn, and then where it stands. */
   system(text: string): void {
@@ -60,7 +64,7 @@ export class TurnList {
   /**
    * Neighbouring assistant parts are one turn: text and the calls it ends in belong together.
    *
-   * @throws GatewayError `invalid_parameter` when the arguments of all calls together have more structure than is parsed.
+   * @throws GatewayError `invalid_parameter` when the arguments of all calls together are too long or have more structure than is parsed.
    */
   assistant(sent: readonly AssistantPart[]): void {
     const { said: parts, results } = unpackResults(sent, this.texts);
@@ -105,27 +109,13 @@ export class TurnList {
   }
 
   #addCall({ id: sent, name, arguments: json }: CallPart): MadeCall {
-    this.#countArguments(json);
+    this.arguments.count(json);
     this.#calls += 1;
     const sameId = listIn(this.#callsById, sent);
     const call = { id: sameId.length === 0 ? sent : `${sent}_${this.#calls}`, name, isAnswered: false };
     sameId.push(call);
     listIn(this.#callsByName, name).push(call);
     return call;
-  }
-
-  /** Many vendors take arguments as objects, and so they are parsed on their way. */
-  #countArguments(json: string): void {
-    try {
-      this.texts.count(json);
-    } catch (failure) {
-      if (!(failure instanceof TooMuchStructure)) throw failure;
-      throw new GatewayError(
-        'invalid_parameter',
-        `${this.field}: The arguments of all calls in it together may ${failure.rule}.`,
-        { param: this.field },
-      );
-    }
   }
 
   /** Of several calls with one id, the oldest is answered first. */

@@ -1,5 +1,6 @@
 import type { ChatRequest } from '#contracts';
 import { envelope } from '../envelope.js';
+import { withShortSchemas } from '../schema-texts.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
 import { ChatStream } from './chat-stream.js';
 import { nativeChatBody } from './native-chat-body.js';
@@ -10,7 +11,7 @@ import { chatAnswer } from './write-chat-answer.js';
 /** Chat completions, the interface that most programs speak. */
 export const chatStyle: TextStyleCodec<ChatRequest> = {
   style: 'chat',
-  read: readChatRequest,
+  read: (...sent) => withShortSchemas(readChatRequest(...sent)),
   native: nativeChatBody,
   outputLimit: chatOutputLimit,
   replies: ({ n }) => n ?? 1,

@@ -10,7 +10,7 @@ import {
   type TextPart,
 } from '#contracts';
 import { withoutAbsent } from '../absent.js';
-import { argumentsOfText } from '../free-form-tools.js';
+import { argumentsWith } from '../free-form-tools.js';
 import { readMediaAddress } from '../media-source.js';
 import { cannotTranslate } from '../refusals.js';
 import type { TurnList } from '../turn-list.js';
@@ -96,15 +96,17 @@ function readCalls(
   param: string,
   turns: TurnList,
 ): CallPart[] {
-  const calls = (sent ?? []).map((call, index) => readCall(call, `${param}.tool_calls[${index}]`));
+  const calls = (sent ?? []).map((call, index) => readCall(call, `${param}.tool_calls[${index}]`, turns));
   if (!legacy) return calls;
   if (calls.length > 0) throw cannotTranslate(`${param}.function_call`, 'the legacy form of tool_calls beside them');
   return [{ type: 'call', id: turns.nextCallId(), name: legacy.name, arguments: legacy.arguments }];
 }
 
-function readCall(call: ChatToolCall, param: string): CallPart {
-  if (isCustomCall(call))
-    return { type: 'call', id: call.id, name: call.custom.name, arguments: argumentsOfText(call.custom.input) };
+function readCall(call: ChatToolCall, param: string, turns: TurnList): CallPart {
+  if (isCustomCall(call)) {
+    const json = turns.arguments.written(argumentsWith(call.custom.input));
+    return { type: 'call', id: call.id, name: call.custom.name, arguments: json };
+  }
   if ((call.type ?? 'function') !== 'function') throw cannotTranslate(param, `a call of type "${call.type}"`);
   return { type: 'call', id: call.id, name: call.function.name, arguments: call.function.arguments };
 }

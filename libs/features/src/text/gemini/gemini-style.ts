@@ -3,6 +3,7 @@ import { addToTopLevelObject } from '#providers';
 import { asBuffer } from '../as-buffer.js';
 import { envelope } from '../envelope.js';
 import { asJson } from '../json-object.js';
+import { withShortSchemas } from '../schema-texts.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
 import { arrayFraming, eventFraming, GeminiStream } from './gemini-stream.js';
 import { readGeminiRequest } from './read-gemini-request.js';
@@ -53,7 +54,7 @@ function withinConfig({ generationConfig }: GeminiRequest, bytes: Uint8Array, me
 function geminiStyle(framing: typeof eventFraming): TextStyleCodec<GeminiRequest> {
   return {
     style: 'gemini',
-    read: readGeminiRequest,
+    read: (...sent) => withShortSchemas(readGeminiRequest(...sent)),
     native: nativeGeminiBody,
     outputLimit: (body) => body.generationConfig?.maxOutputTokens ?? undefined,
     thinkingBudget: (body) => body.generationConfig?.thinkingConfig?.thinkingBudget ?? undefined,

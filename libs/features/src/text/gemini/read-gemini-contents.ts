@@ -49,16 +49,16 @@ function readFunctionResponse(
   const isError = response !== undefined && Object.keys(response).length === 1 && 'error' in response;
   const media = parts.map((part, index) => readUserPart(part, `${param}.functionResponse.parts[${index}]`));
   turns.result(
-    { callId: id ?? '', name, content: [{ type: 'text', text: returnedText(response) }, ...media], isError },
+    { callId: id ?? '', name, content: [{ type: 'text', text: returnedText(turns, response) }, ...media], isError },
     `${param}.functionResponse`,
   );
 }
 
 /** What a function returned. A text that stands alone in the field for it is said as it is, and not as JSON. */
-function returnedText(response: JsonObject = {}): string {
+function returnedText(turns: TurnList, response: JsonObject = {}): string {
   const [[name, value] = [], ...others] = Object.entries(response);
   const isText = others.length === 0 && (name === 'output' || name === 'error') && typeof value === 'string';
-  return isText ? value : JSON.stringify(response);
+  return isText ? value : turns.arguments.written(response);
 }
 
 function readModelPart(part: GeminiPart, param: string, turns: TurnList): AssistantPart[] {
@@ -66,7 +66,10 @@ function readModelPart(part: GeminiPart, param: string, turns: TurnList): Assist
   const proof: ReasoningPart[] = signature === undefined ? [] : carriedReasoning(signature, turns.texts);
   if (part.functionCall) {
     const { id, name, args } = part.functionCall;
-    return [...proof, { type: 'call', id: id ?? turns.nextCallId(), name, arguments: JSON.stringify(args ?? {}) }];
+    return [
+      ...proof,
+      { type: 'call', id: id ?? turns.nextCallId(), name, arguments: turns.arguments.written(args ?? {}) },
+    ];
   }
   if (part.thought) {
     const text = part.text ?? '';

@@ -2,6 +2,7 @@ import type { JsonObject, MessagesRequest, NativeBody } from '#contracts';
 import { envelope } from '../envelope.js';
 import { readableMessages } from '../hosted-tools/readable-blocks.js';
 import { asJson } from '../json-object.js';
+import { withShortSchemas } from '../schema-texts.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
 import { MessagesStream } from './messages-stream.js';
 import { readMessagesRequest } from './read-messages-request.js';
@@ -47,7 +48,7 @@ const thinkingBudget = ({ thinking }: MessagesRequest): number | undefined =>
 /** The style of D1 4.3. */
 export const messagesStyle: TextStyleCodec<MessagesRequest> = {
   style: 'messages',
-  read: readMessagesRequest,
+  read: (...sent) => withShortSchemas(readMessagesRequest(...sent)),
   native: nativeMessagesBody,
   // Interleaved thinking may go beyond `max_tokens`, up to its budget.
   outputLimit: (body) => (body.max_tokens == null ? undefined : Math.max(body.max_tokens, thinkingBudget(body) ?? 0)),

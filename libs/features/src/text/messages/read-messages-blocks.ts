@@ -28,7 +28,7 @@ export function readMessagesBlocks(
       turns.user(said.splice(0));
       const content = readResult(block.content, `${place}.content`);
       turns.result({ callId: block.tool_use_id, content, isError: block.is_error ?? false }, `${place}.tool_use_id`);
-    } else if (role === 'assistant') turns.assistant([readAssistantBlock(block, place)]);
+    } else if (role === 'assistant') turns.assistant([readAssistantBlock(block, place, turns)]);
     else said.push(...readUserBlock(block, place));
   });
   turns.user(said);
@@ -52,12 +52,12 @@ function readUserBlock(block: MessagesBlock, param: string): ReturnedPart[] {
   }
 }
 
-function readAssistantBlock(block: MessagesBlock, param: string): AssistantPart {
+function readAssistantBlock(block: MessagesBlock, param: string, turns: TurnList): AssistantPart {
   switch (block.type) {
     case 'text':
       return { type: 'text', text: block.text };
     case 'tool_use':
-      return { type: 'call', id: block.id, name: block.name, arguments: JSON.stringify(block.input) };
+      return { type: 'call', id: block.id, name: block.name, arguments: turns.arguments.written(block.input) };
     case 'thinking':
       return withoutAbsent({ type: 'reasoning' as const, text: block.thinking, signature: block.signature });
     case 'redacted_thinking':

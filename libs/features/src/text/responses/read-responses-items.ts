@@ -9,7 +9,7 @@ import type {
   TextPart,
 } from '#contracts';
 import { withoutAbsent } from '../absent.js';
-import { argumentsOfText } from '../free-form-tools.js';
+import { argumentsWith } from '../free-form-tools.js';
 import { readMediaAddress } from '../media-source.js';
 import { cannotTranslate } from '../refusals.js';
 import type { TurnList } from '../turn-list.js';
@@ -23,7 +23,7 @@ export function readResponsesItem(item: ResponsesItem, param: string, turns: Tur
       turns.assistant([callOf(item, item.arguments)]);
       break;
     case 'custom_tool_call':
-      turns.assistant([callOf(item, argumentsOfText(item.input))]);
+      turns.assistant([callOf(item, turns.arguments.written(argumentsWith(item.input)))]);
       break;
     case 'function_call_output':
     case 'custom_tool_call_output':

@@ -1,5 +1,6 @@
 import type { JsonObject, ResponsesRequest } from '#contracts';
 import { asJson } from '../json-object.js';
+import { withShortSchemas } from '../schema-texts.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
 import { nativeResponsesBody, responsesOutputLimit } from './native-responses-body.js';
 import { readResponsesRequest } from './read-responses-request.js';
@@ -10,7 +11,7 @@ import { envelopedResponse, responsesAnswer, type ResponseLike } from './write-r
 /** The style of D1 4.1. */
 export const responsesStyle: TextStyleCodec<ResponsesRequest> = {
   style: 'responses',
-  read: readResponsesRequest,
+  read: (...sent) => withShortSchemas(readResponsesRequest(...sent)),
   native: nativeResponsesBody,
   outputLimit: responsesOutputLimit,
   thinkingBudget: () => undefined,

@@ -15,7 +15,7 @@ import {
 } from '#contracts';
 import { charactersLeft } from '#platform';
 import { envelope } from '../envelope.js';
-import { argumentsOfText, textOfArguments } from '../free-form-tools.js';
+import { argumentsWith, textOfArguments } from '../free-form-tools.js';
 import { asJson } from '../json-object.js';
 import { newTextId } from '../text-id.js';
 import type { ReplyContext } from '../text-style-codec.js';
@@ -231,7 +231,7 @@ const wordsOf = (part: ResponsesOutputPart): string => (part.type === 'refusal' 
 export function specifiedResponse(response: ResponseLike): SpecifiedResponse {
   const calls = response.output.flatMap((item) => {
     if (item.type !== 'function_call' && item.type !== 'custom_tool_call') return [];
-    const json = item.type === 'function_call' ? item.arguments : argumentsOfText(item.input);
+    const json = item.type === 'function_call' ? item.arguments : JSON.stringify(argumentsWith(item.input));
     return [{ id: item.call_id, type: 'function' as const, function: { name: item.name, arguments: json } }];
   });
   const text = response.output.flatMap((item) => (item.type === 'message' ? item.content.map(wordsOf) : [])).join('');

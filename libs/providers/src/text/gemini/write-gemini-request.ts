@@ -10,9 +10,9 @@ import type {
   ToolChoice,
   UserPart,
 } from '#contracts';
-import { parsedObject } from '#platform';
 import { selfContainedSchema } from './self-contained-schema.js';
 import { leastThinking } from './model-generations.js';
+import { ResultObjects } from './result-objects.js';
 import { withCallsProven } from './unproven-calls.js';
 import { argumentsAsObject } from '../upstream/call-fields.js';
 import { nativeHostedTools } from '../upstream/codec-failures.js';
@@ -93,9 +93,11 @@ function writeToolConfig(choice: ToolChoice): JsonObject | undefined {
 /** Neighbouring turns of a role become one content. */
 function writeContents(turns: ReturnType<typeof withSystemInFront>['turns']): JsonObject[] {
   const contents: { role: string; parts: JsonObject[] }[] = [];
+  const results = new ResultObjects();
   for (const turn of turns) {
     const role = turn.role === 'user' ? 'user' : 'model';
-    const parts = turn.role === 'user' ? turn.parts.flatMap(writeUserPart) : writeModelParts(turn.parts);
+    const parts =
+      turn.role === 'user' ? turn.parts.flatMap((part) => writeUserPart(part, results)) : writeModelParts(turn.parts);
     const last = contents.at(-1);
     if (last?.role === role) last.parts.push(...parts);
     else if (parts.length > 0) contents.push({ role, parts });
@@ -118,21 +120,15 @@ function writeMedia(source: MediaSource): JsonObject {
   return { fileData: present({ fileUri: source.url, mimeType: MEDIA_TYPE_BY_ENDING[ending] }) };
 }
 
-function writeUserPart(part: UserPart): JsonObject[] {
+function writeUserPart(part: UserPart, results: ResultObjects): JsonObject[] {
   // The interface refuses a part without anything in it.
   if (part.type === 'text') return part.text === '' ? [] : [{ text: part.text }];
-  return part.type === 'result' ? writeResult(part) : [writeMedia(part.source)];
+  return part.type === 'result' ? writeResult(part, results) : [writeMedia(part.source)];
 }
 
-/** A number with too many digits to be exact: its text stays as it is. */
-const LONG_NUMBER = /[\s:,[-]\d{16}/;
-
-/** The interface takes this field for a reference to a file of the result, and refuses one that leads to none. */
-const REFERENCE = /"\$ref"\s*:/;
-
-function writeResult(part: ResultPart): JsonObject[] {
+function writeResult(part: ResultPart, results: ResultObjects): JsonObject[] {
   const text = part.content.flatMap((piece) => (piece.type === 'text' ? [piece.text] : [])).join('\n');
-  const object = LONG_NUMBER.test(text) || REFERENCE.test(text) ? undefined : parsedObject(text);
+  const object = results.in(text);
   // The fields that this interface has for what a function returned, and for its failure.
   const plain = object && Object.keys(object).length > 0 ? object : { output: text };
   const response = part.isError && !('error' in plain) ? { error: text } : plain;
