@@ -19,6 +19,7 @@ import {
   pagesOf,
   prefer,
   refusal,
+  settled,
   shiftOf,
   watchShifts,
   type Watched,
@@ -238,6 +239,7 @@ describeWithBrowser('Every page of the console, in Chromium', (startBrowser) => 
       const wrong: string[] = [];
       for (const path of pages.filter((each) => !each.includes('?'))) {
         await show(`${path}${chosen[path] ?? ''}`);
+        await settled(owner);
         if (path === '/admin/audit') await readOn(page);
         // By hand, as a reader does: the page may still be on its way to where it was.
         await page.evaluate(() => {
@@ -246,10 +248,12 @@ describeWithBrowser('Every page of the console, in Chromium', (startBrowser) => 
         });
         const before = await stateOf(page);
         const expectKept = async (after: string): Promise<void> => {
-          await loaded(page);
+          await settled(owner);
           let found = await stateOf(page);
           // What has to be read first takes its place again when it is there.
-          await eventually(async () => (found = await stateOf(page)) === before, { limitMs: 3_000 }).catch(() => false);
+          await eventually(async () => (found = await stateOf(page)) === before, { limitMs: 10_000 }).catch(
+            () => false,
+          );
           if (found !== before) wrong.push(`${path} after ${after}: ${found}, not ${before}`);
         };
         const elsewhere = path === '/webhooks' ? '/billing' : '/webhooks';

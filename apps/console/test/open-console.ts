@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContext, Locator, Page, Route } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page, Request, Route } from 'playwright-core';
+import { eventually } from '#testing';
 import type { ConsoleClient } from '../../gateway/src/testing/console-client.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -20,6 +21,8 @@ export interface Watched {
   readonly complaints: string[];
   /** Data requests since the last call of `forget`. */
   readonly requests: string[];
+  /** Those that are not answered; event streams, which have no end, are not among them. */
+  readonly unanswered: Set<Request>;
 }
 
 /** A browser of one person, without motion so that images are final. Failed requests of tests are no complaint. */
@@ -38,6 +41,7 @@ export async function openConsole(
   page.setDefaultTimeout(STEP_MS);
   const complaints: string[] = [];
   const requests: string[] = [];
+  const unanswered = new Set<Request>();
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
@@ -52,8 +56,11 @@ export async function openConsole(
     if (!url.startsWith(baseUrl) && !/^(blob|data):/.test(url)) complaints.push(`a request to elsewhere: ${url}`);
     if (url.includes('/console/api/'))
       requests.push(`${request.method()} ${new URL(url).pathname.replace('/console/api', '')}`);
+    if (/\/console\/api\/(?!tasks\/events)/.test(url)) unanswered.add(request);
   });
-  return { context, page, complaints, requests };
+  page.on('requestfinished', (request) => unanswered.delete(request));
+  page.on('requestfailed', (request) => unanswered.delete(request));
+  return { context, page, complaints, requests, unanswered };
 }
 
 /** @throws Error naming what a page did wrong by itself. */
@@ -75,6 +82,13 @@ export const loaded = (page: Page) =>
     null,
     { timeout: LOADED_MS },
   );
+
+/** Waits until nothing is asked for any more either, such as what a window above the page is filled with, and it is painted. */
+export async function settled({ page, unanswered }: Watched): Promise<void> {
+  await loaded(page);
+  await eventually(() => unanswered.size === 0, { limitMs: LOADED_MS });
+  await painted(page);
+}
 
 /** Has the page in a theme and a language from its next load on. */
 export const prefer = (page: Page, values: Readonly<Record<string, string>>) =>
