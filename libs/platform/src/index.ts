@@ -49,6 +49,7 @@ export { brokeConstraint } from './database/model-errors.js';
 export { mayStillBeWritten } from './database/open-writers.js';
 export { LongText } from './database/paced-sends.js';
 export { type PostgresWait, waitForPostgres } from './database/wait-for-postgres.js';
+export { PieceCount } from './floods/piece-count.js';
 export { Health, type HealthCheck, type Liveness, type Readiness, READINESS_STATUSES } from './health/health.js';
 export { VERSION } from './health/version.js';
 export { randomId, timeOrderedId } from './identifiers/time-ordered-id.js';
@@ -74,7 +75,6 @@ export { NamesConfig } from './names/names.config.js';
 export { ServerNames, serverNames } from './names/server-names.js';
 export { startOpsServer } from './ops/ops-server.js';
 export { OpsConfig } from './ops/ops.config.js';
-export { PieceCount } from './pieces/piece-count.js';
 export {
   createRateCounter,
   RATE_WINDOW_SECONDS,

@@ -13,7 +13,7 @@ import {
 import { amountOf, checked } from '../checked-input.js';
 import { AuditQuery } from '../routes/admin/records.controller.js';
 import { ReasonBody, RefundBody, TaskSearchQuery, toTaskSearch } from '../routes/admin/task.dto.js';
-import { clientGone } from '../routes/tasks/client-gone.js';
+import { clientGone } from '../http/client-gone.js';
 import { sendList } from '../send-list.js';
 import { actorOf } from './acting.js';
 import { CONSOLE_API } from './console-gate.js';

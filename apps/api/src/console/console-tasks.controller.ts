@@ -23,7 +23,7 @@ import {
 } from '#features';
 import { checked } from '../checked-input.js';
 import { withFilesNamed } from '../routes/quote/files-named.js';
-import { clientGone } from '../routes/tasks/client-gone.js';
+import { clientGone } from '../http/client-gone.js';
 import { callerOf } from '../http/api-key.guard.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
 import { ConsoleRefusal } from './console-refusal.js';

@@ -1,5 +1,5 @@
 import { Transform, type Readable, type TransformCallback } from 'node:stream';
-import { PieceCount } from '../pieces/piece-count.js';
+import { PieceCount } from '../floods/piece-count.js';
 import { asFetchError, FetchRefused } from './fetch-errors.js';
 
 class ByteLimit extends Transform {

@@ -9,7 +9,7 @@ import { type AllowList, parseAllowList } from './allow-list.js';
 import { readBeginning } from './bounded-body.js';
 import { addressesOf, checkedConnector, hostAndPort, type ResolveName, withoutBrackets } from './checked-connector.js';
 import { asFetchError, FetchRefused } from './fetch-errors.js';
-import { limitInterimResponses } from './interim-responses.js';
+import { limitInterimResponses } from '../floods/interim-responses.js';
 import { isLocalName } from './local-names.js';
 import { expectOneReading } from './one-reading.js';
 import { acceptBody, discard, encodingOf, redirectTarget } from './reply.js';

@@ -5,7 +5,7 @@ import { amountOf, checked } from '../../checked-input.js';
 import { Route, Routes } from '../../http/route.js';
 import { viewOf } from '../../row-view.js';
 import { sendList } from '../../send-list.js';
-import { clientGone } from '../tasks/client-gone.js';
+import { clientGone } from '../../http/client-gone.js';
 import { operatorOf } from './admin-gate.js';
 import { TASK_OPERATIONS } from './admin.openapi.js';
 import { ReasonBody, RefundBody, TaskSearchQuery, toTaskSearch } from './task.dto.js';

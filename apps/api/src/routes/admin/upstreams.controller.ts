@@ -5,7 +5,7 @@ import type { UpstreamProof, UpstreamView } from '#features';
 import { UpstreamStandings } from '../../console/upstream-standings.js';
 import { Route, Routes } from '../../http/route.js';
 import { upstreamSettings, UpstreamsByKind } from '../../upstreams-by-kind.js';
-import { clientGone } from '../tasks/client-gone.js';
+import { clientGone } from '../../http/client-gone.js';
 import { operatorOf } from './admin-gate.js';
 import { CATALOGUE_OPERATIONS } from './admin.openapi.js';
 

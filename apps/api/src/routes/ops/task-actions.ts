@@ -4,7 +4,7 @@ import type { Operator } from '#features';
 import { operatorOf } from '../admin/admin-gate.js';
 import { ReasonBody, RefundBody } from '../admin/task.dto.js';
 import { amountOf, checked } from '../../checked-input.js';
-import { clientGone } from '../tasks/client-gone.js';
+import { clientGone } from '../../http/client-gone.js';
 import { filled } from './filter-form.js';
 import type { OpsServices } from './ops-services.js';
 

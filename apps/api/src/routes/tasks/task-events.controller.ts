@@ -6,7 +6,7 @@ import { logger } from '#platform';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { EventStream } from '../../http/event-stream.js';
 import { Route, Routes } from '../../http/route.js';
-import { clientGone } from './client-gone.js';
+import { clientGone } from '../../http/client-gone.js';
 import { TASK_OPERATIONS } from './tasks.openapi.js';
 
 const log = logger('task-events');

@@ -14,7 +14,7 @@ import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { DataWith, envelope } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
-import { clientGone } from './client-gone.js';
+import { clientGone } from '../../http/client-gone.js';
 import { requestedWait } from './requested-wait.js';
 import { retryAfterSeconds } from './retry-after.js';
 import { readTaskIds } from './task-ids.js';

@@ -7,7 +7,7 @@ import { withCode } from '../../http/envelope.js';
 import { expectClient } from '../../http/expect-client.js';
 import { Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
-import { clientGone } from '../tasks/client-gone.js';
+import { clientGone } from '../../http/client-gone.js';
 import { listObject } from '../uploads/file-object.js';
 import { readListQuery } from '../uploads/upload-query.js';
 import { readNewStore, readSearch, readStoreChange } from './vector-store-bodies.js';

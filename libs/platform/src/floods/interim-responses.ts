@@ -1,4 +1,4 @@
-import { FetchRefused } from './fetch-errors.js';
+import { FetchRefused } from '../safe-fetch/fetch-errors.js';
 
 /** Responses of status 1xx before the real one. Servers send one or two, and each restarts the wait for the next. */
 const INTERIM_RESPONSES_MAX = 32;
