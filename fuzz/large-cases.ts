@@ -129,12 +129,13 @@ export const LARGE_CASES: readonly LargeCase[] = [
     ]),
   ),
   ...([1, CALLS] as const).flatMap((calls) =>
-    (['proofs', 'results'] as const).map((what): LargeCase => ({
-      ...gemini(`${what} of many values at ${calls} calls to messages`, () => ({
-        contents: provenContents(calls, what),
-      })),
-      path: `/v1beta/models/${MODEL_OVER.messages}:generateContent`,
-    })),
+    (['proofs', 'results'] as const).map((what) =>
+      gemini(
+        `${what} of many values at ${calls} calls to messages`,
+        () => ({ contents: provenContents(calls, what) }),
+        'messages',
+      ),
+    ),
   ),
   remembered(
     'a long conversation goes on',

@@ -95,9 +95,9 @@ export const embeddings = (name: string, input: () => unknown): LargeCase => ({
   path: '/v1/embeddings',
   body: () => json({ model: EMBEDDING_MODEL, input: input() }),
 });
-export const gemini = (name: string, body: () => object): LargeCase => ({
+export const gemini = (name: string, body: () => object, protocol: keyof typeof MODEL_OVER = 'gemini'): LargeCase => ({
   name,
-  path: `/v1beta/models/${MODEL_OVER.gemini}:generateContent`,
+  path: `/v1beta/models/${MODEL_OVER[protocol]}:generateContent`,
   body: () => json(body()),
 });
 

@@ -49,11 +49,6 @@ const calledFunction = (args: object, response: object) => [
   { role: 'user', parts: [{ functionResponse: { id: 'c1', name: 'f', response } }] },
 ];
 
-const over = (protocol: (typeof PROTOCOLS)[number], large: LargeCase): LargeCase => ({
-  ...large,
-  path: `/v1beta/models/${MODEL_OVER[protocol]}:generateContent`,
-});
-
 /** A single long text within what is written or read as JSON of its own. */
 export const LARGE_TEXTS: readonly LargeCase[] = PROTOCOLS.flatMap((protocol) => [
   ...[1, 60, CALLS].map((calls) =>
@@ -116,12 +111,6 @@ export const LARGE_TEXTS: readonly LargeCase[] = PROTOCOLS.flatMap((protocol) =>
         tools: [{ type: 'custom', name: 'f' }],
       }),
   },
-  over(
-    protocol,
-    gemini(`a text in args to ${protocol}`, () => ({ contents: calledFunction({ a: words() }, {}) })),
-  ),
-  over(
-    protocol,
-    gemini(`a text in a response to ${protocol}`, () => ({ contents: calledFunction({}, { a: words() }) })),
-  ),
+  gemini(`a text in args to ${protocol}`, () => ({ contents: calledFunction({ a: words() }, {}) }), protocol),
+  gemini(`a text in a response to ${protocol}`, () => ({ contents: calledFunction({}, { a: words() }) }), protocol),
 ]);

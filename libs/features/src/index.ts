@@ -39,7 +39,7 @@ export { UsageService, type UsageSum } from './billing/usage/usage.service.js';
 export { type Chunking, DEFAULT_CHUNKING } from './file-search/chunking.js';
 export { contentTypeOf, FORMAT_BYTES, formatOf } from './file-search/extract/file-format.js';
 export { FileIndexer } from './file-search/file-indexer.js';
-export { FileSearch, type FileSearchRequest } from './file-search/file-search.js';
+export { FileSearch } from './file-search/file-search.js';
 export { FileSearchModule } from './file-search/file-search.module.js';
 export { type FileListQuery, FilesService } from './file-search/files.service.js';
 export { StorageCharges } from './file-search/storage-charges.js';

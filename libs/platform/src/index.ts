@@ -49,6 +49,7 @@ export { brokeConstraint } from './database/model-errors.js';
 export { mayStillBeWritten } from './database/open-writers.js';
 export { LongText } from './database/paced-sends.js';
 export { type PostgresWait, waitForPostgres } from './database/wait-for-postgres.js';
+export { InterimResponses } from './floods/interim-responses.js';
 export { PieceCount } from './floods/piece-count.js';
 export { Health, type HealthCheck, type Liveness, type Readiness, READINESS_STATUSES } from './health/health.js';
 export { VERSION } from './health/version.js';

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { GatewayError } from '#contracts';
 
 /**
- * Asked before work begins that cannot be given up any more, or that asks for its client's leaving from then on alone: a client that has
- * sent a large body can be gone before it is read, and the memory of the body is given back with it.
+ * Refuses to begin work for a client that has already left: one that sent a large body can be gone before the body is read, and no event
+ * tells of that afterwards.
  *
  * @throws GatewayError `request_timeout`, which nobody reads.
  */

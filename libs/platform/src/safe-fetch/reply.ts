@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { InterimResponses } from '../floods/interim-responses.js';
 import { boundedBody, tooLarge } from './bounded-body.js';
 import { FetchRefused } from './fetch-errors.js';
 
@@ -10,6 +11,14 @@ export function redirectTarget(reply: Dispatcher.ResponseData, from: URL): strin
   const location = [reply.headers.location].flat()[0];
   if (!REDIRECTS.has(reply.statusCode) || location === undefined) return undefined;
   return URL.canParse(location, from.href) ? new URL(location, from).href : location;
+}
+
+/** Takes note of the interim responses to one request. @throws FetchRefused `too_many_interim_responses` */
+export function limitInterimResponses(): () => void {
+  const interim = new InterimResponses();
+  return () => {
+    if (interim.isTooMany()) throw new FetchRefused('too_many_interim_responses', `the host ${interim.fault}`);
+  };
 }
 
 /** How the body of a reply is encoded although plain bytes were asked for; undefined when it is not. */

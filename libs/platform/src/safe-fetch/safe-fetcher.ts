@@ -9,10 +9,9 @@ import { type AllowList, parseAllowList } from './allow-list.js';
 import { readBeginning } from './bounded-body.js';
 import { addressesOf, checkedConnector, hostAndPort, type ResolveName, withoutBrackets } from './checked-connector.js';
 import { asFetchError, FetchRefused } from './fetch-errors.js';
-import { limitInterimResponses } from '../floods/interim-responses.js';
 import { isLocalName } from './local-names.js';
 import { expectOneReading } from './one-reading.js';
-import { acceptBody, discard, encodingOf, redirectTarget } from './reply.js';
+import { acceptBody, discard, encodingOf, limitInterimResponses, redirectTarget } from './reply.js';
 
 /** Settings of a {@link SafeFetcher}; times in milliseconds. */
 export interface SafeFetcherOptions {

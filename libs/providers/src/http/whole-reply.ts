@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { GatewayError, type StopSignal } from '#contracts';
-import { PieceCount, timeIsUp } from '#platform';
+import { InterimResponses, PieceCount, timeIsUp } from '#platform';
 import type { ReplyHead } from './reply-head.js';
 import { ReplyTooLarge } from './reply-too-large.js';
 
@@ -46,18 +46,9 @@ export const wholeReplyBytes = (
     line.dispatch(request, new WholeReplyHandler(limits, (head, bytes) => resolve({ ...head, bytes }), reject));
   });
 
-/** Heads of status 1xx before the real one. Servers send one or two, and each lets a call wait for as long again. */
-const INTERIM_HEADS_MAX = 32;
-
-/** Counts the heads that come before the real one. */
-export class InterimHeads {
-  #count = 0;
-
-  /** @throws GatewayError `upstream_error` */
-  add(): void {
-    if (++this.#count > INTERIM_HEADS_MAX)
-      throw new GatewayError('upstream_error', 'The upstream announces a reply again and again and sends none.');
-  }
+/** Takes note of an interim response. @throws GatewayError `upstream_error` where it is one too many. */
+export function expectFew(interim: InterimResponses): void {
+  if (interim.isTooMany()) throw new GatewayError('upstream_error', `The upstream ${interim.fault}.`);
 }
 
 type Settle = (head: ReplyHead, bytes: Buffer) => void;
@@ -73,7 +64,7 @@ class WholeReplyHandler implements Dispatcher.DispatchHandler {
   readonly #fail: (error: unknown) => void;
   readonly #chunks: Buffer[] = [];
   readonly #pieces = new PieceCount();
-  #interim: InterimHeads | undefined;
+  #interim: InterimResponses | undefined;
   readonly #timer: NodeJS.Timeout | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #leaving: { readonly reason: Error } | undefined;
@@ -101,7 +92,7 @@ class WholeReplyHandler implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     try {
-      if (status < 200) (this.#interim ??= new InterimHeads()).add();
+      if (status < 200) expectFew((this.#interim ??= new InterimResponses()));
       else this.#maxBytes = this.#accept({ status, headers });
     } catch (error) {
       controller.abort(error as Error);

@@ -50,8 +50,8 @@ export class TextAnswers {
     request: Request,
     response: Response,
   ): Promise<SerializedBody | undefined> {
-    const { complete, ...demand } = await readDemand();
-    const { stream } = demand;
+    const demand = await readDemand();
+    const { stream, complete } = demand;
     // A request that may be repeated is finished all the same: the repeat gets its answer.
     const mayLeave = stream || !request.attempt;
     if (mayLeave) expectClient(response);

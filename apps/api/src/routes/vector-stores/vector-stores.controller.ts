@@ -1,13 +1,13 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Passage } from '#contracts';
-import { type Caller, FileSearch, type FileSearchRequest, VectorStoresService } from '#features';
+import { type Caller, FileSearch, VectorStoresService } from '#features';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
+import { clientGone } from '../../http/client-gone.js';
 import { withCode } from '../../http/envelope.js';
 import { expectClient } from '../../http/expect-client.js';
 import { Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
-import { clientGone } from '../../http/client-gone.js';
 import { listObject } from '../uploads/file-object.js';
 import { readListQuery } from '../uploads/upload-query.js';
 import { readNewStore, readSearch, readStoreChange } from './vector-store-bodies.js';
@@ -80,23 +80,20 @@ export class VectorStoresController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<SerializedBody> {
     const { queries, ...how } = readSearch(body);
+    // The request itself is closed as soon as its body has been read: it is the response that tells that a client has left.
+    const gone = clientGone(response);
     const found: Passage[] = [];
-    for (const [nth, query] of queries.entries()) {
-      const payer = { apiKeyId, requestId: `${request.requestId}.q${nth + 1}` };
-      const asked = { accountId, vectorStoreIds: [id], ...how, query, payer };
-      found.push(...(await this.#search(asked, response)));
-    }
-    return SerializedBody.json(withCode(resultsObject(queries, bestOf(found, how.limit))));
-  }
-
-  /** The request itself is closed as soon as its body has been read: it is the response that tells that a client has left. */
-  async #search(asked: FileSearchRequest, response: Response): Promise<readonly Passage[]> {
     try {
-      return await this.fileSearch.search(asked, clientGone(response));
+      for (const [nth, query] of queries.entries()) {
+        const payer = { apiKeyId, requestId: `${request.requestId}.q${nth + 1}` };
+        const asked = { accountId, vectorStoreIds: [id], ...how, query, payer };
+        found.push(...(await this.fileSearch.search(asked, gone)));
+      }
     } catch (error) {
       expectClient(response);
       throw error;
     }
+    return SerializedBody.json(withCode(resultsObject(queries, bestOf(found, how.limit))));
   }
 }
 

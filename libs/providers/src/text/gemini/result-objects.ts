@@ -1,7 +1,5 @@
-import { isJsonObject, type JsonObject } from '#contracts';
-import { JsonTexts } from '#platform';
-
-const BEGINS_OBJECT = /^[\t\n\r ]*\{/;
+import type { JsonObject } from '#contracts';
+import { JsonTexts, parsedObject } from '#platform';
 
 /** A number with too many digits to be exact: its text stays as it is. */
 const LONG_NUMBER = /[\s:,[-]\d{16}/;
@@ -19,14 +17,10 @@ export class ResultObjects {
 
   /** The object that a result is; undefined where it is another text, or as an object would not be what it was. */
   in(text: string): JsonObject | undefined {
-    if (!BEGINS_OBJECT.test(text)) return undefined;
-    this.#characters += text.length;
-    if (this.#characters > CHARACTERS_MAX || LONG_NUMBER.test(text) || REFERENCE.test(text)) return undefined;
-    try {
-      const value = this.#texts.parse(text);
-      return isJsonObject(value) ? (value as JsonObject) : undefined;
-    } catch {
-      return undefined;
-    }
+    return parsedObject(text, (json) => {
+      this.#characters += json.length;
+      if (this.#characters > CHARACTERS_MAX || LONG_NUMBER.test(json) || REFERENCE.test(json)) return undefined;
+      return this.#texts.parse(json);
+    });
   }
 }

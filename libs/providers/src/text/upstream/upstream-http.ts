@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';
 import { GatewayError, type StopSignal } from '#contracts';
-import { asAbortSignal, PieceCount, type ServerNames, serverNames } from '#platform';
+import { asAbortSignal, InterimResponses, PieceCount, type ServerNames, serverNames } from '#platform';
 import type { ReplyHead } from '../../http/reply-head.js';
 import { ReplyTooLarge } from '../../http/reply-too-large.js';
-import { InterimHeads, type WholeReply, wholeReply, type WholeReplyLimits } from '../../http/whole-reply.js';
+import { expectFew, type WholeReply, wholeReply, type WholeReplyLimits } from '../../http/whole-reply.js';
 
 /** How long an upstream may take, in milliseconds. */
 export interface UpstreamTimeouts {
@@ -72,7 +72,7 @@ export class UpstreamHttp {
     body: RequestBytes,
     signal: StopSignal,
   ): Promise<UpstreamReply> {
-    let interim: InterimHeads | undefined;
+    const interim = new InterimResponses();
     try {
       const {
         statusCode,
@@ -81,7 +81,7 @@ export class UpstreamHttp {
       } = await this.#connections.request({
         ...this.#posting(path, headers, body),
         signal: asAbortSignal(signal),
-        onInfo: () => (interim ??= new InterimHeads()).add(),
+        onInfo: () => expectFew(interim),
       });
       // The reader of the body gets its failure; without a listener, an unread failure would end the process.
       stream.on('error', () => {});
