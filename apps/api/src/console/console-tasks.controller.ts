@@ -15,6 +15,7 @@ import {
 import {
   AccountTasks,
   type AccountTasksQuery,
+  type Caller,
   CancelTaskService,
   onlyOwnKey,
   ReadTaskService,
@@ -94,14 +95,14 @@ export class ConsoleTasksController {
     const ids = [...new Set(checked(FollowedQuery, query).ids.split(','))];
     const caller = callerOf(request);
     const taskIds = await this.reading.ownOf(onlyOwnKey(caller), ids);
-    const expectAllowed = () => this.expectOpen(request);
+    const expectAllowed = () => this.expectOpen(request, caller);
     await this.stream.write({ accountId: caller.accountId, taskIds, expectAllowed }, response, clientGone(response));
   }
 
-  /** @throws ConsoleRefusal when the session of a request has ended since, or may not read tasks any more. */
-  private async expectOpen(request: Request): Promise<void> {
+  /** @throws ConsoleRefusal when the session of a request has ended since, or may not read tasks of the account any more. */
+  private async expectOpen(request: Request, { accountId }: Caller): Promise<void> {
     const session = await this.sessions.read(sessionTokenOf(request) ?? '');
-    if (session?.permissions.has('tasks:read') !== true)
+    if (!session || session.caller?.accountId !== accountId || !session.permissions.has('tasks:read'))
       throw new ConsoleRefusal('sign_in_required', 'The session is over: sign in again.');
   }
 

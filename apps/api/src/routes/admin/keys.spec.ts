@@ -142,6 +142,26 @@ describe('API keys managed by operators', () => {
     });
   });
 
+  it('tells nothing more of a task it follows to a key that was revoked meanwhile', async () => {
+    const account = await newAccount({ unlimited: true });
+    const [leaked, other] = [await newKey(account.id), await newKey(account.id)];
+    const order = { ...IMAGE, prompt: '[sandbox:hang] a secret sequel' };
+    const { body } = await withKey(leaked.key, '/v1/images/generations', 'POST', order);
+    const [{ task_id: id }] = body.data as [{ task_id: string }];
+    const stream = await fetch(`${gateway.baseUrl}/v1/tasks/${id}/events`, {
+      headers: { authorization: `Bearer ${leaked.key}` },
+    });
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const next = async (): Promise<string> => (await reader?.read())?.value ?? '';
+    for (let told = await next(); !told.includes('in_progress');) told += await next();
+    await admin('POST', `/keys/${leaked.id}/revoke`, {});
+    await eventually(async () => (await withKey(leaked.key, '/v1/usage')).status === 401);
+    expect((await withKey(other.key, `/v1/tasks/${id}/cancel`, 'POST')).status).toBe(200);
+    let rest = '';
+    for (let part = await next(); part !== ''; part = await next()) rest += part;
+    expect(rest).toBe('');
+  });
+
   it('stops a key at its quota', async () => {
     const { id } = await newAccount({ unlimited: true });
     const { key, id: keyId } = await newKey(id, { quota: '0.07' });

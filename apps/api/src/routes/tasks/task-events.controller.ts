@@ -1,9 +1,18 @@
 import { Controller, Get, Param, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { GatewayError } from '#contracts';
-import { type Caller, FollowTaskService, onlyOwnKey, OpenWaits, ReadTaskService, type VersionedTask } from '#features';
+import {
+  AccessService,
+  type Caller,
+  FollowTaskService,
+  onlyOwnKey,
+  OpenWaits,
+  ReadTaskService,
+  type VersionedTask,
+} from '#features';
 import { logger } from '#platform';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
+import { authenticate } from '../../http/authenticate.js';
 import { EventStream } from '../../http/event-stream.js';
 import { Route, Routes } from '../../http/route.js';
 import { clientGone } from '../../http/client-gone.js';
@@ -20,11 +29,13 @@ export class TaskEventsController {
     private readonly tasks: ReadTaskService,
     private readonly follow: FollowTaskService,
     private readonly waits: OpenWaits,
+    private readonly access: AccessService,
   ) {}
 
   /**
    * The task now and at each change, until it is final: `event: task.<status>`, the id is the task's version. A client
    * that comes back with `Last-Event-ID` gets only what it has not seen; 204 when that was the end, so that it stops.
+   * A key that is revoked meanwhile is told nothing more.
    */
   @Get(':task_id/events')
   @Route({ operation: TASK_OPERATIONS.followTask, answer: 'native' })
@@ -44,7 +55,8 @@ export class TaskEventsController {
     const leave = this.waits.enter(caller.accountId);
     const gone = clientGone(response);
     try {
-      await stream(this.follow.follow(caller.accountId, taskId, knownVersion, gone), response, gone);
+      const tasks = this.follow.follow(caller.accountId, taskId, knownVersion, gone);
+      await stream(tasks, response, { gone, expectAllowed: () => authenticate(request, this.access) });
     } finally {
       leave();
     }
@@ -54,12 +66,15 @@ export class TaskEventsController {
 async function stream(
   tasks: AsyncGenerator<VersionedTask, void, undefined>,
   response: Response,
-  gone: AbortSignal,
+  { gone, expectAllowed }: { readonly gone: AbortSignal; readonly expectAllowed: () => Promise<unknown> },
 ): Promise<void> {
   const events = new EventStream(response);
   try {
     // A client that reads slowly gets fewer, newer events instead of a growing buffer.
-    for await (const task of tasks) await events.send(toEvent(task));
+    for await (const task of tasks) {
+      await expectAllowed();
+      await events.send(toEvent(task));
+    }
   } catch (error) {
     if (!gone.aborted) log.warn('task-events.interrupted', { requestId: response.req.requestId, error });
   } finally {
