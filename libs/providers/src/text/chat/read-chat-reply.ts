@@ -163,7 +163,10 @@ export class ChatStreamDecoder implements StreamDecoder {
   }
 
   /** Some servers end a stream with the whole message: nothing that came in pieces is said again. */
-  #unsaid({ content, refusal, tool_calls, function_call, ...others }: ChatMessage): ChatMessage {
+  #unsaid(message: ChatMessage): ChatMessage {
+    // A whole reply, which is read for less than its copy costs.
+    if (!this.#hasReasoned && !this.#hasSpoken && !this.#calls.some) return message;
+    const { content, refusal, tool_calls, function_call, ...others } = message;
     const { reasoning_content, reasoning, reasoning_text, reasoning_details, ...rest } = others;
     const thoughts = { reasoning_content, reasoning, reasoning_text, reasoning_details };
     return {
