@@ -42,6 +42,27 @@ describe('A messages stream', () => {
       [{ type: 'text', text: 'é猫😀' }, STOP],
     ],
     [
+      'brings the proof that came with the beginning of its thinking behind it, once',
+      [
+        begin({ type: 'thinking', thinking: '', signature: 'proof' }),
+        grow({ type: 'thinking_delta', thinking: 'Hm' }),
+        grow({ type: 'signature_delta', signature: '' }),
+        CLOSE,
+        begin({ type: 'thinking', thinking: '', signature: 'first' }, 1),
+        grow({ type: 'thinking_delta', thinking: 'So' }, 1),
+        grow({ type: 'signature_delta', signature: 'last' }, 1),
+        { ...CLOSE, index: 1 },
+        ...ended('end_turn'),
+      ],
+      [
+        { type: 'reasoning', text: 'Hm' },
+        { type: 'signature', signature: 'messages:proof' },
+        { type: 'reasoning', text: 'So' },
+        { type: 'signature', signature: 'messages:last' },
+        STOP,
+      ],
+    ],
+    [
       'brings thinking, then the proof of it, marked as this vendor’s',
       [
         begin({ type: 'thinking', thinking: '', signature: '' }),
