@@ -180,7 +180,8 @@ export class ChatRequest {
   )
   response_format?:
     { type: 'text' } | ({ type: 'json_object' } & JsonFormat) | ({ type: 'json_schema' } & SchemaFormat) | null;
-  @Optional(choice(REASONING_EFFORTS)) reasoning_effort?: ReasoningEffort | null;
+  /** Some vendors call `default` what a model does that may reason. */
+  @Optional(choice([...REASONING_EFFORTS, 'default'])) reasoning_effort?: ReasoningEffort | 'default' | null;
   @Optional(object(ReasoningOptions)) reasoning?: ReasoningOptions | null;
   @Optional(variants({ enabled: EnabledThinking, disabled: NoOptions }, { others: 'pass-through' })) thinking?:
     ({ type: 'enabled' } & EnabledThinking) | { type: 'disabled' } | null;

@@ -90,7 +90,7 @@ export const TEXT_OPERATIONS = {
         tool_choice: { oneOf: [{ enum: ['auto', 'none', 'required'] }, { type: 'object' }, { type: 'null' }] },
         parallel_tool_calls: { type: ['boolean', 'null'], default: true },
         response_format: { type: ['object', 'null'] },
-        reasoning_effort: { enum: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', null] },
+        reasoning_effort: { enum: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'default', null] },
         stream: { type: ['boolean', 'null'], default: false },
         stream_options: {
           type: ['object', 'null'],

@@ -222,6 +222,7 @@ describe('Reasoning that a client sends back', () => {
     [{}, undefined],
     [{ reasoning_effort: 'max' }, { effort: 'max', visible: true }],
     [{ reasoning_effort: 'none' }, { effort: 'none', visible: false }],
+    [{ reasoning_effort: 'default' }, { visible: true }],
     [{ reasoning: { max_tokens: 2_000, exclude: true } }, { budgetTokens: 2_000, visible: false }],
     [{ reasoning: { enabled: false } }, { budgetTokens: 0, visible: false }],
     [{ thinking: { type: 'enabled', budget_tokens: 3_000 } }, { budgetTokens: 3_000, visible: true }],

@@ -1,4 +1,4 @@
-import { asksForThinking, type ChatRequest, type ReasoningRequest } from '#contracts';
+import { asksForThinking, type ChatRequest, type ReasoningEffort, type ReasoningRequest } from '#contracts';
 import { withoutAbsent } from '../absent.js';
 
 /** The tokens to think with that the caller names, in the words of any vendor. */
@@ -6,6 +6,10 @@ export const namedBudget = ({ reasoning, thinking, thinking_budget: budget }: Ch
   [reasoning?.max_tokens, thinking?.type === 'enabled' ? thinking.budget_tokens : undefined, budget].find(
     (tokens) => tokens != null && tokens > 0,
   ) ?? undefined;
+
+function namedEffort({ reasoning_effort: said, reasoning }: ChatRequest): ReasoningEffort | undefined {
+  return (said === 'default' ? undefined : said) ?? reasoning?.effort ?? undefined;
+}
 
 /** What the templates of open models call the switch. */
 const inTemplate = ({ chat_template_kwargs: said }: ChatRequest): unknown =>
@@ -18,11 +22,13 @@ function isOff(body: ChatRequest): boolean {
 }
 
 const isOn = (body: ChatRequest): boolean =>
-  [body.reasoning, body.thinking, body.enable_thinking, inTemplate(body)].some((said) => said != null);
+  [body.reasoning_effort, body.reasoning, body.thinking, body.enable_thinking, inTemplate(body)].some(
+    (said) => said != null,
+  );
 
 /** Reasoning is asked for in the words of several vendors. The reasoning is delivered unless the caller wants it left out. */
 export function readReasoningRequest(body: ChatRequest, model: string): ReasoningRequest | undefined {
-  const effort = body.reasoning_effort ?? body.reasoning?.effort ?? undefined;
+  const effort = namedEffort(body);
   if (isOff(body)) return { visible: false, ...(effort === 'none' ? { effort } : { budgetTokens: 0 }) };
   const budgetTokens = namedBudget(body);
   const isNamed = effort !== undefined || budgetTokens !== undefined;
