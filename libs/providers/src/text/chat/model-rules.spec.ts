@@ -13,8 +13,14 @@ const TURNS: TextRequest['turns'] = [
   { role: 'user', parts: [result('toolu_01A09q90qw90lq917835lq9'), result('a1B2c3D4e'), said('Go on.')] },
 ];
 
-const written = (model: string): readonly JsonObject[] =>
-  writeChatRequest({ ...PLAIN, turns: TURNS }, model, {})['messages'] as readonly JsonObject[];
+const written = (model: string, turns = TURNS): readonly JsonObject[] =>
+  writeChatRequest({ ...PLAIN, turns }, model, {})['messages'] as readonly JsonObject[];
+
+const longTurns = (id: string): TextRequest['turns'] => [
+  { role: 'user', parts: [said('Hello')] },
+  { role: 'assistant', parts: [call(id)] },
+  { role: 'user', parts: [result(id)] },
+];
 
 const ROLES = ['user', 'assistant', 'tool', 'tool', 'user'];
 const idsIn = (messages: readonly JsonObject[]): unknown[] => [
@@ -39,5 +45,23 @@ describe('A conversation that another vendor began', () => {
     const messages = written('gpt-4.1');
     expect(messages.map(({ role }) => role)).toEqual(ROLES);
     expect(idsIn(messages).slice(0, 2)).toEqual(['toolu_01A09q90qw90lq917835lq9', 'a1B2c3D4e']);
+  });
+
+  // vLLM, servers that write `call_` before a UUID, and Kimi with long names of tools.
+  it.each([
+    'chatcmpl-tool-0123456789abcdef0123456789abcdef',
+    'call_01234567-89ab-cdef-0123-456789abcdef',
+    'functions.mcp__documents__search_by_meaning:0',
+  ])('goes on with a short id in place of %s, which is longer than the vendor of the protocol takes', (id) => {
+    const turns = longTurns(id);
+    const [made, answered] = idsIn(written('gpt-4.1', turns));
+    expect(made).toEqual(expect.stringMatching(/^call_[0-9a-f]{24}$/));
+    expect(answered).toBe(made);
+    expect(idsIn(written('gpt-4.1', turns))).toEqual([made, made]);
+  });
+
+  it.each(['kimi-k2-0905-preview', 'Qwen/Qwen3-32B'])('goes to %s with every id as it is', (model) => {
+    const id = 'functions.mcp__documents__search_by_meaning:0';
+    expect(idsIn(written(model, longTurns(id)))).toEqual([id, id]);
   });
 });
