@@ -52,4 +52,25 @@ describe('camelCaseGemini', () => {
       expect.objectContaining({ code: 'invalid_parameter', param, publicMessage: expect.stringContaining(name) }),
     );
   });
+
+  it('refuses a body with more different names in snake_case than any request has, and none that repeats its names', () => {
+    const named = (count: number): object =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`a_b${at}`, 1]));
+    expect(camelCaseGemini(named(1_000)).isRenamed).toBe(true);
+    const parts = Array.from({ length: 5_000 }, () => ({ inline_data: { mime_type: 'image/png' } }));
+    expect(camelCaseGemini({ contents: [{ parts }] }).isRenamed).toBe(true);
+    expect(() => camelCaseGemini({ contents: [named(1_001)] })).toThrow(
+      expect.objectContaining({
+        code: 'invalid_parameter',
+        param: 'contents[0].a_b1000',
+        message: 'At most 1000 different names may be in snake_case in one request.',
+      }),
+    );
+  });
+
+  it('does not repeat a long name whole in its refusal', () => {
+    const long = 'a'.repeat(10_000);
+    const refused = (): unknown => camelCaseGemini({ [`${long}_b`]: 1, [`${long}B`]: 2 });
+    expect(refused).toThrow(/^a{200} and a{200} are two spellings/);
+  });
 });
