@@ -176,7 +176,6 @@ export type { EmbeddingsCall, EmbeddingsProvider, EmbeddingsReply } from './text
 export { EMBEDDINGS_FIELDS, type EmbeddingsInput, EmbeddingsRequest } from './text/embeddings-request.js';
 export { carriesFile, isAddress } from './text/file-carriers.js';
 export {
-  camelCaseGemini,
   GEMINI_METHODS,
   type GeminiContent,
   type GeminiMethod,
@@ -184,6 +183,7 @@ export {
   GeminiRequest,
   type GeminiTool,
 } from './text/gemini-request.js';
+export { camelCaseGemini } from './text/gemini-spelling.js';
 export { isIdentifier } from './text/identifier.js';
 export type {
   MessagesBlock,

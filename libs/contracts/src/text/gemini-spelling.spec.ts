@@ -1,4 +1,4 @@
-import { camelCaseGemini } from './gemini-request.js';
+import { camelCaseGemini } from './gemini-spelling.js';
 
 describe('camelCaseGemini', () => {
   it('reads snake_case field names and leaves the names inside a schema or arguments alone', () => {

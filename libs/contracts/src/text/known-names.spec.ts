@@ -1,5 +1,6 @@
 import { checkBody } from './body-check.js';
-import { camelCaseGemini, GeminiRequest } from './gemini-request.js';
+import { GeminiRequest } from './gemini-request.js';
+import { camelCaseGemini } from './gemini-spelling.js';
 import { CountTokensRequest, MessagesRequest } from './messages-request.js';
 import { ResponsesRequest } from './responses-request.js';
 
