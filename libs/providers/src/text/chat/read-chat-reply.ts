@@ -164,7 +164,7 @@ export class ChatStreamDecoder implements StreamDecoder {
 
   /** Some servers end a stream with the whole message: nothing that came in pieces is said again. */
   #unsaid(message: ChatMessage): ChatMessage {
-    // A whole reply, which is read for less than its copy costs.
+    // Nothing has come in pieces, as in every whole reply: a copy would cost more than reading it.
     if (!this.#hasReasoned && !this.#hasSpoken && !this.#calls.some) return message;
     const { content, refusal, tool_calls, function_call, ...others } = message;
     const { reasoning_content, reasoning, reasoning_text, reasoning_details, ...rest } = others;

@@ -18,7 +18,7 @@ import type {
 import { JsonTexts } from '#platform';
 import { acceptedLabel } from '../upstream/accepted-labels.js';
 import { accountIn, callProofIn, IN_CONTENT, isBehindCall } from './chat-proofs.js';
-import { asModelTakes } from './model-rules.js';
+import { acceptedMessages } from './model-rules.js';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
 import { currentSchema } from '../upstream/current-schema.js';
 import { failedText } from '../upstream/failed-text.js';
@@ -42,7 +42,7 @@ export function writeChatRequest(request: TextRequest, model: string, options: P
   const limitField = options.outputLimitField ?? 'max_tokens';
   return present({
     model,
-    messages: asModelTakes(writeMessages(request, options), model),
+    messages: acceptedMessages(writeMessages(request, options), model),
     stream: request.stream,
     stream_options: request.stream ? { include_usage: true } : undefined,
     // Not a computed name, which would cost each request more than all other fields together.

@@ -2,14 +2,25 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from '#contracts';
 import { parsedObject } from '#platform';
 
-/** What ids of calls a protocol takes: those that its own vendors give, so that theirs always stay as they are. */
-const ID_RULES = { messages: /^[a-zA-Z0-9_-]{1,64}$/, responses: /^.{1,64}$/su } as const;
+/**
+ * Which ids of calls are accepted: by a protocol, all that its own vendors give, so that theirs stay as they are; by vendors of chat,
+ * those of their own.
+ */
+const ACCEPTED_IDS = {
+  messages: /^[a-zA-Z0-9_-]{1,64}$/,
+  responses: /^.{1,64}$/su,
+  openaiChat: /^.{1,40}$/su,
+  mistral: /^[a-zA-Z0-9]{9}$/,
+} as const;
 
-/** The id under which a call and its result are sent: a hash of its vendor's where this protocol would refuse that one. */
-export function acceptedCallId(protocol: keyof typeof ID_RULES, id: string): string {
-  if (ID_RULES[protocol].test(id)) return id;
+export type CallIdRule = keyof typeof ACCEPTED_IDS;
+
+/** The id under which a call and its result are sent: a hash of its vendor's where that one would be refused. */
+export function acceptedCallId(rule: CallIdRule, id: string): string {
+  if (ACCEPTED_IDS[rule].test(id)) return id;
   // The same in every turn, so that a prompt cache stays valid.
-  return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
+  const hash = createHash('sha256').update(id).digest('hex');
+  return rule === 'mistral' ? hash.slice(0, 9) : `call_${hash.slice(0, 24)}`;
 }
 
 /** Some vendors write nothing for a call without arguments, and others read arguments as JSON. */
