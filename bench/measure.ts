@@ -69,7 +69,7 @@ export async function measure(contenders: readonly Contender[], connections = CO
   for (let round = 0; round < ROUNDS; round += 1) {
     const loaded = new Map<Contender, Turn[]>();
     for (const contender of [...contenders, ...contenders.toReversed()]) {
-      // By number: clients that a timer cuts off would leave answers to be paid in the turn of another.
+      // A number of requests, not a time: what clients that are cut off leave behind would be done in the turn of another.
       const turn = await load(contender, { connections, amount: turns.get(contender) ?? connections });
       loaded.set(contender, [...(loaded.get(contender) ?? []), turn]);
     }

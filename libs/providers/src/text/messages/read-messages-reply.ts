@@ -83,8 +83,8 @@ function finishEvent(message: Message, known: TextUsage | undefined): TextEvent 
   return { type: 'finish', reason, ...stopSequence, ...(known ? { usage: known } : {}) };
 }
 
-const proven = (proof: string | undefined): TextEvent[] =>
-  proof ? [{ type: 'signature', signature: markSignature('messages', proof) }] : [];
+const signatureEvents = (signature: string | undefined): TextEvent[] =>
+  signature ? [{ type: 'signature', signature: markSignature('messages', signature) }] : [];
 
 /** The events of a block as it opens; a block of a whole reply is full then, a streamed one empty. */
 function openBlock(block: Block, text: MessagesText): TextEvent[] {
@@ -96,7 +96,7 @@ function openBlock(block: Block, text: MessagesText): TextEvent[] {
     case 'thinking':
       return block.thinking ? [{ type: 'reasoning', text: block.thinking }] : [];
     case 'redacted_thinking':
-      return block.data ? proven(REDACTED + block.data) : [];
+      return block.data ? signatureEvents(REDACTED + block.data) : [];
     case 'tool_use':
       return [{ type: 'call', id: block.id ?? '', name: block.name ?? '' }];
     default:
@@ -114,8 +114,8 @@ export class MessagesStreamDecoder implements StreamDecoder {
   #inCall = false;
   /** The arguments that came with the beginning of the call, for servers that send no pieces of them. */
   #input: JsonObject | undefined;
-  /** The proof that came with the beginning of the open thinking, for servers that send none at its end. */
-  #proof: string | undefined;
+  /** The signature that came with the beginning of the open thinking, for servers that send none at its end. */
+  #signature: string | undefined;
   /** The place of the open call; undefined while none is open, or its server says none. */
   #openCall: number | undefined;
   /** What has come of other blocks while a call was open, by their places, in the order in which they began. */
@@ -229,8 +229,8 @@ export class MessagesStreamDecoder implements StreamDecoder {
       case 'thinking_delta':
         return delta.thinking ? [{ type: 'reasoning', text: delta.thinking }] : [];
       case 'signature_delta':
-        if (delta.signature) this.#proof = undefined;
-        return proven(delta.signature);
+        if (delta.signature) this.#signature = undefined;
+        return signatureEvents(delta.signature);
       case 'input_json_delta':
         if (!delta.partial_json || !this.#inCall) return [];
         this.#input = undefined;
@@ -244,17 +244,19 @@ export class MessagesStreamDecoder implements StreamDecoder {
     if (!block) return [];
     this.#inCall = block.type === 'tool_use';
     this.#input = this.#inCall ? (block.input ?? {}) : undefined;
-    this.#proof = block.type === 'thinking' ? block.signature : undefined;
+    this.#signature = block.type === 'thinking' ? block.signature : undefined;
     return [...this.#text.close(), ...openBlock(block, this.#text)];
   }
 
   #closeBlock(): TextEvent[] {
     const input = this.#input;
-    const proof = this.#proof;
+    const signature = this.#signature;
     this.#input = undefined;
-    this.#proof = undefined;
+    this.#signature = undefined;
     this.#inCall = false;
-    return input ? [{ type: 'arguments', json: JSON.stringify(input) }] : [...this.#text.close(), ...proven(proof)];
+    return input
+      ? [{ type: 'arguments', json: JSON.stringify(input) }]
+      : [...this.#text.close(), ...signatureEvents(signature)];
   }
 }
 
@@ -286,7 +288,7 @@ export function readMessagesReply(answer: JsonObject): readonly TextEvent[] {
   const blocks = (content as readonly Block[]).flatMap((block): TextEvent[] => {
     const closing: TextEvent[] = [];
     if (block.type === 'tool_use') closing.push({ type: 'arguments', json: JSON.stringify(block.input ?? {}) });
-    if (block.type === 'thinking') closing.push(...proven(block.signature));
+    if (block.type === 'thinking') closing.push(...signatureEvents(block.signature));
     return [...openBlock(block, text), ...text.close(), ...closing];
   });
   return [...blocks, finishEvent(message, readUsage(message.usage ?? {}))];
