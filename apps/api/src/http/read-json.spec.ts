@@ -32,6 +32,14 @@ describe('Reading JSON', () => {
     );
   });
 
+  it('lets other work run between parsing many keys and what is done with them', async () => {
+    const order: string[] = [];
+    setImmediate(() => order.push('other work'));
+    await read(JSON.stringify(Object.fromEntries(Array.from({ length: 29_000 }, (_, key) => [`k${key}`, 1]))));
+    order.push('checks');
+    expect(order).toEqual(['other work', 'checks']);
+  });
+
   it.each([
     ['plain', 'x'],
     ['escapes', '\u0000'],

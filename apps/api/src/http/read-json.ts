@@ -4,6 +4,9 @@ import { keysIn, refuseKeys } from './object-keys.js';
 /** Bodies of more bytes are parsed in steps, with other work in between. At once is twice as fast, and takes 2 ms for so much. */
 const LARGE_BYTES = 1024 * 1024;
 
+/** Each pass over so many keys takes some milliseconds where they stand in one object. Parsing them is the first of six. */
+const MANY_KEYS = 5_000;
+
 /**
  * The value that a scanned body is the JSON of. Each key stands once in its object and means what it reads as.
  *
@@ -16,7 +19,7 @@ export function readJson(bytes: Buffer, from: number, scan: JsonScan): unknown {
   const text = from === 0 ? textOf(bytes, scan.latin1) : textOf(bytes.subarray(from));
   const value = parsedJson(text);
   if (mayHoldRefusedKeys(text, scan) || keysIn(value) !== scan.keys) refuseKeys(text);
-  return value;
+  return scan.keys > MANY_KEYS ? nextTurn().then(() => value) : value;
 }
 
 /** Long texts are decoded one by one; what is left is small, however large the body. */

@@ -28,7 +28,7 @@ export interface AllowedUses<Body> {
 }
 
 /** Other work runs between the steps of a larger request, in bytes. */
-const LARGE_BYTES = 256 * 1024;
+const LARGE_BYTES = 128 * 1024;
 
 /** Each pass over the content of so many bytes may take some ten milliseconds; the size of resolved references is unknown. */
 export const isLarge = ({ bytes }: TextOrder<unknown>): boolean => bytes === undefined || bytes.length > LARGE_BYTES;
