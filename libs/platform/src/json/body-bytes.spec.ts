@@ -28,6 +28,15 @@ describe('The bytes of a body', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(MIB);
   });
 
+  it('take the memory of the announced length and no more, where most of them came with the first piece', async () => {
+    const allocated = jest.spyOn(Buffer, 'allocUnsafeSlow');
+    const body = new BodyBytes(66_000);
+    for (const length of [65_000, 1_000]) body.add(Buffer.alloc(length, 'a'));
+    expect((await body.joined()).length).toBe(66_000);
+    expect(allocated.mock.calls).toEqual([[66_000]]);
+    allocated.mockRestore();
+  });
+
   it('get no memory for bytes that are only announced', () => {
     const before = process.memoryUsage().arrayBuffers;
     const bodies = Array.from({ length: 20 }, () => new BodyBytes(64 * MIB));

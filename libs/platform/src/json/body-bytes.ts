@@ -86,11 +86,8 @@ export class BodyBytes {
 
   #isTrusted(atLeast: number): boolean {
     const blocks = this.#blocks.reduce((bytes, { length }) => bytes + length, 0);
-    return (
-      blocks + atLeast > BLOCK_BYTES &&
-      blocks + atLeast <= this.announcedBytes &&
-      blocks >= this.announcedBytes * TRUSTED_PART
-    );
+    const come = blocks + atLeast;
+    return come <= this.announcedBytes && come >= this.announcedBytes * TRUSTED_PART;
   }
 
   /** All blocks are full when one more is needed. */
