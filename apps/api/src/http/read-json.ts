@@ -16,7 +16,7 @@ const MANY_KEYS = 5_000;
  */
 export function readJson(bytes: Buffer, from: number, scan: JsonScan): unknown {
   if (bytes.length > LARGE_BYTES) return readLargeJson(bytes, from, scan);
-  const text = from === 0 ? textOf(bytes, scan.latin1) : textOf(bytes.subarray(from));
+  const text = from === 0 ? textOf(bytes, scan.takeLatin1()) : textOf(bytes.subarray(from));
   const value = parsedJson(text);
   if (mayHoldRefusedKeys(text, scan) || keysIn(value) !== scan.keys) refuseKeys(text);
   return scan.keys > MANY_KEYS ? nextTurn().then(() => value) : value;

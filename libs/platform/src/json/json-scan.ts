@@ -43,9 +43,11 @@ export class JsonScan extends JsonStructure {
   #quote = -1;
   #backslash = -1;
 
-  /** All bytes as text, a character for each, when they came in one piece and had to be read so. */
-  get latin1(): string | undefined {
-    return this.#pieces === 1 ? this.#text : undefined;
+  /** Hands over all bytes as text, a character for each, when they came in one piece and had to be read so. It is kept no longer. */
+  takeLatin1(): string | undefined {
+    const text = this.#pieces === 1 ? this.#text : undefined;
+    this.#text = undefined;
+    return text;
   }
 
   /**
