@@ -61,6 +61,7 @@ try {
   ] as const) {
     await compare(`Whole reply, short prompt, ${name}`, () => text(model, 100, false));
     await compare(`Whole reply, 32 KB prompt, ${name}`, () => text(model, 32_768, false));
+    await compare(`Whole reply, 128 KB prompt, ${name}`, () => text(model, 131_072, false));
     await compare(`Stream of 500 events, ${name}`, () => text(model, 100, true));
   }
 } finally {

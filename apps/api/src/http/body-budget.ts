@@ -40,10 +40,11 @@ export type NoRoom = 'process' | 'account';
  * of what the other accounts leave, so that none can hold it all.
  */
 export class BodyBudget {
-  private readonly answers = new Map<ServerResponse, Held>();
+  // Weak: the memory of a map that lived through a collection keeps what was deleted from it until a full one, bodies included.
+  private readonly answers = new WeakMap<ServerResponse, Held>();
   private readonly accounts = new Map<string, number>();
   /** Those whose work goes on when their clients leave. */
-  private readonly working = new Set<ServerResponse>();
+  private readonly working = new WeakSet<ServerResponse>();
   private readonly maxBytes: number;
   private readonly share: number;
   private held = 0;
