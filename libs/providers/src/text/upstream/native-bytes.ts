@@ -12,17 +12,10 @@ export function nativeBytes(native: NativeBody, call: TextCall): RequestBytes | 
   const { buffer, byteOffset, byteLength } = native.bytes;
   const bytes = Buffer.from(buffer, byteOffset, byteLength);
   const named = call.model === call.upstreamModel ? [bytes] : replaceTopLevelString(bytes, 'model', call.upstreamModel);
-  return together(native.front ? withFront(named, native.front) : named);
+  return native.front ? withFront(named, native.front) : named;
 }
 
 const BRACE = 0x7b;
-const SHORT_BYTES = 256 * 1024;
-
-/** A short body is sent in one piece for a fraction of the work: a copy of it costs less than a stream of its pieces. */
-function together(pieces: RequestBytes): RequestBytes {
-  if (pieces.length === 1 || pieces.reduce((sum, { length }) => sum + length, 0) >= SHORT_BYTES) return pieces;
-  return [Buffer.concat(pieces)];
-}
 
 /** Fields in front of those of an object that is not empty. */
 function withFront([first = Buffer.alloc(0), ...others]: RequestBytes, front: JsonObject): RequestBytes {

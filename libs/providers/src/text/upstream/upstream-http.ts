@@ -27,6 +27,9 @@ export const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 /** A body in pieces, sent one after the other, so that no large one is put together first. */
 export type RequestBytes = readonly Buffer[];
 
+/** Shorter bodies are put together before they are sent, in bytes. */
+const SHORT_BYTES = 256 * 1024;
+
 /** An upstream's answer, its body not yet read. */
 export interface UpstreamReply extends ReplyHead {
   readonly body: Dispatcher.ResponseData['body'];
@@ -113,11 +116,12 @@ export class UpstreamHttp {
   }
 
   #posting(path: string, headers: Record<string, string>, body: RequestBytes) {
+    const pieces = together(body);
     return {
       method: 'POST' as const,
       path: this.#basePath + path,
-      headers: { 'content-type': 'application/json', ...headers, ...announced(body) },
-      body: sendable(body),
+      headers: { 'content-type': 'application/json', ...headers, ...announced(pieces) },
+      body: sendable(pieces),
     };
   }
 
@@ -139,6 +143,10 @@ const announced = (pieces: RequestBytes): Record<string, string> =>
 
 const sendable = (pieces: RequestBytes): Buffer | Readable =>
   pieces.length === 1 && pieces[0] ? pieces[0] : Readable.from(pieces, { objectMode: false });
+
+/** A short body is sent in one piece for a fraction of the work: a copy of it costs less than a stream of its pieces. */
+const together = (pieces: RequestBytes): RequestBytes =>
+  pieces.length === 1 || lengthOf(pieces) >= SHORT_BYTES ? pieces : [Buffer.concat(pieces)];
 
 /** Reads a whole body as text, `limitBytes` at most. @throws GatewayError when it breaks off or is too large. */
 export async function readText({ body }: UpstreamReply, signal: StopSignal, limitBytes: number): Promise<string> {
