@@ -1,4 +1,5 @@
 import { GatewayError } from '#contracts';
+import { DIFFERENT_KEYS_MAX, endOfString, hasManyDifferentKeys, isBeforeColon } from '#platform';
 
 /** Keys of all objects within a value. Fewer than its text has colons when a key stood twice in an object. */
 export function keysIn(value: unknown): number {
@@ -14,6 +15,12 @@ export function keysIn(value: unknown): number {
     keys += typeof inner === 'object' ? 1 + keysIn(inner) : 1;
   }
   return keys;
+}
+
+/** @throws GatewayError `invalid_json` for text with more different keys than any request has. It need not be valid. */
+export function expectFewDifferentKeys(text: string): void {
+  if (hasManyDifferentKeys(text))
+    throw new GatewayError('invalid_json', `The body must hold at most ${DIFFERENT_KEYS_MAX} different keys.`);
 }
 
 /** Letters, digits and the underscore have no reason to be escaped, but to look like another name. */
@@ -58,22 +65,6 @@ function takePunctuation(character: number, levels: Level[]): void {
     const level = levels.at(-1);
     if (level) level.index += 1;
   }
-}
-
-function endOfString(text: string, from: number): number {
-  for (let index = from; index < text.length; index += 1) {
-    const character = text.charCodeAt(index);
-    if (character === 0x22) return index;
-    if (character === 0x5c) index += 1;
-  }
-  return text.length;
-}
-
-/** Only white space can stand between a key and its colon. */
-function isBeforeColon(text: string, from: number): boolean {
-  let index = from;
-  while (text.charCodeAt(index) <= 0x20) index += 1;
-  return text.charCodeAt(index) === 0x3a;
 }
 
 function takeKey(written: string, level: Level, keys: Set<string>, levels: readonly Level[]): void {

@@ -18,6 +18,10 @@ const refusal = (words: string) => ({ code: 'invalid_json', message: expect.stri
 /** Spaces in front of a text, so that it is read in steps. */
 const LARGE = ' '.repeat(1_100_000);
 
+/** An object of so many different keys. */
+const different = (count: number): object =>
+  Object.fromEntries(Array.from({ length: count }, (_, key) => [`k${key}`, 1]));
+
 describe('Reading JSON', () => {
   it('reads what JSON.parse reads, in any pieces, small or large', async () => {
     await fc.assert(
@@ -35,9 +39,15 @@ describe('Reading JSON', () => {
   it('lets other work run between parsing many keys and what is done with them', async () => {
     const order: string[] = [];
     setImmediate(() => order.push('other work'));
-    await read(JSON.stringify(Object.fromEntries(Array.from({ length: 29_000 }, (_, key) => [`k${key}`, 1]))));
+    await read(JSON.stringify(different(9_000)));
     order.push('checks');
     expect(order).toEqual(['other work', 'checks']);
+  });
+
+  it('takes many keys of which few are different, and texts that look like keys', async () => {
+    const calls = Array.from({ length: 14_000 }, () => ({ name: 'a', 'x:y': 'a":b' }));
+    for (const value of [{ calls }, different(10_000), Object.values(different(50_000)).map((_, at) => `"k${at}":`)])
+      expect(await read(JSON.stringify(value))).toEqual(value);
   });
 
   it.each([
@@ -74,6 +84,8 @@ describe('Reading JSON', () => {
   it.each([
     ['values', `[${'{},'.repeat(100_000)}{}]`, '100000 values'],
     ['keys', `[${'{"a":1},'.repeat(30_000)}{"a":1}]`, '30000 keys'],
+    ['different keys', JSON.stringify(different(10_001)), '10000 different keys'],
+    ['different keys in a large body', LARGE + JSON.stringify(different(10_001)), '10000 different keys'],
     ['depth', '['.repeat(1_000_000), 'deeper than 200'],
     ['a long number', `[${'9'.repeat(1_000_000)}]`, '400 characters'],
     ['a long key', `{"${'k'.repeat(600)}":1}`, 'no key of 512 bytes'],

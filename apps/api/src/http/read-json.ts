@@ -1,5 +1,5 @@
-import { type JsonScan, nextTurn, parsedJson, parsedParts, textOf } from '#platform';
-import { keysIn, refuseKeys } from './object-keys.js';
+import { DIFFERENT_KEYS_MAX, type JsonScan, nextTurn, parsedJson, parsedParts, textOf } from '#platform';
+import { expectFewDifferentKeys, keysIn, refuseKeys } from './object-keys.js';
 
 /** Bodies of more bytes are parsed in steps, with other work in between. At once is twice as fast, and takes 2 ms for so much. */
 const LARGE_BYTES = 1024 * 1024;
@@ -17,9 +17,21 @@ const MANY_KEYS = 5_000;
 export function readJson(bytes: Buffer, from: number, scan: JsonScan): unknown {
   if (bytes.length > LARGE_BYTES) return readLargeJson(bytes, from, scan);
   const text = from === 0 ? textOf(bytes, scan.takeLatin1()) : textOf(bytes.subarray(from));
+  return scan.keys > MANY_KEYS ? readManyKeys(text, scan) : unambiguous(text, scan);
+}
+
+async function readManyKeys(text: string, scan: JsonScan): Promise<unknown> {
+  if (scan.keys > DIFFERENT_KEYS_MAX) expectFewDifferentKeys(text);
+  await nextTurn();
+  const value = unambiguous(text, scan);
+  await nextTurn();
+  return value;
+}
+
+function unambiguous(text: string, scan: JsonScan): unknown {
   const value = parsedJson(text);
   if (mayHoldRefusedKeys(text, scan) || keysIn(value) !== scan.keys) refuseKeys(text);
-  return scan.keys > MANY_KEYS ? nextTurn().then(() => value) : value;
+  return value;
 }
 
 /** Long texts are decoded one by one; what is left is small, however large the body. */
@@ -27,6 +39,7 @@ async function readLargeJson(bytes: Buffer, from: number, scan: JsonScan): Promi
   const parts = await parsedParts(bytes, from, scan.longStrings);
   await nextTurn();
   const structure = textOf(parts.structure);
+  if (scan.keys > DIFFERENT_KEYS_MAX) expectFewDifferentKeys(structure);
   const value = parsedJson(structure, (message) => message.replaceAll(parts.mark, '…'));
   await nextTurn();
   if (mayHoldRefusedKeys(structure, scan) || keysIn(value) !== scan.keys) refuseKeys(structure);

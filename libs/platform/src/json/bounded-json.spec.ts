@@ -1,4 +1,4 @@
-import { parseBounded } from './bounded-json.js';
+import { JsonTexts, parseBounded } from './bounded-json.js';
 
 const list = (of: string, times: number): string => `{"x":[${`${of},`.repeat(times)}1]}`;
 
@@ -37,5 +37,28 @@ describe('JSON of others', () => {
   it('is a SyntaxError where it is no JSON', () => {
     expect(() => parseBounded(`{"x":"${'a'.repeat(70_000)}`)).toThrow(SyntaxError);
     expect(() => parseBounded('{')).toThrow(SyntaxError);
+  });
+});
+
+describe('JSON within the texts of a request', () => {
+  /** So many different keys in each of as many texts. */
+  const texts = (count: number, each: number): readonly string[] =>
+    Array.from({ length: count }, (_, text) => {
+      return JSON.stringify(Object.fromEntries(Array.from({ length: each }, (_, key) => [`k${text}_${key}`, 1])));
+    });
+
+  it.each([
+    ['one text', texts(1, 10_001)],
+    ['many texts', texts(40, 700)],
+  ])('is refused with more different keys than any request has: %s', (_what, many) => {
+    const json = new JsonTexts();
+    expect(() => many.map((text) => json.parse(text))).toThrow('hold at most 10000 different keys');
+  });
+
+  it('is read with many keys of which few are different', () => {
+    const json = new JsonTexts();
+    const [text = ''] = texts(1, 700);
+    const values = Array.from({ length: 40 }, () => json.parse(text));
+    expect(values.at(-1)).toEqual(JSON.parse(text));
   });
 });

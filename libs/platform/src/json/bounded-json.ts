@@ -1,3 +1,4 @@
+import { DIFFERENT_KEYS_MAX, hasManyDifferentKeys } from './different-keys.js';
 import { CONVERSATION_JSON } from './json-scan.js';
 import { DEPTH_MAX, type JsonBounds, JsonStructure, placeOf, QUOTE } from './json-structure.js';
 
@@ -47,6 +48,7 @@ export function parseNested(json: string): unknown {
 /** JSON that stands within the texts of one request: all of it together may have as much structure as what is around it. */
 export class JsonTexts {
   readonly #structure = new TextStructure(CONVERSATION_JSON);
+  readonly #differentKeys = new Set<string>();
   #characters = 0;
   #packed = 0;
 
@@ -76,6 +78,8 @@ export class JsonTexts {
   count(json: string): void {
     this.#characters += json.length;
     if (this.#characters > SHORT_CHARACTERS || json.length > SHALLOW_CHARACTERS) this.#structure.read(json);
+    if (this.#structure.keys > DIFFERENT_KEYS_MAX && hasManyDifferentKeys(json, this.#differentKeys))
+      throw new TooMuchStructure(`hold at most ${DIFFERENT_KEYS_MAX} different keys`);
   }
 }
 
