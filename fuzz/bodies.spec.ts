@@ -44,14 +44,11 @@ describe('Hostile bodies', () => {
   it('get only 2xx, 4xx and 503, and delay no other request', async () => {
     const { gateway, keys, people } = hostile;
     const order = { baseUrl: gateway.baseUrl, keys, people, reads: readsOf(gateway), count: BODIES, seed: 1 };
-    // The first run loads what is loaded on first use. What a body does, it does every time; the rest is the machine.
-    let busyMs = Number.POSITIVE_INFINITY;
-    for (let run = 0; run < 3 && busyMs >= yardstickMs(); run += 1) {
+    await expectNoLongStop(async () => {
       const report = await fuzzBodies(order);
       expect(report).toMatchObject({ wrong: [], sent: BODIES });
-      busyMs = Math.min(busyMs, report.longestStop.busyMs);
-    }
-    expect(busyMs).toBeLessThan(yardstickMs());
+      return report.longestStop.busyMs;
+    });
   });
 
   const inline = (data: string): string =>
@@ -68,17 +65,15 @@ describe('Hostile bodies', () => {
 
   it.each(largeBodies(16 * MIB, inline))('of 16 MiB delay no other request either: %s', async (_name, body) => {
     const bytes = body();
-    for (const path of ['/v1/messages', '/v1/images/generations']) {
-      let busyMs = Number.POSITIVE_INFINITY;
-      for (let time = 0; time < 3 && busyMs >= yardstickMs(); time += 1) {
+    for (const path of ['/v1/messages', '/v1/images/generations'])
+      await expectNoLongStop(async () => {
         const stops = new EventLoopStops();
         const status = await send(path, bytes);
-        busyMs = Math.min(busyMs, stops.take().busyMs);
+        const { busyMs } = stops.take();
         stops.close();
         expect([200, 400, 404, 413]).toContain(status);
-      }
-      expect(busyMs).toBeLessThan(yardstickMs());
-    }
+        return busyMs;
+      });
   });
 
   // Last: an operator's upstream that is in service takes the place of the sandbox.
@@ -88,6 +83,19 @@ describe('Hostile bodies', () => {
     expect(wrong).toEqual([]);
     expect(statuses[200]).toBeGreaterThan(0);
   }, 180_000);
+
+  /**
+   * Does the work three times at most, and compares its quickest with what the machine takes just then. The first time loads what is
+   * loaded on first use. What a body does, it does every time; the rest is the machine.
+   */
+  async function expectNoLongStop(work: () => Promise<number>): Promise<void> {
+    let [busyMs, mayTakeMs] = [Number.POSITIVE_INFINITY, 0];
+    for (let time = 0; time < 3 && busyMs >= mayTakeMs; time += 1) {
+      busyMs = Math.min(busyMs, await work());
+      mayTakeMs = yardstickMs();
+    }
+    expect(busyMs).toBeLessThan(mayTakeMs);
+  }
 
   async function send(path: string, body: Buffer): Promise<number | undefined> {
     const sent = httpRequest(hostile.gateway.baseUrl + path, {

@@ -1,7 +1,7 @@
 import { nextTurn } from '#platform';
 import { SerializedBody } from './serialized-body.js';
 
-const VALUE = { code: 200, data: [{ text: 'all words '.repeat(400_000) }] };
+const VALUE = { code: 200, data: [{ text: 'all words '.repeat(1_600_000) }] };
 
 describe('The body of an answer that may be long', () => {
   it('is written with other work in between, and is the same as when it is written at once', async () => {
