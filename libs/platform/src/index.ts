@@ -56,7 +56,7 @@ export { VERSION } from './health/version.js';
 export { randomId, timeOrderedId } from './identifiers/time-ordered-id.js';
 export { BodyBytes } from './json/body-bytes.js';
 export { JsonTexts, parseBounded, TooMuchStructure } from './json/bounded-json.js';
-export { DIFFERENT_KEYS_MAX, endOfString, hasManyDifferentKeys, isBeforeColon } from './json/different-keys.js';
+export { DIFFERENT_KEYS_MAX, endOfString, hasManyDifferentKeys, isBeforeColon } from './json/json-keys.js';
 export { charactersLeft, endOfPiece, jsonBytes, jsonPieces } from './json/json-pieces.js';
 export { CONVERSATION_JSON, JsonScan } from './json/json-scan.js';
 export type { JsonBounds } from './json/json-structure.js';

@@ -40,7 +40,7 @@ export type NoRoom = 'process' | 'account';
  * of what the other accounts leave, so that none can hold it all.
  */
 export class BodyBudget {
-  // Weak: the memory of a map that lived through a collection keeps what was deleted from it until a full one, bodies included.
+  // Weak: the discarded tables of a `Map` keep alive what was deleted from it, bodies included, until a full garbage collection.
   private readonly answers = new WeakMap<ServerResponse, Held>();
   private readonly accounts = new Map<string, number>();
   /** Those whose work goes on when their clients leave. */

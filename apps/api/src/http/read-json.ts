@@ -39,7 +39,10 @@ async function readLargeJson(bytes: Buffer, from: number, scan: JsonScan): Promi
   const parts = await parsedParts(bytes, from, scan.longStrings);
   await nextTurn();
   const structure = textOf(parts.structure);
-  if (scan.keys > DIFFERENT_KEYS_MAX) expectFewDifferentKeys(structure);
+  if (scan.keys > DIFFERENT_KEYS_MAX) {
+    expectFewDifferentKeys(structure);
+    await nextTurn();
+  }
   const value = parsedJson(structure, (message) => message.replaceAll(parts.mark, '…'));
   await nextTurn();
   if (mayHoldRefusedKeys(structure, scan) || keysIn(value) !== scan.keys) refuseKeys(structure);

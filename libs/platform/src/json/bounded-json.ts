@@ -1,4 +1,4 @@
-import { DIFFERENT_KEYS_MAX, hasManyDifferentKeys } from './different-keys.js';
+import { DIFFERENT_KEYS_MAX, hasManyDifferentKeys } from './json-keys.js';
 import { CONVERSATION_JSON } from './json-scan.js';
 import { DEPTH_MAX, type JsonBounds, JsonStructure, placeOf, QUOTE } from './json-structure.js';
 

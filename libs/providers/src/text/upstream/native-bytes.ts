@@ -19,9 +19,8 @@ const BRACE = 0x7b;
 
 /** Fields in front of those of an object that is not empty. */
 function withFront([first = Buffer.alloc(0), ...others]: RequestBytes, front: JsonObject): RequestBytes {
-  let place = 0;
-  // A call into native code takes longer than the one byte that there mostly is to look at.
-  while (place < first.length && first[place++] !== BRACE);
+  // Mostly the first byte, which a search in native code takes longer for.
+  const place = first[0] === BRACE ? 1 : first.indexOf(BRACE) + 1;
   const members = Buffer.from(`${JSON.stringify(front).slice(1, -1)},`);
   return [first.subarray(0, place), members, first.subarray(place), ...others];
 }

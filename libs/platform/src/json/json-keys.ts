@@ -1,9 +1,9 @@
-/** Different names of keys in a request: ten times what the longest list of tools has. */
+/** The most different keys of a request: ten times what the longest list of tools has. */
 export const DIFFERENT_KEYS_MAX = 10_000;
 
 /**
- * True when a JSON text, together with those before it, has more different keys than any request has. A parser keeps each new
- * one in a table of the whole process, and enlarging that table stops the process: after two million of them for 60 ms.
+ * True when a JSON text, together with those before it, has more different keys than a request may have. The parser keeps each
+ * new key in a table of the whole process. Enlarging that table stops all work: at two million keys for 60 ms.
  *
  * @param json need not be valid.
  * @param known keys so far, as they are written. Those of the text are added to it.
