@@ -44,6 +44,14 @@ describe('Reading JSON', () => {
     expect(order).toEqual(['other work', 'checks']);
   });
 
+  it('refuses many keys before what is no JSON as no JSON', async () => {
+    const keys = '"same":1,'.repeat(10_001);
+    for (const end of ['""'.repeat(400_000), '"" 1', '"', '"x', ''])
+      await expect(read(`[{${keys}${end}`)).rejects.toMatchObject(
+        refusal(/^"x?$/.test(end) ? 'no end' : 'not valid JSON'),
+      );
+  });
+
   it('takes many keys of which few are different, and texts that look like keys', async () => {
     const calls = Array.from({ length: 14_000 }, () => ({ name: 'a', 'x:y': 'a":b' }));
     for (const value of [{ calls }, different(10_000), Object.values(different(50_000)).map((_, at) => `"k${at}":`)])
