@@ -15,6 +15,6 @@ export const chatCodec: ProtocolCodec = {
   decoder: () => new ChatStreamDecoder(),
   producedReader: () => producedInChat,
   // Some vendors say in every chunk that the usage is null and the reply not finished: those need no parsing.
-  marks: { decode: /"(?:usage"\s*:\s*\{|finish_reason"\s*:\s*"|error"\s*:)/ },
+  marks: { decode: /"(?:usage"\s*:\s*\{|finish_reason"\s*:\s*"|error"\s*:)|(?:^|[\n\r])(?:data: ?)?\[DONE\]/ },
   mayReasonUnasked: true,
 };

@@ -262,7 +262,7 @@ describe('A chat stream', () => {
   });
 
   it.each([
-    ['breaks off before its end', [delta({ content: 'Hi' }), '[DONE]'], 'upstream_error'],
+    ['breaks off before its end', [delta({ content: 'Hi' })], 'upstream_error'],
     [
       'continues arguments of a call after other text',
       [tools(opening(0, 'a')), delta({ content: 'Hi' }), tools(piece(0, '{}'))],
@@ -299,4 +299,36 @@ it('A chunk of several choices is read with all of them, so that none is produce
   const choices = ['one', 'two'].map((content, index) => ({ index, delta: { content }, finish_reason: 'stop' }));
   const texts = decoder.push(JSON.stringify({ choices })).map((event) => ('text' in event ? event.text : ''));
   expect(texts).toEqual(['one', 'two']);
+});
+
+describe('A chat reply whose vendor never says why it ended', () => {
+  const say = [delta({ role: 'assistant', content: 'H' }), delta({ content: 'i' }), COUNTED];
+
+  it.each<[string, (object | string)[], TextEvent[]]>([
+    ['words', [...say, '[DONE]'], [{ type: 'text', text: 'Hi' }, STOP]],
+    [
+      'a call',
+      [tools(opening(0, 'a')), tools(piece(0, '{"city":"Rome"}')), COUNTED, '[DONE]'],
+      [...called(0, 'a', 'Rome'), CALLED],
+    ],
+    ['no words at all', [delta({ role: 'assistant', content: '' }), COUNTED, '[DONE]'], [STOP]],
+  ])('is complete where the stream says so behind %s', (_what, events, expected) => {
+    expect(read(...events)).toEqual(expected);
+  });
+
+  it('is broken off where the stream does not say that it is over', () => {
+    expect(() => read(...say)).toThrow(expect.objectContaining({ code: 'upstream_error' }));
+  });
+
+  it.each([null, undefined, ''])('is complete when it comes whole, with the reason %j', (finish_reason) => {
+    const whole = (message: object): TextEvent[] =>
+      readWhole(chatCodec, { choices: [{ index: 0, message, finish_reason }], usage: USAGE });
+    expect(whole({ role: 'assistant', content: 'Hi' })).toEqual([{ type: 'text', text: 'Hi' }, STOP]);
+    const tool_calls = [{ id: 'a', function: { name: 'tool_0', arguments: '{"city":"Rome"}' } }];
+    expect(whole({ content: null, tool_calls })).toEqual([...called(0, 'a', 'Rome'), CALLED]);
+    const two = ['one', 'two'].map((content, index) => ({ index, message: { content }, finish_reason }));
+    expect(readWhole(chatCodec, { choices: two, usage: USAGE })).toEqual([{ type: 'text', text: 'onetwo' }, STOP]);
+    expect(() => readWhole(chatCodec, { choices: [{ index: 0, finish_reason }] })).toThrow();
+    expect(() => readWhole(chatCodec, { choices: [] })).toThrow();
+  });
 });

@@ -124,6 +124,8 @@ export class ChatStreamDecoder implements StreamDecoder {
   #isThought = true;
   #hasReasoned = false;
   #hasSpoken = false;
+  /** Whether the vendor has said that the reply is over. */
+  #isDone = false;
   #usage: TextUsage | undefined;
   readonly #pages = new CitedPages();
   /** The content until now, and what has been noted about it. */
@@ -133,7 +135,9 @@ export class ChatStreamDecoder implements StreamDecoder {
   #listed: ListedPages | undefined = {};
 
   push(data: EventData): readonly TextEvent[] {
-    return data === DONE ? [] : this.read(parseReply(data));
+    if (data !== DONE) return this.read(parseReply(data));
+    this.#isDone = true;
+    return [];
   }
 
   /**
@@ -178,8 +182,10 @@ export class ChatStreamDecoder implements StreamDecoder {
   }
 
   end(): readonly TextEvent[] {
-    if (this.#reason === undefined) throw brokenOff();
-    return [...this.#citations(), ...this.#proof(), ...this.#calls.held(), this.#finish(this.#reason)];
+    // Some vendors never name a reason.
+    const reason = this.#reason ?? (this.#isDone ? 'stop' : undefined);
+    if (reason === undefined) throw brokenOff();
+    return [...this.#citations(), ...this.#proof(), ...this.#calls.held(), this.#finish(reason)];
   }
 
   reportedUsage(): TextUsage | undefined {
@@ -259,12 +265,15 @@ export function readChatReply(answer: JsonObject): readonly TextEvent[] {
   const reply: ChatReply = answer;
   const choices = reply.choices ?? [];
   // Copying a reply costs more than reading it, and nearly every one has a single choice.
-  if (choices.length < 2) return [...decoder.read(reply), ...decoder.end()];
-  const events = decoder.read({ ...reply, choices: choices.slice(0, 1) });
-  return [...events, ...choices.slice(1).flatMap((choice) => readOther(choice)), ...decoder.end()];
+  if (choices.length < 2) return whole(decoder, reply);
+  const first = whole(decoder, { ...reply, choices: choices.slice(0, 1) });
+  const others = choices.slice(1).flatMap((choice) => whole(new ChatStreamDecoder(), { choices: [choice] }));
+  return [...first.slice(0, -1), ...others.filter(({ type }) => type !== 'finish'), ...first.slice(-1)];
 }
 
-function readOther(choice: ChatChoice): readonly TextEvent[] {
-  const decoder = new ChatStreamDecoder();
-  return [...decoder.read({ choices: [choice] }), ...decoder.end()].filter(({ type }) => type !== 'finish');
+function whole(decoder: ChatStreamDecoder, reply: ChatReply): readonly TextEvent[] {
+  const events = decoder.read(reply);
+  // A whole message is over, also where its vendor names no reason.
+  if (reply.choices?.[0]?.message) decoder.push(DONE);
+  return [...events, ...decoder.end()];
 }

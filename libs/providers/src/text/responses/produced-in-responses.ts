@@ -2,18 +2,40 @@ import type { JsonValue } from '#contracts';
 import type { ReadProduced } from '../upstream/protocol-codec.js';
 
 /** Where the items of a response hold what the model wrote. */
-const WRITTEN: ReadonlySet<string> = new Set(['content', 'summary', 'text', 'refusal', 'arguments', 'input', 'code']);
+const WRITTEN: ReadonlySet<string> = new Set([
+  'content',
+  'summary',
+  'text',
+  'refusal',
+  'arguments',
+  'input',
+  'code',
+  'part',
+]);
 
 /** Reads one stream: every kind of item, in pieces, or whole where the server sends no pieces of it. */
 export function producedInResponses(): ReadProduced {
+  /** How many characters of each item have been read, by its place in the output. */
+  const lengths = new Map<JsonValue | undefined, number>();
+  const read = (index: JsonValue | undefined, text: string): string => {
+    lengths.set(index, (lengths.get(index) ?? 0) + text.length);
+    return text;
+  };
   const inPieces = new Set<JsonValue | undefined>();
-  return ({ type, delta, item, output_index: index }) => {
-    if (typeof type === 'string' && type.endsWith('.delta') && typeof delta === 'string') {
+  const parts = new Set<string>();
+  return (event) => {
+    const { type, delta, item, output_index: index } = event;
+    if (typeof type !== 'string') return '';
+    if (type.endsWith('.delta') && typeof delta === 'string') {
       inPieces.add(index);
-      return delta;
+      return read(index, delta);
     }
-    const isWhole = type === 'response.output_item.done' && !inPieces.has(index);
-    return isWhole ? written(item) : '';
+    if (type === 'response.output_item.done') return read(index, written(item).slice(lengths.get(index) ?? 0));
+    if (!type.endsWith('.done') || inPieces.has(index)) return '';
+    const part = JSON.stringify([index, event['content_index'], event['summary_index']]);
+    const text = parts.has(part) ? '' : written(event);
+    if (text !== '') parts.add(part);
+    return read(index, text);
   };
 }
 

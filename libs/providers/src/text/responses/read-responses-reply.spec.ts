@@ -241,3 +241,126 @@ it.each([null, { reason: 'max_tokens' }])(
     expect(readWhole(responsesCodec, response)).toEqual(finish);
   },
 );
+
+describe('A responses stream that says something only when it is whole', () => {
+  const over = (kind: string, fields: object, output_index = 0): object => ({
+    type: `response.${kind}.done`,
+    output_index,
+    ...fields,
+  });
+  const bare = { type: 'function_call', call_id: 'a', name: 'get_weather' };
+  const rome = over('function_call_arguments', { arguments: '{"city":"Rome"}' });
+  const summary = (text: string, summary_index = 0): object => over('reasoning_summary_text', { text, summary_index });
+  const part = (text: string, content_index = 0): object =>
+    over('content_part', { content_index, part: { type: 'output_text', text } });
+
+  it.each<[string, object[], TextEvent[]]>([
+    ['arguments', [added(bare), rome, done(bare)], [...called('a', 'Rome'), CALLED]],
+    [
+      'arguments beside an empty text of them',
+      [added(call('a')), rome, done(call('a'))],
+      [...called('a', 'Rome'), CALLED],
+    ],
+    ['arguments of an item that never closes', [added(bare), rome], [...called('a', 'Rome'), CALLED]],
+    [
+      'arguments once more, behind their pieces',
+      [added(bare), delta('function_call_arguments', '{"city":"Rome"}'), rome, done(call('a', 'Rome'))],
+      [...called('a', 'Rome'), CALLED],
+    ],
+    ['arguments of a call that was not announced', [rome, done(bare)], [...called('a', 'Rome'), CALLED]],
+    [
+      'arguments of two calls side by side',
+      [
+        added(bare),
+        added({ ...bare, call_id: 'b' }, 1),
+        over('function_call_arguments', { arguments: '{"city":"Oslo"}' }, 1),
+        rome,
+        done(bare),
+        done({ ...bare, call_id: 'b' }, 1),
+      ],
+      [...called('a', 'Rome'), ...called('b', 'Oslo'), CALLED],
+    ],
+    [
+      'arguments of two calls that never close',
+      [
+        added(bare),
+        added({ ...bare, call_id: 'b' }, 1),
+        over('function_call_arguments', { arguments: '{"city":"Oslo"}' }, 1),
+        rome,
+      ],
+      [...called('a', 'Rome'), ...called('b', 'Oslo'), CALLED],
+    ],
+    [
+      'words',
+      [added(message()), over('output_text', { content_index: 0, text: 'Hi' }), done(message())],
+      [{ type: 'text', text: 'Hi' }, STOP],
+    ],
+    ['words of a part', [added(message()), part('Hi'), done(message())], [{ type: 'text', text: 'Hi' }, STOP]],
+    ['words without any item', [over('output_text', { text: 'Hi' })], [{ type: 'text', text: 'Hi' }, STOP]],
+    [
+      'words again and again, which are said once',
+      [
+        added(message()),
+        delta('output_text', 'Hi'),
+        over('output_text', { content_index: 0, text: 'Hi' }),
+        part('Hi'),
+        done(message('Hi')),
+      ],
+      [{ type: 'text', text: 'Hi' }, STOP],
+    ],
+    [
+      'words of a second part, once in the part and once in the item',
+      [
+        added(message()),
+        { ...delta('output_text', 'Hi'), content_index: 0 },
+        part('Hi'),
+        part(' there', 1),
+        done(message('Hi', ' there', '!')),
+      ],
+      [{ type: 'text', text: 'Hi there!' }, STOP],
+    ],
+    [
+      'a refusal',
+      [added(message()), over('refusal', { content_index: 0, refusal: 'No.' }), done(message())],
+      [{ type: 'refusal', text: 'No.' }, STOP],
+    ],
+    [
+      'a refusal of a part',
+      [added(message()), over('content_part', { part: { type: 'refusal', refusal: 'No.' } })],
+      [{ type: 'refusal', text: 'No.' }, STOP],
+    ],
+    [
+      'a summary in two parts',
+      [
+        added({ type: 'reasoning' }),
+        summary('Hm'),
+        summary('Well', 1),
+        done({ type: 'reasoning', encrypted_content: 'sealed' }),
+      ],
+      [{ type: 'reasoning', text: 'Hm\n\nWell' }, { type: 'signature', signature: 'responses:sealed' }, STOP],
+    ],
+    [
+      'a part of a summary',
+      [
+        added({ type: 'reasoning' }),
+        over('reasoning_summary_part', { summary_index: 0, part: { type: 'summary_text', text: 'Hm' } }),
+      ],
+      [{ type: 'reasoning', text: 'Hm' }, STOP],
+    ],
+    [
+      'raw reasoning',
+      [over('reasoning_text', { content_index: 0, text: 'Hm' }), over('reasoning', { text: 'Hm' })],
+      [{ type: 'reasoning', text: 'Hm' }, STOP],
+    ],
+  ])('brings %s', (_what, events, expected) => {
+    expect(read(...events, completed())).toEqual(expected);
+  });
+
+  it('brings a call whose arguments no event names in its last event', () => {
+    expect(read(added(bare), done(bare), completed([call('a', 'Rome')]))).toEqual([...called('a', 'Rome'), CALLED]);
+    expect(read(added(message()), done(message()), completed([message('Hi')]))).toEqual([
+      { type: 'text', text: 'Hi' },
+      STOP,
+    ]);
+  });
+});

@@ -31,10 +31,21 @@ interface Response {
   } | null;
 }
 
-interface StreamEvent {
+/** A part of a message or of reasoning. */
+interface Part {
+  readonly type?: string;
+  readonly text?: string;
+  readonly refusal?: string;
+}
+
+interface StreamEvent extends Part {
   readonly type: string;
   readonly delta?: string;
+  readonly arguments?: string;
+  readonly part?: Part;
   readonly output_index?: number;
+  readonly content_index?: number;
+  readonly summary_index?: number;
   readonly item?: Item;
   readonly response?: Response;
   readonly error?: unknown;
@@ -74,17 +85,41 @@ const DELTAS: Readonly<Record<string, (delta: string) => TextEvent>> = {
   'response.function_call_arguments.delta': (json) => ({ type: 'arguments', json }),
 };
 
+/** The events that say a part again when it is over. Some servers say it there alone. */
+const WHOLE_PARTS: Readonly<Record<string, (event: StreamEvent) => TextEvent>> = {
+  'response.output_text.done': ({ text = '' }) => ({ type: 'text', text }),
+  'response.refusal.done': ({ refusal = '' }) => ({ type: 'refusal', text: refusal }),
+  'response.content_part.done': ({ part = {} }) => readPart(part),
+  'response.reasoning_summary_text.done': ({ text = '' }) => ({ type: 'reasoning', text }),
+  'response.reasoning_summary_part.done': ({ part = {} }) => readPart({ ...part, type: 'summary_text' }),
+  'response.reasoning_text.done': ({ text = '' }) => ({ type: 'reasoning', text }),
+  'response.reasoning.done': ({ text = '' }) => ({ type: 'reasoning', text }),
+  'response.function_call_arguments.done': ({ arguments: json = '' }) => ({ type: 'arguments', json }),
+};
+
 /** What stands between two parts of a summary when they become one text. */
 const PART_BREAK = '\n\n';
 
-/** The item whose pieces are passed on as they come. */
+/** An item that is not over, or not passed on. */
 interface OpenItem {
-  readonly isCall: boolean;
+  /** As it was announced, or as it is now that it is done; undefined where no event has named it. */
+  item: Item | undefined;
+  isDone: boolean;
   /** In the output; undefined where the server does not say. */
   readonly place: number | undefined;
-  /** Whether any piece of it has been passed on. */
-  hasPieces: boolean;
+  /** The places of the parts of which something has come; undefined where the server does not say. */
+  readonly parts: Set<number | undefined>;
+  /** How many characters have come. */
+  length: number;
+  /** Whether another part has been announced. */
+  isNextPart: boolean;
+  /** What has come of an item that waits for another to be over; undefined: it is passed on as it comes. */
+  readonly held: TextEvent[] | undefined;
 }
+
+const openItem = (item: Item | undefined, place: number | undefined, held?: TextEvent[]): OpenItem => {
+  return { item, isDone: false, place, parts: new Set(), length: 0, isNextPart: false, held };
+};
 
 /** Reads a responses stream. Of items that interleave, one is passed on as it comes and the others whole when they are done. */
 export class ResponsesStreamDecoder implements StreamDecoder {
@@ -92,8 +127,10 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   #open: OpenItem | undefined;
   /** Whether any item has come in pieces or whole: some servers send the whole response at its end and nothing before. */
   #hasItems = false;
-  /** The items that began while another was open: their places in the output, and what has come of them. */
-  readonly #waiting = new Map<number | undefined, string>();
+  /** The items that began, or came whole, while another was open, by their places in the output. */
+  readonly #waiting = new Map<number | undefined, OpenItem>();
+  /** The items that were done and had said nothing, by their places: the whole response may say it. */
+  readonly #silent = new Map<number | undefined, Item>();
   #response: Response | undefined;
   #reportedUsage: TextUsage | undefined;
   readonly #pages = new CitedPages();
@@ -112,7 +149,8 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       case 'response.output_item.added':
         return this.#openItem(event);
       case 'response.reasoning_summary_part.added':
-        return this.#beginPart(event);
+        if (this.#open) this.#open.isNextPart = true;
+        return [];
       case 'response.output_item.done':
         return this.#closeItem(event);
       case 'response.completed':
@@ -121,8 +159,10 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       case 'response.failed':
         this.#reportedUsage = atLeast(this.#reportedUsage, readUsage(event.response?.usage));
         throw reportedFailure(event.response?.error);
-      default:
-        return expectNoError(event);
+      default: {
+        const part = WHOLE_PARTS[event.type]?.(event);
+        return part ? this.#fill(event, part) : expectNoError(event);
+      }
     }
   }
 
@@ -131,21 +171,33 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     this.#reportedUsage = atLeast(this.#reportedUsage, readUsage(response.usage));
     const events = (response.output ?? []).flatMap((item, place) => this.#readUnread(item, place));
     this.#hasItems = true;
-    this.#waiting.clear();
+    // What the response does not name ends with what has come of it.
+    const unnamed = [this.#open, ...this.#waiting.values()].filter((open) => open !== undefined);
     this.#open = undefined;
+    this.#waiting.clear();
+    events.push(...unnamed.flatMap((open) => (open.item ? this.#rest(open, open.item) : [])));
+    events.push(...[...this.#silent.values()].filter(isCall).flatMap((item) => this.#readWhole(item)));
+    this.#silent.clear();
     return events;
   }
 
   /** What has been passed on in no way: of items that were never said to be done, those that waited, or came in no pieces. */
   #readUnread(item: Item, place: number): readonly TextEvent[] {
-    if (!this.#hasItems || this.#waiting.has(place)) return this.#readWhole(item);
-    if (this.#open?.place !== place || this.#open.hasPieces) return [];
-    return this.#open.isCall ? [argumentsEvent(item)] : this.#readWhole(item);
+    if (!this.#hasItems || this.#silent.delete(place)) return this.#readWhole(item);
+    const waiting = this.#waiting.get(place);
+    if (waiting) {
+      this.#waiting.delete(place);
+      return this.#rest(waiting, item);
+    }
+    const open = this.#open;
+    if (open?.place !== place) return [];
+    this.#open = undefined;
+    return this.#rest(open, item);
   }
 
   end(): readonly TextEvent[] {
     if (!this.#response) throw brokenOff();
-    const called = this.#called || (this.#response.output ?? []).some((item) => item.type === 'function_call');
+    const called = this.#called || (this.#response.output ?? []).some(isCall);
     return [finishEvent(this.#response, called, this.#reportedUsage)];
   }
 
@@ -154,89 +206,168 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   }
 
   heldBack(): string {
-    return [...this.#waiting.values()].join('');
+    const held = [...this.#waiting.values()].map(({ item, held: pieces = [] }) => {
+      const [whole, came] = [textOf(item ? partsOf(item) : []), textOf(pieces)];
+      return whole.length > came.length ? whole : came;
+    });
+    return held.join('');
   }
 
   #readWhole(item: Item): readonly TextEvent[] {
     return this.#items.item(readItem(item, this.#pages));
   }
 
-  #grow({ output_index: index }: StreamEvent, piece: TextEvent): readonly TextEvent[] {
-    const waiting = this.#waiting.get(index);
-    if (waiting !== undefined) {
-      this.#waiting.set(index, waiting + eventText(piece));
-      return [];
-    }
-    const open = this.#open ?? this.#begin(false, index);
-    if (piece.type === 'arguments' && !open.isCall) return [];
-    open.hasPieces = true;
-    return this.#items.piece([piece]);
+  /** A part that is over: nothing of it comes again. */
+  #fill(event: StreamEvent, part: TextEvent): readonly TextEvent[] {
+    const open = this.#waiting.get(event.output_index) ?? this.#open;
+    const place = placeOfPart(event);
+    if (eventText(part) === '') return [];
+    const hasCome =
+      open && (open.parts.has(place) || open.parts.has(undefined) || (place === undefined && open.length > 0));
+    return hasCome && (part.type !== 'arguments' || isCall(open.item)) ? [] : this.#grow(event, part);
   }
 
-  #beginPart(event: StreamEvent): readonly TextEvent[] {
-    return this.#open?.hasPieces ? this.#grow(event, { type: 'reasoning', text: PART_BREAK }) : [];
+  #grow(event: StreamEvent, piece: TextEvent): readonly TextEvent[] {
+    const { output_index: index } = event;
+    const waiting = this.#waiting.get(index);
+    if (waiting) return this.#say(waiting, placeOfPart(event), piece);
+    // Of a call whose name has not come yet.
+    if (piece.type === 'arguments' && !isCall(this.#open?.item)) {
+      this.#hasItems = true;
+      return this.#say(this.#wait(openItem(undefined, index, [])), placeOfPart(event), piece);
+    }
+    return this.#say(this.#open ?? this.#begin(undefined, index), placeOfPart(event), piece);
+  }
+
+  #say(open: OpenItem, part: number | undefined, piece: TextEvent): readonly TextEvent[] {
+    const isFirst = open.length === 0;
+    const isApart = piece.type === 'reasoning' && !isFirst && (open.isNextPart || !open.parts.has(part));
+    const said: TextEvent = isApart ? { type: 'reasoning', text: PART_BREAK + piece.text } : piece;
+    open.isNextPart = false;
+    open.parts.add(part);
+    open.length += eventText(piece).length;
+    if (open.held) {
+      open.held.push(said);
+      return [];
+    }
+    return this.#items.piece(isFirst && isCall(open.item) && open.item ? [callEvent(open.item), said] : [said]);
   }
 
   #openItem({ item, output_index: index }: StreamEvent): readonly TextEvent[] {
-    const isCall = item?.type === 'function_call';
-    this.#called ||= isCall;
-    if (this.#open) {
-      this.#waiting.set(index, '');
-      return [];
-    }
-    this.#begin(isCall, index);
-    return isCall ? this.#items.piece([callEvent(item)]) : [];
+    this.#called ||= isCall(item);
+    const waiting = this.#waiting.get(index);
+    if (waiting) waiting.item ??= item;
+    else if (this.#open) this.#wait(openItem(item, index, []));
+    else this.#begin(item, index);
+    return [];
   }
 
-  #begin(isCall: boolean, place: number | undefined): OpenItem {
+  #wait(open: OpenItem): OpenItem {
+    this.#silent.delete(open.place);
+    this.#waiting.set(open.place, open);
+    return open;
+  }
+
+  #begin(item: Item | undefined, place: number | undefined): OpenItem {
     this.#hasItems = true;
+    this.#silent.delete(place);
     this.#items.begin();
-    this.#open = { isCall, place, hasPieces: false };
+    this.#open = openItem(item, place);
     return this.#open;
   }
 
   #closeItem({ item, output_index: index }: StreamEvent): readonly TextEvent[] {
     if (!item) return [];
     this.#hasItems = true;
-    this.#called ||= item.type === 'function_call';
+    this.#called ||= isCall(item);
     const open = this.#open;
-    if (this.#waiting.delete(index) || !open) return this.#readWhole(item);
+    const waiting = this.#waiting.get(index);
+    if (open && (waiting || (open.place !== index && open.place !== undefined && index !== undefined))) {
+      const ended = waiting ?? this.#wait(openItem(item, index, []));
+      ended.item = item;
+      ended.isDone = true;
+      return [];
+    }
     this.#open = undefined;
-    if (open.hasPieces) return this.#items.piece([...readCitations(item, this.#pages), ...readProof(item)]);
-    return open.isCall ? [argumentsEvent(item)] : this.#readWhole(item);
+    this.#waiting.delete(index);
+    return [...this.#rest(waiting ?? open ?? openItem(item, index), item), ...this.#ended()];
+  }
+
+  /** The items that were done before the one they waited for. */
+  #ended(): readonly TextEvent[] {
+    const ended = [...this.#waiting.values()].filter(({ isDone }) => isDone);
+    return ended.flatMap((open) => {
+      this.#waiting.delete(open.place);
+      return open.item ? this.#rest(open, open.item) : [];
+    });
+  }
+
+  /** What an item that is over says and has not been passed on. */
+  #rest(open: OpenItem, item: Item): readonly TextEvent[] {
+    const parts = partsOf(item);
+    const { length } = textOf(parts);
+    if (open.held && open.length > length)
+      return this.#items.item([
+        ...(isCall(item) ? [callEvent(item)] : []),
+        ...open.held,
+        ...readNotes(item, this.#pages),
+      ]);
+    if (!open.held && open.length > 0) return this.#missing(open, item, length > open.length ? parts : []);
+    if (length === 0) this.#silent.set(open.place, item);
+    return length === 0 && isCall(item) ? [] : this.#readWhole(item);
+  }
+
+  /** Whole parts of which no piece has come. */
+  #missing(open: OpenItem, item: Item, parts: readonly TextEvent[]): readonly TextEvent[] {
+    const unread = isCall(item) || open.parts.has(undefined) ? [] : [...parts.entries()];
+    const missing = unread.filter(([place, part]) => !open.parts.has(place) && eventText(part) !== '');
+    const events = missing.flatMap(([place, part]) => this.#say(open, place, part));
+    return [...events, ...this.#items.piece(readNotes(item, this.#pages))];
   }
 }
+
+const isCall = (item: Item | undefined): boolean => item?.type === 'function_call';
+const placeOfPart = ({ content_index: content, summary_index: summary }: StreamEvent): number | undefined =>
+  content ?? summary;
+const textOf = (events: readonly TextEvent[]): string => events.map(eventText).join('');
 
 const callEvent = (item: Item): TextEvent => ({ type: 'call', id: item.call_id ?? '', name: item.name ?? '' });
 const argumentsEvent = (item: Item): TextEvent => ({ type: 'arguments', json: item.arguments ?? '' });
 
-function readProof({ type, encrypted_content: proof }: Item): TextEvent[] {
-  return type === 'reasoning' && proof ? [{ type: 'signature', signature: markSignature('responses', proof) }] : [];
+function readPart({ type, text, refusal }: Part): TextEvent {
+  if (type === 'reasoning_text' || type === 'summary_text') return { type: 'reasoning', text: text ?? '' };
+  return refusal && !text ? { type: 'refusal', text: refusal } : { type: 'text', text: text ?? '' };
 }
 
-const readCitations = ({ type, content }: Item, pages: CitedPages): TextEvent[] =>
-  type === 'message' ? pages.read(content ?? []) : [];
-
-function readItem(item: Item, pages: CitedPages): TextEvent[] {
+/** What an item says, part by part. */
+function partsOf(item: Item): TextEvent[] {
   switch (item.type) {
-    case 'message': {
-      const said = (item.content ?? []).flatMap(({ text, refusal }): TextEvent[] => {
-        if (text) return [{ type: 'text', text }];
-        return refusal ? [{ type: 'refusal', text: refusal }] : [];
-      });
-      return [...said, ...readCitations(item, pages)];
-    }
+    case 'message':
+      return (item.content ?? []).map(readPart);
     case 'function_call':
-      return [callEvent(item), argumentsEvent(item)];
+      return [argumentsEvent(item)];
     case 'reasoning': {
       // Open models show their reasoning itself, and no summary of it.
       const parts = item.summary?.length ? item.summary : (item.content ?? []);
-      const text = parts.map((part) => part.text ?? '').join(PART_BREAK);
-      return [...(text === '' ? [] : [{ type: 'reasoning' as const, text }]), ...readProof(item)];
+      return parts.map(({ text = '' }) => ({ type: 'reasoning', text }));
     }
     default:
       return [];
   }
+}
+
+/** What stands beside the words of an item: the pages that it cites, or the proof of its reasoning. */
+function readNotes({ type, content, encrypted_content: proof }: Item, pages: CitedPages): TextEvent[] {
+  if (type === 'message') return pages.read(content ?? []);
+  return type === 'reasoning' && proof ? [{ type: 'signature', signature: markSignature('responses', proof) }] : [];
+}
+
+function readItem(item: Item, pages: CitedPages): TextEvent[] {
+  const parts = partsOf(item);
+  if (isCall(item)) return [callEvent(item), ...parts];
+  const text = item.type === 'reasoning' ? parts.map(eventText).join(PART_BREAK) : '';
+  const said = item.type === 'reasoning' ? [{ type: 'reasoning' as const, text }] : parts;
+  return [...said.filter((part) => eventText(part) !== ''), ...readNotes(item, pages)];
 }
 
 /** With the status 200 some servers send an error alone, which is of no type. */
@@ -256,7 +387,7 @@ export function readResponsesReply(answer: JsonObject): readonly TextEvent[] {
   // What says neither words nor how it ended is no reply, whatever its status.
   const isNone = !Array.isArray(output) || (output.length === 0 && status === undefined);
   if (isNone || UNFINISHED.has(status)) throw brokenOff();
-  const called = output.some((item) => item.type === 'function_call');
+  const called = output.some(isCall);
   const pages = new CitedPages();
   const items = new ItemBreaks();
   const read = output.flatMap((item) => items.item(readItem(item, pages)));

@@ -136,6 +136,18 @@ const UNUSUAL: readonly (readonly [keyof typeof PROTOCOL_CODECS, string, readonl
     [{ type: 'response.output_item.done', item: { type: 'custom_tool_call', call_id: 'c', input: 'abcdefghi' } }],
   ],
   [
+    'responses',
+    'parts and items that come whole',
+    [
+      { type: 'response.output_text.done', output_index: 0, content_index: 0, text: 'abc' },
+      { type: 'response.content_part.done', output_index: 0, content_index: 0, part: { text: 'abc' } },
+      { type: 'response.output_item.done', output_index: 0, item: { content: [{ text: 'abc' }] } },
+      { type: 'response.custom_tool_call_input.done', output_index: 1, input: 'def' },
+      { type: 'response.function_call_arguments.delta', output_index: 2, delta: 'ghi' },
+      { type: 'response.function_call_arguments.done', output_index: 2, arguments: 'ghi' },
+    ],
+  ],
+  [
     'messages',
     "a call of a tool of the vendor's",
     [
@@ -170,4 +182,27 @@ it('A decoder returns text it holds back, for counting', () => {
   for (const event of UNUSUAL.find(([, what]) => what === 'items that interleave')?.[2] ?? [])
     responses.push(JSON.stringify(event));
   expect(responses.heldBack?.()).toBe('abcdefghi');
+});
+
+describe('A tap on a chat stream whose finish reason stays null', () => {
+  const usage = { choices: [], usage: { prompt_tokens: 11, completion_tokens: 7 } };
+  const tapOn = (events: readonly (object | string)[]): RelayTap => {
+    const tap = new RelayTap(PROTOCOL_CODECS.chat);
+    for (const event of events) tap.see(Buffer.from(asStream([event])));
+    return tap;
+  };
+
+  it.each([
+    ['words', REPLIES.chat.word('Hello')],
+    ['calls', called({ index: 0, id: 'c', function: { name: 'f', arguments: '{}' } })],
+  ])('treats it as finished after %s where the stream says so', (_what, said) => {
+    const tap = tapOn([said, usage, '[DONE]']);
+    tap.end();
+    expect(tap.outcome()).toMatchObject({ usage: { outputTokens: 7 }, failure: undefined });
+  });
+
+  it('treats it as broken where the stream does not say so', () => {
+    const tap = tapOn([REPLIES.chat.word('say [DONE]'), usage]);
+    expect(() => tap.end()).toThrow(expect.objectContaining({ code: 'upstream_error' }));
+  });
 });

@@ -48,4 +48,16 @@ describe('The bounds of a stream', () => {
       for (let times = 0; times < 100; times += 1) bounds.see(event);
     }).not.toThrow();
   });
+
+  it.each(['data: [DONE]\n\n', ': wait\n\ndata:[DONE]\r\n\r\n'])(
+    'let no stream count as a reply that is over before it begins: %j',
+    (end) => {
+      expect(() => new StreamBounds().see(Buffer.from(end))).toThrow(
+        expect.objectContaining({ code: 'upstream_error' }),
+      );
+      const bounds = new StreamBounds();
+      bounds.see(Buffer.from('data: {"choices":[]}\n\n'));
+      bounds.see(Buffer.from(end));
+    },
+  );
 });

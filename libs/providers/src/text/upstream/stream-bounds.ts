@@ -1,5 +1,7 @@
 import { GatewayError } from '#contracts';
 import { PieceCount } from '#platform';
+import { brokenOff } from './codec-failures.js';
+import { DONE } from './server-sent-events.js';
 import { ReplyTooLarge } from '../../http/reply-too-large.js';
 import { REPLY_MS_MAX } from './upstream-http.js';
 
@@ -18,6 +20,7 @@ export class StreamBounds {
   readonly #pieces: PieceCount;
   #bytes = 0;
   #emptyBytes = 0;
+  #hasBegun = false;
 
   constructor(private readonly now = () => performance.now()) {
     this.#begunMs = now();
@@ -37,13 +40,20 @@ export class StreamBounds {
       throw new GatewayError('upstream_timeout', 'The upstream took too long.');
   }
 
-  /** Takes note of whole events. @throws GatewayError `upstream_error` where too much of them said nothing. */
+  /** Takes note of whole events. @throws GatewayError `upstream_error` where too much of them said nothing, or nothing but the end came. */
   see(events: Buffer): void {
+    if (!this.#hasBegun) this.#begin(events.toString('latin1'));
     this.#emptyBytes += events.length;
     // Looked at once in a while alone: most events say something.
     if (this.#emptyBytes < EMPTY_BYTES_MAX) return;
     if (!SAYS_SOMETHING.test(events.toString('latin1')))
       throw new GatewayError('upstream_error', 'The upstream sent much that says nothing.');
     this.#emptyBytes = 0;
+  }
+
+  #begin(events: string): void {
+    const first = SAYS_SOMETHING.exec(events);
+    if (first && events.startsWith(DONE, first.index + first[0].length - 1)) throw brokenOff();
+    this.#hasBegun = first !== null;
   }
 }
