@@ -14,6 +14,7 @@ export { runSmoke } from './media/smoke/run-smoke.js';
 export { VERIFY_REMEDIES, type VerifyProblem } from './media/verify-remedies.js';
 export { IsUpstreamKey } from './routed-entry.js';
 export { accountIn, callProofIn, isBehindCall } from './text/chat/chat-proofs.js';
+export { type MarkedProof, markedProof } from './text/upstream/signatures.js';
 export { checkUpstream, fieldName, type UpstreamMistake } from './text/check-upstreams.js';
 export { DEFAULT_MODEL_LIMITS, knownLimits, type ModelLimits } from './text/model-limits.js';
 export {

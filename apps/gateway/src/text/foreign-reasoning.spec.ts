@@ -1,5 +1,6 @@
 import type { JsonObject } from '#contracts';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../testing/text-vendor/text-gateway.js';
+import { FakeTextVendor } from '../testing/text-vendor/fake-text-vendor.js';
 import { type Style, STYLES, textRequest } from '../testing/text-vendor/text-requests.js';
 
 const MARKED = ['gemini:GSIG', 'messages:MSIG', 'responses:RSIG', 'chat:at_call:CSIG'] as const;
@@ -183,6 +184,138 @@ describe('Reasoning whose proof a client dropped', () => {
       id: `rs_${'0a'.repeat(25)}`,
       summary,
     });
+  });
+});
+
+/** What a vendor says of a proof that another of its accounts made. */
+const REFUSALS = {
+  responses: {
+    error: {
+      message: 'The encrypted content could not be verified. Reason: organization_id did not match.',
+      type: 'invalid_request_error',
+      param: null,
+      code: null,
+    },
+  },
+  messages: {
+    type: 'error',
+    error: { type: 'invalid_request_error', message: 'messages.1.content.0: Invalid `signature` in `thinking` block' },
+  },
+  gemini: { error: { code: 400, message: 'Thought signature is not valid.', status: 'INVALID_ARGUMENT' } },
+  chat: { error: { message: 'Corrupted thought signature.', code: 400 } },
+} as const;
+
+const PROTOCOLS = ['responses', 'messages', 'gemini', 'chat'] as const;
+
+/** The same vendor's replies with a proof by which it knows them again. */
+const proving = (json: string): string =>
+  json
+    .replaceAll(/"(proof|sealed)"/g, '"PROOF_OF_FIRST"')
+    .replaceAll('"thought":true', '"thought":true,"thoughtSignature":"PROOF_OF_FIRST"')
+    .replaceAll(
+      '"type":"function"',
+      '"extra_content":{"google":{"thought_signature":"PROOF_OF_FIRST"}},"type":"function"',
+    );
+
+/** The proof in an answer; one interface has a place for a single proof, in which the gateway packs the thoughts as well. */
+function proofIn(answer: string): string {
+  const packed = /"([a-z]+@\w+:)~([\w-]+)"/.exec(answer);
+  if (!packed) return /"([^"]*PROOF_OF_FIRST)"/.exec(answer)?.[1] ?? '';
+  const unpacked = JSON.parse(Buffer.from(packed[2] ?? '', 'base64url').toString()) as string[][];
+  return `${packed[1]}${unpacked.at(-1)?.at(-1)}`;
+}
+
+describe('A conversation of a model with upstreams of two accounts', () => {
+  let gateway: TextGateway;
+  let second: FakeTextVendor;
+  beforeAll(async () => {
+    second = await FakeTextVendor.start();
+    const more = PROTOCOLS.map(
+      (protocol) =>
+        `  - { id: second-${protocol}, protocol: ${protocol}, base_url: "${second.baseUrl}", models: { ${MODEL_OVER[protocol]}: m }, priority: 1 }\n`,
+    );
+    gateway = await startTextGateway({}, { more: more.join('') });
+    gateway.vendor.rewrite = proving;
+    const call = { id: 'c', name: 'f', args: {} };
+    gateway.vendor.script = () => ({ reasoning: 'deep', text: '', call });
+    // The first account is away in the second turn.
+    gateway.vendor.spoiled.set('turn two', { status: 503, body: {} });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await second.stop();
+  });
+
+  async function ask(style: Style, model: string, stream: boolean, more: object = {}): Promise<string> {
+    const { path, headers, body } = textRequest(style, { key: gateway.key, model, stream });
+    const answer = await fetch(gateway.baseUrl + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ ...body, ...more }),
+    });
+    const text = await answer.text();
+    expect([answer.status, text]).toEqual([200, expect.not.stringContaining('invalid')]);
+    return text;
+  }
+
+  const pairs = STYLES.flatMap((style) => PROTOCOLS.map((protocol) => ({ style, protocol })));
+  it.each(pairs)(
+    'goes on without the proofs of the first in the $style style over $protocol',
+    async ({ style, protocol }) => {
+      second.spoiled.set('PROOF_OF_FIRST', { status: 400, body: REFUSALS[protocol] });
+      const model = MODEL_OVER[protocol];
+      const passes = style === protocol;
+      for (const stream of [false, true]) {
+        const proof = proofIn(await ask(style, model, stream));
+        expect(proof).toMatch(passes ? /^PROOF_OF_FIRST$/ : new RegExp(`^${protocol}@[0-9a-f]{8}:`));
+        const again = conversation(style, proof);
+        await ask(style, model, stream, again);
+        expect(gateway.vendor.last.text).toContain('"PROOF_OF_FIRST"');
+        const before = second.seen.length;
+        await ask(style, model, stream, JSON.parse(JSON.stringify(again).replaceAll('"y"', '"turn two"')) as object);
+        expect(second.last.text).not.toContain('PROOF_OF_FIRST');
+        expect(second.last.text).toMatch(/"name":"f"/);
+        // What says whose it is never gets there; what passed through unmarked is refused once, and asked for without it.
+        expect(second.seen.length - before).toBe(passes ? 2 : 1);
+        expect(gateway.vendor.last.text).toContain('turn two');
+      }
+    },
+  );
+
+  it.each(STYLES)('goes on without proofs that were lost or cut, in the %s style', async (style) => {
+    gateway.vendor.isStrict = true;
+    for (const stream of [false, true])
+      for (const proof of ['cut', '', undefined]) {
+        const asked = JSON.parse(JSON.stringify(conversation(style, proof ?? 'LOST'))) as object;
+        const said =
+          proof === undefined
+            ? (JSON.parse(
+                JSON.stringify(asked).replaceAll(
+                  /,"(signature|encrypted_content|thoughtSignature|thought_signature)":"LOST"/g,
+                  '',
+                ),
+              ) as object)
+            : asked;
+        await ask(style, MODEL_OVER[style], stream, said);
+        expect(gateway.vendor.last.text).toContain('"f"');
+      }
+    gateway.vendor.isStrict = false;
+  });
+
+  it('hears the refusal that stays without them', async () => {
+    const refusal = { status: 400, body: REFUSALS.messages };
+    gateway.vendor.spoiled.set('never', refusal);
+    const before = gateway.vendor.seen.length;
+    const { path, headers, body } = textRequest('messages', {
+      key: gateway.key,
+      model: MODEL_OVER.messages,
+      stream: false,
+    });
+    const said = { ...body, ...conversation('messages', 'PROOF'), system: 'never' };
+    const { status, body: answer } = await gateway.send('POST', path, said, headers);
+    expect([status, JSON.stringify(answer)]).toEqual([400, expect.stringContaining('Invalid `signature`')]);
+    expect(gateway.vendor.seen.length - before).toBe(2);
+    expect(second.last.text).not.toContain('never');
   });
 });
 

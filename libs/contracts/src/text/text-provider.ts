@@ -19,8 +19,11 @@ export interface TextCall {
   readonly request: () => TextRequest;
   /** True: the body is rewritten even for an upstream of its own style, because the caller's lacks what the gateway added. */
   readonly isTranslated?: boolean;
-  /** The caller's body in its own style, ready to pass through. */
-  readonly native: () => NativeBody;
+  /**
+   * The caller's body in its own style, ready to pass through, with those proofs of reasoning that the vendor account made, by its
+   * mark, and those that do not say who made them; undefined: with none. The same body where there is nothing to leave out.
+   */
+  readonly native: (account: string | undefined) => NativeBody;
   /** Called when an upstream has begun to reply, once for each that is asked. */
   readonly onReply?: (progress: ReplyProgress) => void;
   /** Headers of the caller that mean something to an upstream of the same protocol, for example `anthropic-beta`. */

@@ -21,6 +21,7 @@ export interface UpstreamRow {
   readonly id: string;
   readonly protocol: string;
   readonly base_url: string | null;
+  readonly vendor_account: string | null;
   readonly api_key_sealed: Buffer | null;
   readonly models: JsonObject;
   readonly embedding_models: JsonObject;
@@ -41,13 +42,13 @@ export interface UpstreamRow {
 }
 
 export const UPSTREAM_COLUMNS = `id, protocol, base_url, api_key_sealed, models, weight, priority, timeouts,
-  output_limit_field, allow, fetches_urls, model_limits, translation, embedding_models, enabled, created_at, updated_at,
+  output_limit_field, allow, fetches_urls, model_limits, translation, embedding_models, settings ->> 'vendor_account' as vendor_account, enabled, created_at, updated_at,
   ${REVISION} as revision`;
 
 /** The settings in a row as an operator would send them, the key left out. */
 export function settingsOf(row: UpstreamRow): JsonObject {
   const { id, protocol, base_url, models, weight, priority, timeouts, output_limit_field, enabled } = row;
-  const { allow, fetches_urls, model_limits, translation, embedding_models } = row;
+  const { allow, fetches_urls, model_limits, translation, embedding_models, vendor_account } = row;
   const settings = {
     id,
     protocol,
@@ -63,5 +64,9 @@ export function settingsOf(row: UpstreamRow): JsonObject {
     translation,
     enabled,
   };
-  return base_url === null ? settings : { ...settings, base_url };
+  return {
+    ...settings,
+    ...(base_url !== null && { base_url }),
+    ...(vendor_account !== null && { vendor_account }),
+  };
 }

@@ -110,11 +110,20 @@ export function limited(request: TextRequest, limit: number | undefined): TextRe
 }
 
 /** Stops a request whose caller has left from asking an upstream, which nothing would be charged for. */
-export function unlessLeft<T>(caller: CallerPresence, read: () => T): () => T {
-  return () => {
+export function unlessLeft<Given extends readonly unknown[], T>(
+  caller: CallerPresence,
+  read: (...given: Given) => T,
+): (...given: Given) => T {
+  return (...given) => {
     if (caller.hasLeft) throw new Error('the caller has left');
-    return read();
+    return read(...given);
   };
+}
+
+/** Makes what is asked for again of the same name but once. */
+export function latest<T>(make: (name: string | undefined) => T): (name: string | undefined) => T {
+  let made: { readonly name: string | undefined; readonly value: T } | undefined;
+  return (name) => (made?.name === name && made ? made : (made = { name, value: make(name) })).value;
 }
 
 export function once<T>(make: () => T): () => T {

@@ -26,6 +26,7 @@ import {
   holdOrderOf,
   isLarge,
   limited,
+  latest,
   once,
   outputOf,
   reportToolsLeftOut,
@@ -177,7 +178,8 @@ export class TextService {
     // What the caller did not limit is limited to what is held for it.
     const added = limit === undefined ? Math.floor(hold.outputTokens / replies) - beside : undefined;
     const request = once(() => limited(codec.read(order.body, model, stream), added));
-    const native = once(() => withoutForeignReasoning(codec.style, codec.native(order.body, order.bytes, added)));
+    const own = once(() => codec.native(order.body, order.bytes, added));
+    const native = latest((account) => withoutForeignReasoning(codec.style, own(), account));
     const exchange = new TextExchange({
       hold,
       request,

@@ -166,7 +166,15 @@ function openEntry(entry: UpstreamEntry, wordDelayMs: number): OpenTextProvider 
     thinking: entry.translation.thinking,
     takesSampling: entry.translation.sampling && entry.translation.sampling === 'sent',
   };
-  const upstream = { id, codec: PROTOCOL_CODECS[protocol], http, key: entry.key, options, policy: entry.allow };
+  const upstream = {
+    id,
+    codec: PROTOCOL_CODECS[protocol],
+    http,
+    key: entry.key,
+    options,
+    policy: entry.allow,
+    vendorAccount: entry.vendor_account,
+  };
   const embeddingModels = new Map(Object.entries(entry.embedding_models));
   return {
     provider: new HttpTextProvider(upstream),

@@ -15,7 +15,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { LACKING_TOOLS, type LackingTools, TEXT_PROTOCOLS, type TextProtocol, type UpstreamPolicy } from '#contracts';
-import { IsUpstreamAddress, RoutedEntry } from '../routed-entry.js';
+import { IsUpstreamAddress, IsUpstreamName, RoutedEntry } from '../routed-entry.js';
 
 const LIMIT_FIELDS = ['max_tokens', 'max_completion_tokens'] as const;
 
@@ -179,6 +179,14 @@ export class UpstreamEntry extends RoutedEntry {
   @ValidateIf((entry: UpstreamEntry) => entry.protocol !== 'sandbox')
   @IsUpstreamAddress()
   base_url!: string;
+
+  /**
+   * What proofs of reasoning belong to: entries of one organisation of a vendor, of which each can read what the others made, have
+   * one name. Absent: the entry's own id.
+   */
+  @IsOptional()
+  @IsUpstreamName()
+  vendor_account?: string;
 
   /** Public model name to the upstream's own name for it. */
   @IsObject()

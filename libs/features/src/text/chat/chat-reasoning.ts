@@ -9,7 +9,7 @@ import {
   type ReasoningPart,
   type ReplyBlock,
 } from '#contracts';
-import { callProofIn, isBehindCall } from '#providers';
+import { callProofIn, isBehindCall, markedProof } from '#providers';
 
 /** Where a client library keeps the proof that stood at a call. */
 export const proofAtCall = (signature: string): JsonObject => ({ google: { thought_signature: signature } });
@@ -35,10 +35,12 @@ function readDetail(detail: JsonObject): ReasoningPart[] {
 
 /** Whether a vendor wants its proof on the very part that it came with; others want it in front of all that follows. */
 export const belongsToOnePart = (signature: string): boolean =>
-  signature.startsWith('gemini:') || callProofIn(chatProofIn(signature)) !== undefined;
+  markedProof(signature)?.signer === 'gemini' || callProofIn(chatProofIn(signature)) !== undefined;
 
-const CHAT = 'chat:';
-const chatProofIn = (signature: string): string => (signature.startsWith(CHAT) ? signature.slice(CHAT.length) : '');
+function chatProofIn(signature: string): string {
+  const marked = markedProof(signature);
+  return marked?.signer === 'chat' ? marked.proof : '';
+}
 
 /** Whether a proof belongs to the call that it follows. */
 export const followsItsCall = (signature: string): boolean => isBehindCall(chatProofIn(signature));

@@ -4,7 +4,7 @@ import type { JsonTexts } from '#platform';
 /** What follows the protocol in a proof that carries texts too. */
 const CARRIES = '~';
 
-const MARK = /^([a-z]+:)(.*)$/s;
+const MARK = /^([a-z]+(?:@[0-9a-f]{8})?:)(.*)$/s;
 
 /** A reasoning with its proof. */
 type Proven = Required<Pick<ReasoningPart, 'text' | 'signature'>>;
@@ -16,9 +16,11 @@ type Proven = Required<Pick<ReasoningPart, 'text' | 'signature'>>;
 export function carriedProof(reasoning: readonly Proven[]): string | undefined {
   const [first] = reasoning;
   if (!first) return undefined;
-  const mark = MARK.exec(first.signature)?.[1];
+  const marked = reasoning.map(({ text, signature }) => ({ text, mark: MARK.exec(signature)?.[1], signature }));
+  // All are one vendor's; what says only where its reasoning belongs does not name the account.
+  const mark = (marked.find((each) => each.mark?.includes('@')) ?? marked[0])?.mark;
   if (mark === undefined || (reasoning.length === 1 && first.text === '')) return first.signature;
-  const unmarked = reasoning.map(({ text, signature }) => [text, signature.slice(mark.length)]);
+  const unmarked = marked.map((each) => [each.text, each.signature.slice(each.mark?.length ?? 0)]);
   return `${mark}${CARRIES}${Buffer.from(JSON.stringify(unmarked)).toString('base64url')}`;
 }
 

@@ -10,6 +10,7 @@ import {
   type ReplyBlock,
   type TextUsage,
 } from '#contracts';
+import { markedProof } from '#providers';
 import { stepBlocks, writeCitation } from '../hosted-tools/messages-steps.js';
 import { readableBlocks } from '../parsed-arguments.js';
 import { newTextId } from '../text-id.js';
@@ -51,8 +52,10 @@ export function writeMessagesUsage(usage: MessagesTokens = NO_TOKENS, searches =
 }
 
 /** Whether a proof without words belongs to a thought of this interface whose words its vendor does not show. */
-export const isUnsaid = (proof: string): boolean =>
-  proof.startsWith('messages:') && !proof.startsWith(`messages:${REDACTED}`);
+export function isUnsaid(proof: string): boolean {
+  const marked = markedProof(proof);
+  return marked?.signer === 'messages' && !marked.proof.startsWith(REDACTED);
+}
 
 /** A finished block as a content block; the arguments of a call are known to be an object. */
 function contentBlock(block: Extract<ReplyBlock, { type: 'call' | 'reasoning' }>): MessagesReplyBlock {

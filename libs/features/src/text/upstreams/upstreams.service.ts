@@ -10,12 +10,12 @@ const LIST = `select ${UPSTREAM_COLUMNS} from upstream where kind = 'text' order
 const READ = `select ${UPSTREAM_COLUMNS} from upstream where kind = 'text' and id = $1`;
 const ADD = `
 insert into upstream (id, protocol, base_url, models, weight, priority, timeouts, output_limit_field, enabled, api_key_sealed,
-  allow, fetches_urls, model_limits, translation, embedding_models)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) on conflict (id) do nothing returning ${UPSTREAM_COLUMNS}`;
+  allow, fetches_urls, model_limits, translation, embedding_models, settings)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) on conflict (id) do nothing returning ${UPSTREAM_COLUMNS}`;
 const CHANGE = `
 update upstream set protocol = $2, base_url = $3, models = $4, weight = $5, priority = $6, timeouts = $7,
   output_limit_field = $8, enabled = $9, api_key_sealed = $10, allow = $11, fetches_urls = $12, model_limits = $13,
-  translation = $14, embedding_models = $15, updated_at = now()
+  translation = $14, embedding_models = $15, settings = $16, updated_at = now()
 where id = $1 returning ${UPSTREAM_COLUMNS}`;
 const REMOVE = `delete from upstream where kind = 'text' and id = $1`;
 
@@ -52,4 +52,5 @@ const valuesOf = (entry: StoredUpstreamEntry, sealedKey: Buffer | null): unknown
   JSON.stringify(entry.model_limits),
   JSON.stringify(entry.translation),
   JSON.stringify(entry.embedding_models),
+  JSON.stringify(entry.vendor_account === undefined ? {} : { vendor_account: entry.vendor_account }),
 ];

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#contracts';
-import type { JsonTexts } from '#platform';
+import { JsonTexts } from '#platform';
 
 /** Begins a proof that its vendor wants back at the very call that it came with. */
 const AT_CALL = 'at_call:';
@@ -82,6 +82,12 @@ export function accountIn(proof: string, texts: JsonTexts): Account {
   const [field, ...sent] = Array.isArray(value) ? (value as readonly JsonValue[]) : [];
   const details = sent.filter((detail) => isJsonObject(detail));
   return typeof field === 'string' ? { field, details } : { details };
+}
+
+/** Where the reasoning belongs of which this is the proof; undefined where only the proof says. The place alone is no proof. */
+export function placeOf(proof: string): string | undefined {
+  if (callProofIn(proof) !== undefined) return undefined;
+  return proof.startsWith(DETAILS) ? accountIn(proof, new JsonTexts()).field : proof;
 }
 
 function unpacked(packed: string, texts: JsonTexts): JsonValue | undefined {

@@ -9,9 +9,10 @@ import {
   type TextEvent,
   type TextProvider,
   type TextReply,
+  type TextRequest,
   type UpstreamPolicy,
 } from '#contracts';
-import { jsonBytes, nextTurn, wellFormedJson } from '#platform';
+import { jsonBytes, logger, nextTurn, wellFormedJson } from '#platform';
 import { BodyReader } from './body-reader.js';
 import { parseReply } from './codec-failures.js';
 import { nativeBytes } from './native-bytes.js';
@@ -21,8 +22,9 @@ import type { ProtocolCodec, ProtocolOptions, StreamDecoder } from './protocol-c
 import { RelayTap } from './relay-tap.js';
 import type { RefusedRequest } from './operators-fault.js';
 import type { ReplyHead } from '../../http/reply-head.js';
-import { refusedByUpstream, upstreamRequestId } from './refused-by-upstream.js';
+import { refusedByUpstream, refusesProof, upstreamRequestId } from './refused-by-upstream.js';
 import { eventData, EventSplitter } from './server-sent-events.js';
+import { accountMark, madeBy, withProofsOf } from './signatures.js';
 import { type AcceptedRequest, acceptedRequest, type ReadBack } from './accepted-request.js';
 import { StreamBounds } from './stream-bounds.js';
 import { streamRenamer } from './stream-renamer.js';
@@ -36,6 +38,8 @@ import {
   type UpstreamReply,
 } from './upstream-http.js';
 import { withoutSecrets } from './without-secrets.js';
+
+const log = logger('text');
 
 /** The parts of a refusal's body that are worth reading, in bytes. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
@@ -52,7 +56,14 @@ export interface HttpUpstream {
   readonly options: ProtocolOptions;
   /** What may pass although the gateway has no price for it; nothing when it is left out. */
   readonly policy?: UpstreamPolicy;
+  /** What proofs of reasoning belong to; the id where it is left out. */
+  readonly vendorAccount?: string | undefined;
 }
+
+/** What an upstream is to be told: the caller's own body, or the request. */
+type Input =
+  | { readonly passesThrough: true; readonly sent: NativeBody }
+  | { readonly passesThrough: false; readonly sent: TextRequest };
 
 /** What an upstream is sent. */
 interface Asked {
@@ -66,9 +77,11 @@ export class HttpTextProvider implements TextProvider {
   readonly #upstream: HttpUpstream;
   /** What no caller may learn from an upstream's sentence. */
   readonly #secrets: readonly string[];
+  readonly #account: string;
 
   constructor(upstream: HttpUpstream) {
     this.#upstream = upstream;
+    this.#account = accountMark(upstream.vendorAccount ?? upstream.id);
     this.#secrets = [upstream.key, upstream.http.host].filter((secret) => secret !== undefined);
   }
 
@@ -80,12 +93,34 @@ export class HttpTextProvider implements TextProvider {
     return this.#upstream.codec.protocol;
   }
 
+  /** A vendor may refuse a proof that is cut, or that another account made: then it is asked once more without any. */
   async call(call: TextCall, signal: StopSignal): Promise<TextReply> {
+    const input = this.#input(call, this.#account);
+    try {
+      return await this.#ask(call, input, signal);
+    } catch (error) {
+      if (signal.aborted || !refusesProof(error)) throw error;
+      const bare = this.#input(call, undefined);
+      if (bare.sent === input.sent) throw error;
+      log.info('upstream.asked_without_proofs', { requestId: call.requestId, upstream: this.id, model: call.model });
+      return await this.#ask(call, bare, signal);
+    }
+  }
+
+  /** What is sent on, with the proofs of reasoning that the account made; undefined: with none. */
+  #input(call: TextCall, account: string | undefined): Input {
+    const { codec } = this.#upstream;
+    return call.style === codec.protocol && call.isTranslated !== true
+      ? { passesThrough: true, sent: call.native(account) }
+      : { passesThrough: false, sent: withProofsOf(account, codec.protocol, call.request()) };
+  }
+
+  async #ask(call: TextCall, input: Input, signal: StopSignal): Promise<TextReply> {
     const { codec, http, key, policy = REFUSE_UNPRICED } = this.#upstream;
-    const passesThrough = call.style === codec.protocol && call.isTranslated !== true;
-    const asked = passesThrough
-      ? { body: nativeBytes(this.#native(call, policy), call) }
-      : await this.#translated(call);
+    const { passesThrough } = input;
+    const asked = input.passesThrough
+      ? { body: nativeBytes(this.#native(input.sent, call, policy), call) }
+      : await this.#translated(input.sent, call);
     const readBack = asked.readBack?.();
     const body = await asked.body;
     const headers = { ...codec.headers(key), ...(passesThrough ? permittedHeaders(call.headers, policy) : {}) };
@@ -105,9 +140,8 @@ export class HttpTextProvider implements TextProvider {
     return identified(reply, await this.#readStream(call, reply, readBack, signal));
   }
 
-  #translated(call: TextCall): Asked | Promise<Asked> {
+  #translated(asked: TextRequest, call: TextCall): Asked | Promise<Asked> {
     const { codec, options, policy = REFUSE_UNPRICED } = this.#upstream;
-    const asked = call.request();
     const permitted = call.isTranslated === true ? permittedRequest(asked, policy) : asked;
     const accepted = acceptedRequest(permitted, codec.protocol);
     const write = (): JsonObject => codec.write(accepted.request, call.upstreamModel, options);
@@ -115,9 +149,9 @@ export class HttpTextProvider implements TextProvider {
     return { body: jsonBytes(write(), wellFormedJson), readBack: accepted.readBack };
   }
 
-  #native(call: TextCall, policy: UpstreamPolicy): NativeBody {
+  #native(native: NativeBody, call: TextCall, policy: UpstreamPolicy): NativeBody {
     const { codec, options } = this.#upstream;
-    const body = permittedBody(call, policy);
+    const body = permittedBody(native, call, policy);
     return codec.native?.(body, options, call.upstreamModel) ?? body;
   }
 
@@ -142,7 +176,7 @@ export class HttpTextProvider implements TextProvider {
     const events = this.#understood(() => this.#upstream.codec.read(answer));
     const usage = events.find((event) => event.type === 'finish')?.usage;
     call.onReply?.({ reportedUsage: () => usage, mayReasonUnasked: this.#upstream.codec.mayReasonUnasked });
-    if (readBack) return { kind: 'whole', events: readBack(this.#understood(() => inWords(events))) };
+    if (readBack) return { kind: 'whole', events: readBack(this.#understood(() => this.#said(events))) };
     const produced = usage?.outputTokens ? '' : events.map(eventText).join('');
     const json = renameModel(text.trim(), call);
     return { kind: 'body', json, answer: () => answer, outcome: () => ({ usage, produced, failure: undefined }) };
@@ -192,7 +226,7 @@ export class HttpTextProvider implements TextProvider {
         // A loop: `flatMap` looks up how to make an array, and makes two, for every token.
         const events: TextEvent[] = [];
         for (const data of eventData(frames.toString('utf8'))) events.push(...decoder.push(data));
-        return readBack(inWords(events));
+        return readBack(this.#said(events));
       });
     const taker = {
       take: (bytes: Buffer) => {
@@ -200,9 +234,23 @@ export class HttpTextProvider implements TextProvider {
         return unlessEmpty(decode(splitter.push(bytes)));
       },
       rest: () => unlessEmpty(decode(splitter.rest())),
-      end: () => unlessEmpty(readBack(this.#understood(() => inWords(decoder.end())))),
+      end: () => unlessEmpty(readBack(this.#understood(() => this.#said(decoder.end())))),
     };
     return new BodyReader(reply.body, taker, (error) => brokenBy(error, signal));
+  }
+
+  /**
+   * The events with the account that made them in their proofs.
+   *
+   * @throws TypeError where what was said is no text, which callers would be given as it is.
+   */
+  #said(events: readonly TextEvent[]): readonly TextEvent[] {
+    let hasProof = false;
+    for (const event of events) {
+      if (typeof eventText(event) !== 'string') throw new TypeError(`${event.type} is no text`);
+      hasProof ||= event.type === 'signature';
+    }
+    return hasProof ? events.map((event) => madeBy(this.#account, event)) : events;
   }
 
   #frames(call: TextCall, reply: UpstreamReply, tap: RelayTap, signal: StopSignal): BodyReader<Buffer> {
@@ -236,12 +284,6 @@ async function inSteps({ readBack }: AcceptedRequest, write: () => JsonObject): 
   const body = write();
   await nextTurn();
   return { body: jsonBytes(body, wellFormedJson), readBack };
-}
-
-/** @throws TypeError where what was said is no text, which callers would be given as it is. */
-function inWords(events: readonly TextEvent[]): readonly TextEvent[] {
-  for (const event of events) if (typeof eventText(event) !== 'string') throw new TypeError(`${event.type} is no text`);
-  return events;
 }
 
 const unlessEmpty = <Item>(items: readonly Item[]): readonly Item[] | undefined =>

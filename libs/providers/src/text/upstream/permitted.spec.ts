@@ -3,7 +3,6 @@ import {
   type NativeBody,
   REFUSE_UNPRICED,
   requestUses,
-  type TextCall,
   type TextStyle,
   type UpstreamPolicy,
 } from '#contracts';
@@ -12,7 +11,7 @@ import { permittedBody } from './permitted.js';
 function sent(style: TextStyle, body: JsonObject, policy: UpstreamPolicy = REFUSE_UNPRICED): JsonObject {
   const native: NativeBody = { kind: 'rewritten', body };
   const { unpriced } = requestUses(style, body);
-  const permitted = permittedBody({ native: () => native, unpriced } as unknown as TextCall, policy);
+  const permitted = permittedBody(native, { unpriced }, policy);
   return permitted.kind === 'rewritten' ? permitted.body : {};
 }
 

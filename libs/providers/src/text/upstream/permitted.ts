@@ -38,8 +38,11 @@ export function permittedRequest(request: TextRequest, policy: UpstreamPolicy): 
 }
 
 /** The caller's body as far as the policy lets it pass. What it always refuses never gets here. */
-export const permittedBody = (call: TextCall, policy: UpstreamPolicy): NativeBody =>
-  pricedBody(withoutLackingTools(call.native(), call.unpriced, policy), call.unknownFields, policy);
+export const permittedBody = (
+  native: NativeBody,
+  call: Pick<TextCall, 'unpriced' | 'unknownFields'>,
+  policy: UpstreamPolicy,
+): NativeBody => pricedBody(withoutLackingTools(native, call.unpriced, policy), call.unknownFields, policy);
 
 /** The body without the fields of unknown price. */
 function pricedBody(native: NativeBody, unknownFields: readonly string[] = [], policy: UpstreamPolicy): NativeBody {

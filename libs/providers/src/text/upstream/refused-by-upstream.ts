@@ -1,4 +1,4 @@
-import { GatewayError, type ErrorCode } from '#contracts';
+import { type ErrorCode, ERRORS, GatewayError } from '#contracts';
 import { isOperatorsFault, type RefusedRequest } from './operators-fault.js';
 import { publicCode } from './public-code.js';
 import type { ReplyHead } from '../../http/reply-head.js';
@@ -105,6 +105,17 @@ export function refusedByUpstream(reply: ReplyHead, body: string, request?: Refu
   const wait = retryAfterMs(reply, refusal);
   return new GatewayError(code, message, wait === undefined ? { log } : { log, retryAfterMs: wait });
 }
+
+/** What vendors call proofs of reasoning where they refuse one; one vendor only says that some argument is invalid. */
+const PROOFS =
+  /signature|encrypt|decrypt|thinking|thought|reasoning|without its required|\brs_|\bproof|different conversation|^Request contains an invalid argument/i;
+
+/** Whether a vendor may have refused a request because of a proof of reasoning in it. */
+export const refusesProof = (error: unknown): boolean =>
+  error instanceof GatewayError &&
+  !ERRORS[error.code].retryable &&
+  error.code !== 'unsupported_parameter' &&
+  PROOFS.test([error.publicMessage, error.upstreamCode, error.param].join(' '));
 
 /** Words for machines of failures inside a reply that the request itself caused; the status is what they would have had. */
 const CALLERS_REASONS: readonly (readonly [RegExp, number])[] = [
