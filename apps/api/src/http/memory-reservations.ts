@@ -12,11 +12,14 @@ import { expectClient } from './expect-client.js';
 export class MemoryReservations {
   constructor(private readonly budget: BodyBudget) {}
 
-  /** What it returns reserves until the response is over, and throws `overloaded` or `rate_limit_exceeded` when too little is left. */
+  /**
+   * What it returns reserves until the response is over, and throws `overloaded` or `rate_limit_exceeded` when too little
+   * is left; less than nothing gives back.
+   */
   reserverFor(answer: Response, accountId: string): ReserveMemory {
     return (bytes) => {
-      const whose = bytes > UNCOUNTED_BYTES ? this.budget.growBy(answer, accountId, bytes) : null;
-      if (whose !== null) throw noRoomFor(whose);
+      const whose = Math.abs(bytes) > UNCOUNTED_BYTES ? this.budget.growBy(answer, accountId, bytes) : null;
+      if (whose !== null && bytes > 0) throw noRoomFor(whose);
     };
   }
 

@@ -17,6 +17,7 @@ import {
 import { openPlatform, type Platform, readProcessConfig, type Worker } from '#runtime';
 import { createTestDatabase, eventually, PATIENT_WITH_POSTGRES, uniqueRedisPrefix } from '#testing';
 import { createApi } from '../../../api/src/create-api.js';
+import { BodyBudget } from '../../../api/src/http/body-budget.js';
 import { ExpressServer } from '../../../api/src/express-server.js';
 import { applyPrices, seed } from '../../../api/src/seed.js';
 import { serve } from '../../../api/src/serve.js';
@@ -93,6 +94,8 @@ export interface TestGateway {
   untilAsked(): Promise<void>;
   /** Waits until every request is answered, or the gateway has seen that the client has left. */
   untilAnswered(): Promise<void>;
+  /** What request bodies, and what counts as they do, hold of their budget now, in bytes. */
+  heldBytes(): number;
   /** Every route of the running server: method and path. */
   routes(): (readonly [method: string, path: string])[];
   /** Gives running requests up to `graceMs`, 1 s unless given, then cuts what is left. */
@@ -138,6 +141,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     database: platform.database,
     untilAsked: async () => void (await eventually(() => requests.inHand > 0)),
     untilAnswered: async () => void (await eventually(() => requests.inHand === 0)),
+    heldBytes: () => api.get(BodyBudget, { strict: false }).heldBytes,
     routes: () => routesOf(api),
     stop: async (graceMs = 1_000) => {
       await server.stop(graceMs);

@@ -90,6 +90,21 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
     return { requestId, accountId, apiKeyId, model, heldMicros, outputTokens: covered, reserved, tariff };
   }
 
+  async expectFunds({
+    accountId,
+    apiKeyId,
+    model,
+    inputTokens,
+    outputTokens,
+    leastOutputTokens = outputTokens,
+    tools,
+  }: TextHoldOrder): Promise<void> {
+    const tariff = await this.#prices.tariffOf(model);
+    const amountMicros = tariff.estimate(inputTokens, leastOutputTokens, tools);
+    const payer = { accountId, apiKeyId, amountMicros };
+    if (!this.#reservations.covers(payer)) await this.#ledger.expectFunds(payer);
+  }
+
   async #holdAlone(hold: RequestHold): Promise<Micros> {
     try {
       return await this.#ledger.hold(hold);

@@ -46,6 +46,12 @@ export interface TextBilling<Hold extends TextHold = TextHold> {
    * over; nothing was asked then.
    */
   hold(order: TextHoldOrder): Promise<Hold>;
+  /**
+   * Checks that there is money for what `order` holds at least, and holds nothing: before work that is free, and outbound.
+   *
+   * @throws GatewayError as `hold`, but for `idempotency_in_flight`.
+   */
+  expectFunds(order: TextHoldOrder): Promise<void>;
   /** Charges the usage and lets go of the rest. Repeated when it failed; only the first success counts. */
   settle(hold: Hold, settlement: TextSettlement): Promise<void>;
 }

@@ -32,6 +32,8 @@ class SlowBilling implements TextBilling {
     return Promise.resolve({ requestId: 'req_1', outputTokens: 100 });
   }
 
+  async expectFunds(): Promise<void> {}
+
   settle(_hold: TextHold, settlement: TextSettlement): Promise<void> {
     this.settled.push(settlement);
     return new Promise((resolve) => (this.finish = resolve));

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#contracts';
+import type { ReserveMemory } from './reserve-memory.js';
 import type { TextStyleCodec } from './text-style-codec.js';
 
 /** A checked request of one style. */
@@ -24,6 +25,8 @@ export interface TextOrder<Body> {
   readonly bytes: Uint8Array | undefined;
   /** Headers for an upstream of the same style. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Memory for what the request makes the gateway read. */
+  readonly reserve: ReserveMemory;
   /** Called before the answer begins with the offered tools that were not sent to the upstream. */
   readonly onToolsLeftOut?: (names: readonly string[]) => void;
   /** Called with the finished native answer of a style that can be referred to; the end of a stream waits for it. */

@@ -13,7 +13,7 @@ import type { CallerPresence } from './caller-presence.js';
 import { ReadingOn } from './reading-on.js';
 import { Settlements } from './settlements.js';
 import type { HostedTools, PlannedOrder } from './hosted-tools/hosted-tools.js';
-import type { TextBilling } from './text-billing.js';
+import type { TextBilling, TextHoldOrder } from './text-billing.js';
 import { type Exchange, TextExchange } from './text-exchange.js';
 import type { TextOrder } from './text-order.js';
 import type { TextParts } from './text-parts.js';
@@ -164,12 +164,12 @@ export class TextService {
     if (isLarge(order)) await nextTurn();
     const allowed = this.#usesOf(order);
     const { uses, plan, routes } = allowed;
-    if (uses.urls.length > 0 || plan) await this.#expectReachable(allowed, order.caller.accountId);
     const limits = this.#upstreams.limitsOf(model);
     if (isLarge(order)) await nextTurn();
     const input = estimateInput(order.body, order.bytes, limits);
     const wanted = outputOf(order, limits, routes);
     const { limit, replies, beside, most, least } = wanted;
+    if (uses.urls.length > 0 || plan) await this.#expectReachable(allowed, holdOrderOf(order, input, wanted));
     if (plan) {
       const output = { outputLimit: limit, outputBeside: beside, outputTokens: most, leastOutputTokens: least };
       return this.#beginLoop(order, { plan, stream, input, modelLimits: limits, ...output }, caller);
@@ -232,9 +232,13 @@ export class TextService {
     });
   }
 
-  /** @throws GatewayError for a URL or a store that may not be read; no money is held yet. */
-  async #expectReachable({ uses, plan, routes }: AllowedUses<unknown>, accountId: string): Promise<void> {
+  /** @throws GatewayError for a URL or a store that may not be read, or without money to read it for; none is held yet. */
+  async #expectReachable({ uses, plan, routes }: AllowedUses<unknown>, order: TextHoldOrder): Promise<void> {
+    const { accountId } = order;
     const resolvesNames = routes.some(({ upstream }) => upstream.fetchesUrls);
+    if (plan?.requestedTools.some(({ kind }) => kind === 'mcp'))
+      await this.#billing.expectFunds({ ...order, tools: this.#hosted.firstCalls(plan) });
+    else if (resolvesNames) await this.#billing.expectFunds(order);
     if (uses.urls.length > 0) await checkRequestUrls(this.#urls, uses.urls, resolvesNames);
     if (plan) await this.#hosted.expectStores(plan, accountId);
   }

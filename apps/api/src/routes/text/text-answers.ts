@@ -4,6 +4,7 @@ import { CallerPresence, type TextOrder, TextService, TextUpstreams } from '#fea
 import { callerOf } from '../../http/api-key.guard.js';
 import { expectClient } from '../../http/expect-client.js';
 import { IdempotentRequests } from '../../http/idempotent-requests.js';
+import { MemoryReservations } from '../../http/memory-reservations.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { SANDBOX_HEADER } from '../../sandbox-header.js';
 import { StreamWriter } from './stream-writer.js';
@@ -11,7 +12,7 @@ import { StreamWriter } from './stream-writer.js';
 /** What a controller knows about a request; the rest comes from the HTTP request itself. */
 export interface TextDemand<Body> extends Omit<
   TextOrder<Body>,
-  'requestId' | 'idempotencyKey' | 'caller' | 'onToolsLeftOut'
+  'requestId' | 'idempotencyKey' | 'caller' | 'reserve' | 'onToolsLeftOut'
 > {
   /** Whether the answer is streamed. */
   readonly stream: boolean;
@@ -29,6 +30,7 @@ export class TextAnswers {
     private readonly idempotent: IdempotentRequests,
     private readonly text: TextService,
     private readonly upstreams: TextUpstreams,
+    private readonly memory: MemoryReservations,
   ) {}
 
   /**
@@ -59,10 +61,12 @@ export class TextAnswers {
     response.once('close', () => {
       if (!response.writableFinished && mayLeave) caller.leave();
     });
+    const payer = callerOf(request);
     const order: TextOrder<Body> = {
       requestId: request.requestId,
       idempotencyKey: request.attempt?.key,
-      caller: callerOf(request),
+      caller: payer,
+      reserve: this.memory.reserverFor(response, payer.accountId),
       onToolsLeftOut: (names) => {
         // A heartbeat may have begun the answer.
         if (!response.headersSent) response.setHeader(TOOLS_LEFT_OUT_HEADER, names.join(', '));

@@ -243,6 +243,99 @@ describe('A hostile server of tools', () => {
     expect(server.asked).toHaveLength(0);
   });
 
+  const servers = (count: number, timeout = 30) =>
+    Array.from({ length: count }, (_, nth) => ({
+      type: 'mcp',
+      server_label: `s${nth}`,
+      server_url: url(),
+      require_approval: 'never',
+      timeout,
+    }));
+  const respondWith = (tools: readonly object[]) =>
+    gateway.send<Answer>('POST', '/v1/responses', { model: MODEL_OVER.chat, input: 'hello', tools });
+
+  it.each<[string, string, () => object]>([
+    ['/v1/responses', 'tools[16]', () => ({ input: 'hello', tools: servers(17) })],
+    [
+      '/v1/responses',
+      'tools[16]',
+      () => ({ input: 'hello', tools: Array.from({ length: 2_000 }, () => ({ type: 'file_search' })) }),
+    ],
+    [
+      '/v1/chat/completions',
+      'tools[16]',
+      () => ({ messages: [{ role: 'user', content: 'hello' }], tools: servers(17) }),
+    ],
+    [
+      '/v1/messages',
+      'mcp_servers[16]',
+      () => ({
+        messages: [{ role: 'user', content: 'hello' }],
+        max_tokens: 10,
+        mcp_servers: Array.from({ length: 17 }, (_, nth) => ({ type: 'url', name: `s${nth}`, url: url() })),
+      }),
+    ],
+  ])('is one of sixteen at most: further ones of a request to %s are refused at %s', async (path, param, body) => {
+    server.hostility = undefined;
+    const sent = await gateway.send<Answer>(
+      'POST',
+      path,
+      { model: MODEL_OVER.chat, ...body() },
+      { authorization: `Bearer ${gateway.key}`, 'anthropic-version': '2023-06-01' },
+    );
+    expect([sent.status, JSON.stringify(sent.body).includes(param)]).toEqual([400, true]);
+    expect(server.asked).toHaveLength(0);
+  });
+
+  it('is one of sixteen that all are asked', async () => {
+    server.hostility = undefined;
+    const { status, body } = await respondWith(servers(16));
+    expect([status, body.error]).toEqual([200, null]);
+    expect(body.output.filter(({ type }) => type === 'mcp_list_tools')).toHaveLength(16);
+  });
+
+  it('is not asked for an account that cannot pay', async () => {
+    server.hostility = undefined;
+    await gateway.setBalance(0n);
+    const { status } = await respondWith(servers(3));
+    await gateway.spareMoney();
+    expect(status).toBe(402);
+    expect(server.asked).toHaveLength(0);
+  });
+
+  it('is asked for its tools within the share of the account, and not after another one failed', async () => {
+    server.hostility = { at: 'list', does: 'hangs' };
+    const { status } = await respondWith(servers(16, 1));
+    expect(status).toBe(400);
+    expect(server.asked.filter(({ method }) => method === 'initialize')).toHaveLength(8);
+  });
+
+  it('may say as much of its tools as all servers of a request together', async () => {
+    server.hostility = undefined;
+    server.tools = [{ ...TOOL, description: 'x'.repeat(400_000) }];
+    expect((await respondWith(servers(2))).status).toBe(200);
+    const { status, body } = await respondWith(servers(4));
+    expect(status).toBe(400);
+    expect(body.error?.message).toMatch(/^tools\[\d\]: the servers of the request say more than 1048576 characters/);
+  });
+
+  it('has what it says weigh as a body does while the answer is made', async () => {
+    server.hostility = undefined;
+    server.tools = [{ ...TOOL, description: 'x'.repeat(400_000) }];
+    const script = gateway.vendor.script;
+    let heldBytes = 0;
+    gateway.vendor.script = (request) => {
+      heldBytes = gateway.heldBytes();
+      return script(request);
+    };
+    await respondWith(servers(2));
+    gateway.vendor.script = script;
+    expect(heldBytes).toBeGreaterThan(2 * 2 * 400_000);
+    expect(heldBytes).toBeLessThan(2 * MIB);
+    await gateway.untilAnswered();
+    expect(gateway.heldBytes()).toBe(0);
+  });
+
   it('is used again once it works, and its token is stored nowhere', async () => {
     server.hostility = undefined;
     const { status, body } = await ask(5);

@@ -13,7 +13,7 @@ import { collectDebts } from './debts.js';
 import { OpenHolds } from './open-holds.js';
 import { inDebt, insufficientBalance, insufficientKeyQuota, lostAttempt } from './payment-refusals.js';
 import type { Captured, RequestCapture, RequestHold, UnheldCapture } from './request-hold.js';
-import { EXPIRED_HOLDS, HOLD_NOTHING, HOLD_REQUESTS, SETTLE_REQUESTS } from './request-statements.js';
+import { EXPIRED_HOLDS, FUNDS, HOLD_NOTHING, HOLD_REQUESTS, SETTLE_REQUESTS } from './request-statements.js';
 import { LOST_REQUEST, type RequestUsage, toEndingRow } from './request-usage.js';
 import { SpendLimits } from './spend-limits.js';
 
@@ -32,6 +32,14 @@ interface HoldOutcome {
 }
 
 const NOTHING_HELD: ReadonlyMap<string, HoldOutcome> = new Map();
+
+interface FundsRow extends Record<string, unknown> {
+  readonly spare: bigint | null;
+  readonly key_spare: bigint | null;
+  readonly in_debt: boolean;
+}
+
+const NOTHING_LEFT: FundsRow = { spare: 0n, key_spare: null, in_debt: false };
 
 interface HoldRow {
   readonly request_id: string;
@@ -92,6 +100,25 @@ export class RequestLedger implements OnModuleDestroy {
   }
 
   /**
+   * Checks that account and key have so much, and holds nothing of it.
+   *
+   * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `spend_limit_reached`.
+   */
+  async expectFunds(payer: Pick<RequestHold, 'accountId' | 'apiKeyId' | 'amountMicros'>): Promise<void> {
+    const { accountId, apiKeyId, amountMicros } = payer;
+    const { rows } = await this.database.query<FundsRow>({
+      name: 'read_funds',
+      text: FUNDS,
+      values: [accountId, apiKeyId],
+    });
+    const { spare, key_spare: keySpare, in_debt: isInDebt } = rows[0] ?? NOTHING_LEFT;
+    if (isInDebt && (await collectDebts(this.database, accountId)) !== 0n) throw inDebt(accountId);
+    const lacks = (most: Micros | null): boolean => most !== null && most < amountMicros;
+    if (lacks(keySpare)) throw await this.refusalOf('quota', payer);
+    if (lacks(spare)) throw await this.refusalOf('balance', payer);
+  }
+
+  /**
    * Turns a hold into a charge and writes the usage record. Null: the request has no open hold, because it was settled
    * before; nothing moved. Safe to repeat.
    */
@@ -135,7 +162,7 @@ export class RequestLedger implements OnModuleDestroy {
   }
 
   /** What does not cover the hold: a limit that begins again some day, the quota of the key, or the balance. */
-  private async refusalOf(outcome: 'quota' | 'balance', hold: RequestHold): Promise<Error> {
+  private async refusalOf(outcome: 'quota' | 'balance', hold: Omit<RequestHold, 'requestId'>): Promise<Error> {
     const { accountId, apiKeyId, amountMicros, leastMicros = amountMicros } = hold;
     const reached = await this.limits.refusal(accountId, apiKeyId, leastMicros);
     return reached ?? (outcome === 'quota' ? insufficientKeyQuota() : insufficientBalance(accountId, amountMicros));

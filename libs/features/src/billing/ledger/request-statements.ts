@@ -8,6 +8,12 @@ export const KEY_HEADROOM =
   'spend_room(k.account_id, k.id, k.used_micros, k.held_micros, k.daily_limit_micros, k.monthly_limit_micros)';
 export const KEY_SPARE = `least(k.quota_micros - k.held_micros - k.used_micros, ${KEY_HEADROOM})`;
 
+/** What an account and one of its keys have left, each null where nothing limits it. $1 account, $2 key. */
+export const FUNDS = `
+select least(case when not a.unlimited then a.available_micros end, ${ACCOUNT_HEADROOM}) as spare,
+  ${KEY_SPARE} as key_spare, not a.unlimited and a.owed_micros > 0 as in_debt
+from account a join api_key k on k.account_id = a.id where a.id = $1 and k.id = $2 and a.disabled_at is null`;
+
 /**
  * Holds money for requests that answer at once, in one statement and one commit. The requests of one key are accepted
  * together or not at all, and so are those of one account; each comes back as `held`, `quota`, `balance` or `debt` (its

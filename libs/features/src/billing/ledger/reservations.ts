@@ -92,6 +92,12 @@ export class Reservations {
     return { reservation, amountMicros: order.amountMicros };
   }
 
+  /** Whether the key's reservation has the most that a request may cost; nothing is taken of it. */
+  covers({ apiKeyId, amountMicros }: ReserveOrder): boolean {
+    const { unspentMicros = -1n } = this.keys.get(apiKeyId)?.current ?? {};
+    return unspentMicros >= amountMicros;
+  }
+
   /** Makes what is reserved cover a higher charge. False: the reservation has not that much left, and nothing changed. */
   extend(reserved: ReservedAmount, chargeMicros: Micros): boolean {
     const reservation = reservationOf(reserved);

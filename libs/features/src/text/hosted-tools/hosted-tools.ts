@@ -1,4 +1,4 @@
-import type { HostedKind, RequestUses, TextStyle } from '#contracts';
+import { GatewayError, type HostedKind, type RequestUses, type TextStyle, type ToolUses } from '#contracts';
 import type { SafeFetcher } from '#platform';
 import { type ModelLimits, type OpenTools, sandboxSearch, type WebSearch } from '#providers';
 import type { CallerPresence } from '../caller-presence.js';
@@ -6,7 +6,7 @@ import type { InputEstimate } from '../estimate-tokens.js';
 import type { TextOrder } from '../text-order.js';
 import type { RoutedReply, TextRouter } from '../text-router.js';
 import type { TextUpstreams } from '../text-upstreams.js';
-import { belongsTo, type RequestedTool, type WithoutHosted } from './requested-tools.js';
+import { belongsTo, mostUses, type RequestedTool, type WithoutHosted } from './requested-tools.js';
 import { hostedStyle } from './hosted-styles.js';
 import { LoopExchange, type LoopFacts } from './loop-exchange.js';
 import { McpServers } from './mcp-servers.js';
@@ -53,6 +53,9 @@ export interface PlannedOrder<Body> extends Pick<LoopFacts, 'billing' | 'settlem
   readonly outputBeside: number;
 }
 
+/** The most servers of tools that a request may name, and the most searches. */
+const MOST_TOOLS = 16;
+
 /** A loop and its money; nothing is held or asked yet. */
 export interface BegunLoop {
   readonly exchange: LoopExchange;
@@ -73,7 +76,7 @@ export class HostedTools {
   /**
    * What of a request the gateway runs; undefined for nothing, so that the request continues as it is.
    *
-   * @throws GatewayError `invalid_parameter` for a tool whose settings cannot be read.
+   * @throws GatewayError `invalid_parameter` for a tool whose settings cannot be read, or one too many.
    */
   plan<Body>(style: TextStyle, body: Body, uses: RequestUses, model: string): ToolPlan<Body> | undefined {
     if (!uses.unpriced.some(({ kind, name }) => kind === 'tools' || name === 'web_search_options')) return undefined;
@@ -82,6 +85,7 @@ export class HostedTools {
     const requestedTools = hosted.find(body).filter(({ kind }) => this.#canRun(kind, model));
     if (requestedTools.length === 0) return undefined;
     if (open.prefersUpstream && upstreams.runsNatively(model, uses.unpriced, style)) return undefined;
+    expectFew(requestedTools);
     const unpriced = uses.unpriced.filter(
       ({ param }) => !requestedTools.some((requested) => belongsTo(requested, param)),
     );
@@ -93,6 +97,12 @@ export class HostedTools {
       shownResults: hosted.showsResults(body),
       approvals: hosted.approvals(body),
     };
+  }
+
+  /** The most calls that the first round may make of each kind of tool. */
+  firstCalls({ requestedTools, maxCalls }: ToolPlan<unknown>): ToolUses {
+    const { calls } = this.#parts.open.limits;
+    return mostUses(requestedTools, Math.min(calls, maxCalls ?? calls));
   }
 
   /** @throws GatewayError `not_found` for a vector store that the account does not have, naming its place. */
@@ -119,7 +129,8 @@ export class HostedTools {
       counter,
     });
     const { limits } = open;
-    const servers = new McpServers(fetcher, accountId, this.#lists, 2 * limits.workMs);
+    const bounds = { lifetimeMs: 2 * limits.workMs, reserve: order.reserve };
+    const servers = new McpServers(fetcher, accountId, this.#lists, bounds);
     const sources = new Sources();
     const payer = { accountId, apiKeyId, requestId };
     const runner = new ToolRunner({ ...payer, passages, web: this.#webSearch(model), servers, sources });
@@ -164,6 +175,18 @@ export class HostedTools {
     const { open, upstreams } = this.#parts;
     return open.webSearch ?? (upstreams.isSandboxAlone(model) ? sandboxSearch : undefined);
   }
+}
+
+/** @throws GatewayError `invalid_parameter` naming the first tool beyond the most. */
+function expectFew(requestedTools: readonly RequestedTool[]): void {
+  const servers = requestedTools.filter(({ kind }) => kind === 'mcp');
+  const searches = requestedTools.filter(({ kind }) => kind !== 'mcp');
+  const [beyond, what] = servers[MOST_TOOLS]
+    ? [servers[MOST_TOOLS], 'servers of tools']
+    : [searches[MOST_TOOLS], 'searches'];
+  if (!beyond) return;
+  const [param = 'tools'] = beyond.params;
+  throw new GatewayError('invalid_parameter', `${param}: a request may have at most ${MOST_TOOLS} ${what}.`, { param });
 }
 
 /** Only the responses style has a way to ask. */

@@ -16,6 +16,8 @@ class OpenBilling implements TextBilling {
     return { requestId, outputTokens };
   }
 
+  async expectFunds(): Promise<void> {}
+
   async settle(_hold: TextHold, settlement: TextSettlement): Promise<void> {
     this.settled.push(settlement);
   }

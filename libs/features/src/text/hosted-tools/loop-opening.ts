@@ -49,10 +49,9 @@ async function listServers({ order, servers, work }: LoopParts): Promise<ServerT
   const requestedTools = order.requestedTools.filter(
     (requested): requested is RequestedMcpServer => requested.kind === 'mcp',
   );
-  const listed = await work.within((signal) =>
-    Promise.all(requestedTools.map(async (requested) => [requested, await servers.list(requested, signal)] as const)),
-  );
-  return new Map(listed);
+  const unknown = requestedTools.filter((requested) => !servers.isListed(requested));
+  await work.all(unknown, (requested, signal) => servers.list(requested, signal));
+  return new Map(requestedTools.map((requested) => [requested, servers.toolsOf(requested)]));
 }
 
 function listEvents(listed: Pick<McpListStep, 'server' | 'tools'>): readonly TextEvent[] {

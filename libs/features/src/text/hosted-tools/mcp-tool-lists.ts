@@ -8,24 +8,32 @@ const KEPT_MS = 5 * 60_000;
 const MOST_LISTS = 1_000;
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 
+/** What a server said of its tools, and how long that is. */
+export interface KnownList {
+  readonly tools: readonly ListedTool[];
+  readonly characters: number;
+}
+
 /**
  * What servers said of their tools, for the next request that names the same server in the same way. The name is a hash, so
  * that no token is kept.
  */
 export class McpToolLists {
-  readonly #lists = new LRUCache<string, { readonly tools: readonly ListedTool[] }>({
+  readonly #lists = new LRUCache<string, KnownList>({
     max: MOST_LISTS,
     maxSize: MOST_CHARACTERS,
     ttl: KEPT_MS,
-    sizeCalculation: ({ tools }) => JSON.stringify(tools).length,
+    sizeCalculation: ({ characters }) => characters,
   });
 
-  get(accountId: string, requested: RequestedMcpServer): readonly ListedTool[] | undefined {
-    return this.#lists.get(nameOf(accountId, requested))?.tools;
+  get(accountId: string, requested: RequestedMcpServer): KnownList | undefined {
+    return this.#lists.get(nameOf(accountId, requested));
   }
 
-  set(accountId: string, requested: RequestedMcpServer, tools: readonly ListedTool[]): void {
-    this.#lists.set(nameOf(accountId, requested), { tools });
+  set(accountId: string, requested: RequestedMcpServer, tools: readonly ListedTool[]): KnownList {
+    const list = { tools, characters: JSON.stringify(tools).length };
+    this.#lists.set(nameOf(accountId, requested), list);
+    return list;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { HostedKind, RankWeights, SearchFilter } from '#contracts';
+import type { HostedKind, RankWeights, SearchFilter, ToolUnit, ToolUses } from '#contracts';
 
 interface Requested {
   /** Where it stands in the request, `tools[1]`; what stands below belongs to it. */
@@ -94,6 +94,19 @@ export interface HostedStyle<Body> {
   /** The approved calls that are still to be made. */
   approvals(body: Body): readonly ApprovalAnswer[];
 }
+
+const UNITS: Readonly<Record<HostedKind, ToolUnit>> = {
+  file_search: 'file_search_call',
+  web_search: 'web_search_call',
+  mcp: 'mcp_call',
+};
+
+/** What a call of the kind is charged as. */
+export const unitOf = (kind: HostedKind): ToolUnit => UNITS[kind];
+
+/** The most that so many calls can be of each kind of tool, as none knows which of them are made. */
+export const mostUses = (requestedTools: readonly RequestedTool[], calls: number): ToolUses =>
+  Object.fromEntries(requestedTools.map(({ kind }) => [unitOf(kind), calls]));
 
 /** Whether a field of the request belongs to the tool. */
 export const belongsTo = ({ params }: RequestedTool, param: string): boolean =>

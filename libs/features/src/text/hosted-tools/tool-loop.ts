@@ -3,7 +3,6 @@ import {
   type FinishEvent,
   type FinishReason,
   GatewayError,
-  type HostedKind,
   type ResultPart,
   type TextEvent,
   type TextReply,
@@ -20,6 +19,7 @@ import { type Round, sumOf } from './loop-exchange.js';
 import { openingOf } from './loop-opening.js';
 import type { LoopParts } from './loop-order.js';
 import type { OfferedTool } from './offered-tools.js';
+import { mostUses } from './requested-tools.js';
 import { RoundReply } from './round-reply.js';
 import { type LoopInput, nextInput } from './round-input.js';
 
@@ -127,12 +127,7 @@ export class ToolLoop {
   /** The dearest that the calls of one round may be. */
   #mostUses() {
     const { work, order } = this.#parts;
-    const kinds = new Set<HostedKind>(order.requestedTools.map(({ kind }) => kind));
-    const round = this.#rounds > 1 ? { tool_round: 1 } : {};
-    return Object.fromEntries([
-      ...Object.entries(round),
-      ...[...kinds].map((kind) => [kind === 'mcp' ? 'mcp_call' : `${kind}_call`, work.callsLeft]),
-    ]) as Record<string, number>;
+    return { ...(this.#rounds > 1 && { tool_round: 1 }), ...mostUses(order.requestedTools, work.callsLeft) };
   }
 
   async *#events(opening: readonly TextEvent[], first: OpenRound): AsyncGenerator<readonly TextEvent[]> {

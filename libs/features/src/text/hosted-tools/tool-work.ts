@@ -3,10 +3,9 @@ import { abortAfter, asAbortSignal } from '#platform';
 import type { CallerPresence } from '../caller-presence.js';
 import { newTextId } from '../text-id.js';
 import { needsApproval } from './offered-tools.js';
+import { unitOf } from './requested-tools.js';
 import { type HostedCall, type Outcome, refused, type ToolRunner } from './tool-runner.js';
 import type { ToolShares } from './tool-shares.js';
-
-const UNIT = { file_search: 'file_search_call', web_search: 'web_search_call', mcp: 'mcp_call' } as const;
 
 /** The bounds of one request's tools. */
 export interface WorkBounds {
@@ -62,11 +61,24 @@ export class ToolWork {
     return Math.max(0, this.#bounds.calls - this.#calls);
   }
 
-  /** Does something with the time that is left; for work that is no call of the model's. */
-  async within<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  /**
+   * Does something for each item with the time that is left, within the share of the account; for work that is no call of
+   * the model's. The first that fails stops the others.
+   */
+  async all<Item, Result>(
+    items: readonly Item[],
+    work: (item: Item, signal: AbortSignal) => Promise<Result>,
+  ): Promise<readonly Result[]> {
     const began = performance.now();
+    const failed = new AbortController();
+    const signal = AbortSignal.any([this.#signal(), failed.signal]);
+    const run = (item: Item): Promise<Result> =>
+      this.#shares.run(this.#bounds.accountId, signal, () => work(item, signal));
     try {
-      return await work(this.#signal());
+      return await Promise.all(items.map(run));
+    } catch (error) {
+      failed.abort(error);
+      throw error;
     } finally {
       this.#spentMs += performance.now() - began;
     }
@@ -107,7 +119,7 @@ export class ToolWork {
     if (barred !== undefined) return { call, begun, outcome: Promise.resolve(refused(begun, barred)) };
     this.#calls += 1;
     if (call.offered.kind === 'web_search') this.#searches += 1;
-    const unit: ToolUnit = UNIT[call.offered.kind];
+    const unit = unitOf(call.offered.kind);
     const outcome = this.#shares
       .run(this.#bounds.accountId, signal, () => {
         payer.used(unit);

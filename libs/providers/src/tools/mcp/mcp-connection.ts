@@ -23,12 +23,13 @@ export interface McpBounds {
   readonly lifetimeMs: number;
   /** Most bytes of one answer. */
   readonly maxReplyBytes: number;
+  /** Asked before each call: a server may ask for answers of ours without end. */
+  readonly mayCall: () => boolean;
 }
 
 /** The most pages of a list of tools. */
 const MAX_PAGES = 64;
 const SECRET_LENGTH = 8;
-const MAX_CALLS = 512;
 
 /** How long the end of a session is waited for, in milliseconds. Only the server waits for it. */
 const END_MS = 2_000;
@@ -181,7 +182,7 @@ export class McpConnection {
 
   #fetch(broken: AbortController): McpFetch {
     const { timeoutMs } = this.#server;
-    const bounds = { ...this.#bounds, accountId: this.#accountId, timeoutMs, maxCalls: MAX_CALLS };
+    const bounds = { ...this.#bounds, accountId: this.#accountId, timeoutMs };
     const onBroken = (error: unknown): void => broken.abort(error);
     return safeMcpFetch(this.#fetcher, bounds, { signal: this.#closed.signal, onBroken });
   }

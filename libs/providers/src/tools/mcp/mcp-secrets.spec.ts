@@ -43,7 +43,7 @@ describe('A server of tools that echoes the token which opens it', () => {
   });
 
   it('has it nowhere in what is known of its tools', async () => {
-    const bounds = { lifetimeMs: 30_000, maxReplyBytes: 1_000_000 };
+    const bounds = { lifetimeMs: 30_000, mayCall: () => true, maxReplyBytes: 1_000_000 };
     const connection = new McpConnection(fetcher, 'account', { url, token: TOKEN, timeoutMs: 30_000 }, bounds);
     const [tool] = await connection.listTools(new AbortController().signal);
     connection.close();

@@ -10,8 +10,8 @@ export interface McpFetchBounds {
   /** Longest life of a stream that stays open beside the calls. */
   readonly lifetimeMs: number;
   readonly maxReplyBytes: number;
-  /** Most calls in all: a server may ask for answers of ours without end. */
-  readonly maxCalls: number;
+  /** Asked before each call: a server may ask for answers of ours without end. */
+  readonly mayCall: () => boolean;
 }
 
 type SafeAnswer = Awaited<ReturnType<SafeFetcher['request']>>;
@@ -33,10 +33,8 @@ export function safeMcpFetch(
   bounds: McpFetchBounds,
   { signal, onBroken }: { readonly signal: AbortSignal; readonly onBroken: (error: unknown) => void },
 ): McpFetch {
-  let calls = 0;
   return async (url, init = {}) => {
-    calls += 1;
-    if (calls > bounds.maxCalls) {
+    if (!bounds.mayCall()) {
       const tooMany = new FetchRefused('too_large', 'the server asks for too many calls');
       onBroken(tooMany);
       throw tooMany;
