@@ -45,6 +45,13 @@ describe('The price of a task', () => {
     }
   });
 
+  it('is known without a word to the database while it is fresh', async () => {
+    const book = new PriceBook(test.database);
+    expect(book.known).toBeUndefined();
+    await book.inForce();
+    expect(book.known).toBe(await book.inForce());
+  });
+
   it.each([10, 10_000_000, Number.MAX_SAFE_INTEGER])(
     'is refused where %d of them cost more than any balance can hold',
     async (quantity) => {

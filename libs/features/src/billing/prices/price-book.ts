@@ -82,7 +82,7 @@ export class PriceBook {
 
   /** What `inForce` would answer, where nothing has to be read for it. */
   get known(): PricesInForce | undefined {
-    return Date.now() - this.readAt > FRESH_MS ? undefined : this.prices;
+    return performance.now() - this.readAt > FRESH_MS ? undefined : this.prices;
   }
 
   /** The prices read again, for a caller that missed one in those of `inForce`. */
