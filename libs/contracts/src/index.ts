@@ -192,7 +192,7 @@ export type {
   MessagesSearchResultBlock,
 } from './text/messages-blocks.js';
 export { CountTokensRequest, DEFAULT_MAX_TOKENS, MessagesRequest, type MessagesTool } from './text/messages-request.js';
-export { PRICED, PRICED_BETAS, PRICED_CONFIG, textFieldNames } from './text/priced-fields.js';
+export { namesOutput, PRICED, PRICED_BETAS, PRICED_CONFIG, textFieldNames } from './text/priced-fields.js';
 export { isKnownItem, type ResponsesBlock, type ResponsesItem, type ResponsesMessage } from './text/responses-items.js';
 export { RESPONSES_LIMITS, ResponsesRequest } from './text/responses-request.js';
 export {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { ReconciliationService } from '#features';
 import { eventually } from '#testing';
 import {
@@ -20,10 +21,124 @@ const LIMIT_OF: Record<Style, (body: Record<string, unknown>) => unknown> = {
 };
 const MODEL_MOST: Record<Style, number> = { responses: 128_000, chat: 16_384, messages: 64_000, gemini: 65_535 };
 
+/** A chat vendor that knows the newer name of the limit alone. */
+const NEWER = 'newer-chat';
+const NEWER_UPSTREAM = `  - { id: newer, protocol: chat, base_url: "VENDOR_URL", key: k, models: { ${NEWER}: vendor-newer }, output_limit_field: max_completion_tokens, ${ALLOW_EVERYTHING} }\n`;
+
+/** Names of a limit that are not of the style, and those of a number of replies: vendors differ in which they obey. */
+const FOREIGN = [
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'max_new_tokens',
+  'max_tokens_to_sample',
+  'maxOutputTokens',
+  'maxTokens',
+  'n_predict',
+  'best_of',
+  'num_return_sequences',
+  'candidate_count',
+] as const;
+
+const LIMIT = 77;
+const value = fc.constantFrom(undefined, null, LIMIT);
+/** Fields in any order, those without a value left out. */
+const fields = (of: Record<string, fc.Arbitrary<unknown>>) =>
+  fc
+    .tuple(fc.record(of), fc.shuffledSubarray(Object.keys(of)))
+    .map(([sent, order]) =>
+      Object.fromEntries(order.flatMap((name) => (sent[name] === undefined ? [] : [[name, sent[name]]]))),
+    );
+const foreign = (own: readonly string[]) =>
+  fields(Object.fromEntries(FOREIGN.filter((name) => !own.includes(name)).map((name) => [name, value])));
+
+const config = (limit: string) => fields({ [limit]: value, temperature: fc.constantFrom(undefined, 1) });
+
+/** What a request of a style may say of its output: the limit under each name, and what the bytes are changed for besides. */
+const SAID: Record<Style, fc.Arbitrary<object>> = {
+  chat: fc
+    .tuple(
+      fields({
+        max_tokens: value,
+        max_completion_tokens: value,
+        n: fc.constantFrom(undefined, null, 1, 2),
+        stream: fc.constantFrom(undefined, null, false, true),
+        stream_options: fc.constantFrom(undefined, null, {}, { include_usage: null }, { include_usage: false }),
+        thinking_budget: fc.constantFrom(undefined, null, 5),
+      }),
+      foreign(['max_tokens', 'max_completion_tokens']),
+    )
+    .map(([own, others]) => ({ ...others, ...own })),
+  responses: fc
+    .tuple(
+      fields({
+        max_output_tokens: value,
+        max_tokens: value,
+        max_completion_tokens: value,
+        stream: fc.constantFrom(undefined, null, true),
+      }),
+      foreign(['max_output_tokens', 'max_tokens', 'max_completion_tokens', 'best_of']),
+    )
+    .map(([own, others]) => ({ ...others, ...own })),
+  messages: fc
+    .tuple(fields({ max_tokens: value, stream: fc.constantFrom(undefined, null, true) }), foreign(['max_tokens']))
+    .map(([own, others]) => ({ ...others, ...own })),
+  gemini: fc
+    .tuple(
+      fields({
+        generationConfig: fc.oneof(
+          fc.constantFrom(undefined, null, {}),
+          config('maxOutputTokens'),
+          config('max_output_tokens'),
+        ),
+        generation_config: fc.oneof(
+          fc.constantFrom(undefined, undefined, null, {}),
+          config('maxOutputTokens'),
+          config('max_output_tokens'),
+        ),
+        model: fc.constantFrom(undefined, null, MODEL_OVER.gemini, `models/${MODEL_OVER.gemini}`, 'a-dearer-model'),
+      }),
+      foreign([]),
+    )
+    .map(([own, others]) => ({ ...others, ...own })),
+};
+
+const OWN_LIMIT: Record<Style, string> = {
+  responses: 'max_output_tokens',
+  chat: 'max_tokens',
+  messages: 'max_tokens',
+  gemini: 'maxOutputTokens',
+};
+
+/** Whether the request sets the limit under one of the names that its style has for it. */
+function saysOwn(style: Style, said: object): boolean {
+  const names = {
+    responses: FOREIGN.slice(0, 3),
+    chat: FOREIGN.slice(0, 2),
+    messages: FOREIGN.slice(0, 1),
+    gemini: [],
+  }[style];
+  const { generationConfig, generation_config: snake } = said as Record<string, object | null>;
+  const inside = { ...generationConfig, ...snake };
+  return (
+    names.some((name) => (said as Record<string, unknown>)[name] === LIMIT) ||
+    (style === 'gemini' && JSON.stringify(inside).includes(String(LIMIT)))
+  );
+}
+
 describe('What a text request holds', () => {
   let gateway: TextGateway;
   beforeAll(async () => {
-    gateway = await startTextGateway({ ADMIN_TOKEN }, { idleSeconds: 5, settings: ALLOW_EVERYTHING });
+    gateway = await startTextGateway(
+      { ADMIN_TOKEN },
+      { idleSeconds: 5, settings: ALLOW_EVERYTHING, more: NEWER_UPSTREAM },
+    );
+    await gateway.database.query({
+      text: `insert into price (id, model, unit, amount_micros, per_quantity, effective_from, created_by)
+        select 'price_newer_' || unit, $1, unit, 1, 1, now() - interval '1 day', 'test'
+        from unnest(array['input_token', 'output_token']) unit`,
+      values: [NEWER],
+    });
   });
   afterAll(() => gateway.stop());
   afterEach(() => {
@@ -54,6 +169,42 @@ describe('What a text request holds', () => {
     await untilSettled();
     return answer;
   }
+
+  describe.each([...STYLES.map((style) => [style, MODEL_OVER[style]] as const), ['chat', NEWER] as const])(
+    'in the %s style, for the model %s',
+    (style, model) => {
+      it('is what the vendor is told, once, whatever names and nulls the request has', async () => {
+        const { path, headers, body } = textRequest(style, { key: gateway.key, model, stream: false });
+        const { max_tokens: _limit, ...rest } = body as Record<string, unknown>;
+        await fc.assert(
+          fc.asyncProperty(SAID[style], async (said) => {
+            const seen = gateway.vendor.seen.length;
+            const answer = await fetch(gateway.baseUrl + path, {
+              method: 'POST',
+              headers: { 'content-type': 'application/json', ...headers },
+              body: JSON.stringify({ ...rest, ...said }),
+            });
+            const text = await answer.text();
+            if (answer.status === 400) return expect([text, gateway.vendor.seen.length]).toEqual([text, seen]);
+            expect([answer.status, text.slice(0, 300)]).toEqual([200, text.slice(0, 300)]);
+            const { last } = gateway.vendor;
+            // A key that stands there twice is lost when the text is read.
+            expect(JSON.stringify(JSON.parse(last.text)).length).toBe(last.text.length);
+            const own =
+              style === 'gemini' ? 'maxOutputTokens' : model === NEWER ? 'max_completion_tokens' : OWN_LIMIT[style];
+            const { generationConfig: inside = {}, ...outside } = last.body;
+            const all = Object.entries({ ...outside, ...(inside as object) });
+            const limits = all.filter(([name]) => FOREIGN.some((other) => other === name));
+            const isLimited = JSON.stringify(said).includes(String(LIMIT)) && saysOwn(style, said);
+            expect(limits).toEqual([[own, isLimited ? LIMIT : expect.any(Number)]]);
+            expect(last.body['model'] ?? 'none').not.toBe('a-dearer-model');
+            return undefined;
+          }),
+          { numRuns: 60 },
+        );
+      });
+    },
+  );
 
   describe.each(STYLES)('in the %s style', (style) => {
     it('is sent with the output limit of the model where the balance covers it, all other bytes unchanged', async () => {

@@ -72,6 +72,21 @@ export const PRICED: Readonly<Record<TextStyle, PricedFields>> = {
   },
 };
 
+/**
+ * Names that some interface or vendor has for the most tokens of a reply, or for how many replies there are. What a style
+ * does not call so itself is never sent, whatever an upstream's policy lists: a vendor that obeys it would write more than
+ * is held for.
+ */
+const OUTPUT_NAMES = words(`
+  max_tokens max_completion_tokens max_output_tokens max_tokens_to_sample max_new_tokens max_gen_tokens max_generated_tokens
+  max_length max_gen_len n_predict num_predict num_tokens n best_of candidate_count num_return_sequences num_generations num_completions
+`);
+const camelCase = (name: string): string => name.replaceAll(/_(.)/g, (_match, letter: string) => letter.toUpperCase());
+const ANY_OUTPUT_NAMES: ReadonlySet<string> = new Set([...OUTPUT_NAMES].flatMap((name) => [name, camelCase(name)]));
+
+/** Whether a field of a body, or of an object in it, may say how much is written. */
+export const namesOutput = (path: string): boolean => ANY_OUTPUT_NAMES.has(path.slice(path.lastIndexOf('.') + 1));
+
 /** Values of `anthropic-beta` that change no price: fields that agents send mean nothing, or are refused, without them. */
 export const PRICED_BETAS: ReadonlySet<string> = words(`
   claude-code-20250219 interleaved-thinking-2025-05-14 fine-grained-tool-streaming-2025-05-14

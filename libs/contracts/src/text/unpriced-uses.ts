@@ -3,7 +3,7 @@ import { MAX_URL_LENGTH } from '../catalog/file-source.js';
 import { isJsonObject } from '../json.js';
 import { formatsOtherMedia, namesOtherMedia } from './asked-media.js';
 import { isAddress, mayBeFetched } from './file-carriers.js';
-import { PRICED, PRICED_CONFIG, type PricedFields } from './priced-fields.js';
+import { namesOutput, PRICED, PRICED_CONFIG, type PricedFields } from './priced-fields.js';
 import type { TextStyle } from './text-style.js';
 import { isOptionalTool, toolName, type UnpricedUse } from './upstream-policy.js';
 import { ACCOUNT_IDS, CALLERS_DATA, FETCHED, INSPECTED, PLAIN } from './use-names.js';
@@ -95,7 +95,7 @@ class UseFinder {
     path: string,
   ): void {
     for (const name of Object.keys(sent)) {
-      if (known.fields.has(name) || sent[name] == null) continue;
+      if (known.fields.has(name) || (sent[name] == null && !namesOutput(name))) continue;
       if (known.dearer.has(name)) this.#use('fields', name, path + name);
       else this.#unknown.push(path + name);
     }

@@ -42,6 +42,13 @@ function readTarget(target: string): Target {
   );
 }
 
+/** @throws GatewayError `invalid_parameter` when the body names another model than the path, which is the one that is paid for. */
+function expectOneModel(sent: unknown, model: string): void {
+  const named = isJsonObject(sent) ? (sent['model'] ?? model) : model;
+  if (named === model || named === `models/${model}`) return;
+  throw new GatewayError('invalid_parameter', 'model must be the model of the path, or left out.', { param: 'model' });
+}
+
 /** D1 4.2. The further paths are what client libraries make of other base addresses. */
 @Controller(['v1beta/models', 'v1/models', 'models'])
 @UseGuards(ApiKeyGuard)
@@ -67,6 +74,7 @@ export class GeminiController {
       throw new GatewayError('invalid_parameter', 'alt must be given once.', { param: 'alt' });
     return this.answers.answer(request, response, async () => {
       const { model, method } = readTarget(target);
+      expectOneModel(request.body, model);
       const { body: spelled, isRenamed } = camelCaseGemini(request.body);
       const body = await checkedBody(GeminiRequest, spelled);
       return {

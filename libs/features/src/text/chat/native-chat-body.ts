@@ -2,6 +2,7 @@ import { CHAT_LIMITS, type ChatRequest, type JsonObject, type NativeBody } from 
 import { addToTopLevelObject } from '#providers';
 import { asBuffer } from '../as-buffer.js';
 import { asJson } from '../json-object.js';
+import { chatOutputLimit } from './read-chat-request.js';
 
 const [LIMIT] = CHAT_LIMITS;
 
@@ -13,10 +14,13 @@ export const isUsageAsked = ({ stream_options: options }: ChatRequest): boolean 
 /** The usage of a stream is always asked for: it is what the request is charged by. */
 const mustAsk = (body: ChatRequest): boolean => body.stream === true && !isUsageAsked(body);
 
-function rewrittenBody(body: ChatRequest, limit: number | undefined): JsonObject {
+function rewrittenBody(body: ChatRequest, added: number | undefined): JsonObject {
   const { max_tokens: _former, max_completion_tokens: _newer, ...rest } = asJson(body);
+  const limit = chatOutputLimit(body) ?? added;
+  const name = CHAT_LIMITS.find((each) => body[each] != null) ?? LIMIT;
   return {
-    ...(limit === undefined ? asJson(body) : { ...rest, [LIMIT]: limit }),
+    ...rest,
+    ...(limit !== undefined && { [name]: limit }),
     ...(mustAsk(body) && { stream_options: { ...asJson(body.stream_options ?? {}), include_usage: true } }),
   };
 }
@@ -33,7 +37,8 @@ function askingForUsage(body: ChatRequest, bytes: Uint8Array): Pick<NativeBytes,
 
 /**
  * The body for an upstream of the same style. The bytes stay as they are but for what the gateway must add to the front:
- * a limit where the caller set none, and the wish for the usage of a stream.
+ * a limit where the caller set none, and the wish for the usage of a stream. Bytes that pass have the limit under one of its
+ * names, once, in the bytes or in front of them.
  */
 export function nativeChatBody(
   body: ChatRequest,
@@ -42,7 +47,8 @@ export function nativeChatBody(
 ): NativeBody {
   const parsed = (): JsonObject => rewrittenBody(body, limit);
   const asking = bytes && askingForUsage(body, bytes);
-  if (!asking || (limit !== undefined && CHAT_LIMITS.some((name) => name in body)))
+  const named = CHAT_LIMITS.filter((name) => name in body).length;
+  if (!asking || named !== (limit === undefined && chatOutputLimit(body) !== undefined ? 1 : 0))
     return { kind: 'rewritten', body: parsed() };
   if (limit === undefined) return { kind: 'bytes', ...asking, parsed };
   return { kind: 'bytes', ...asking, front: { [LIMIT]: limit, ...asking.front }, parsed };

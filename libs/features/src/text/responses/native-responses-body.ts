@@ -97,8 +97,8 @@ export const responsesOutputLimit = (body: ResponsesRequest): number | undefined
   body.max_output_tokens ?? body.max_completion_tokens ?? body.max_tokens ?? undefined;
 
 const hasOurs = (body: ResponsesRequest): boolean =>
-  body.max_tokens != null ||
-  body.max_completion_tokens != null ||
+  'max_tokens' in body ||
+  'max_completion_tokens' in body ||
   (body.tools ?? []).some(isOurTool) ||
   (Array.isArray(body.input) && body.input.some(isOurItem));
 

@@ -4,6 +4,7 @@ import {
   type JsonObject,
   type JsonValue,
   type NativeBody,
+  namesOutput,
   permits,
   PRICED_BETAS,
   type TextCall,
@@ -46,7 +47,9 @@ export const permittedBody = (
 
 /** The body without the fields of unknown price. */
 function pricedBody(native: NativeBody, unknownFields: readonly string[] = [], policy: UpstreamPolicy): NativeBody {
-  const left = unknownFields.filter((name) => !permits(policy.fields, name) && !isAllowedTier(name, policy));
+  const left = unknownFields.filter(
+    (name) => namesOutput(name) || (!permits(policy.fields, name) && !isAllowedTier(name, policy)),
+  );
   if (left.length === 0) return native;
   const body = native.kind === 'rewritten' ? native.body : native.parsed();
   return { kind: 'rewritten', body: without(body, new Set(left), '') };
@@ -84,21 +87,15 @@ function withChoiceAmong(tools: readonly JsonValue[], body: JsonObject): JsonObj
 function keptTool(tool: JsonValue, path: string, left: readonly string[]): JsonValue[] {
   if (left.includes(path)) return [];
   if (!isJsonObject(tool)) return [tool];
-  const kept = Object.entries(tool).filter(
-    ([name]) => !left.includes(`${path}.${name}`) && !left.includes(`${path}.${camelCase(name)}`),
-  );
+  const kept = Object.entries(tool).filter(([name]) => !left.includes(`${path}.${name}`));
   return kept.length > 0 ? [Object.fromEntries(kept)] : [];
 }
-
-/** Names are compared in camelCase as well, in which one style allows them. */
-const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 
 function without(body: JsonObject, left: ReadonlySet<string>, path: string): JsonObject {
   const kept: Record<string, JsonObject[string]> = {};
   for (const [name, value] of Object.entries(body)) {
-    const camel = camelCase(name);
-    if (left.has(path + name) || left.has(path + camel)) continue;
-    const isConfig = path === '' && camel === 'generationConfig' && isJsonObject(value);
+    if (left.has(path + name)) continue;
+    const isConfig = path === '' && name === 'generationConfig' && isJsonObject(value);
     kept[name] = isConfig ? without(value, left, 'generationConfig.') : value;
   }
   return kept;

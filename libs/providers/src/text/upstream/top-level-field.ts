@@ -81,10 +81,13 @@ export function addToTopLevelObject(json: Buffer, name: string, member: string):
   return Buffer.concat([json.subarray(0, start + 1), added, json.subarray(start + 1)]);
 }
 
-/** Gives a top-level field another name, and leaves every other byte as it is. Null when it is not found. */
+/**
+ * Gives a top-level field another name, and leaves every other byte as it is. Null when it is not found, or another one has
+ * that name: no object may have it twice.
+ */
 export function renameTopLevelField(json: Buffer, name: string, other: string): Buffer | null {
   const place = findField(json, name);
-  if (place === undefined) return null;
+  if (place === undefined || findField(json, other) !== undefined) return null;
   return Buffer.concat([
     json.subarray(0, place.name),
     Buffer.from(JSON.stringify(other)),
