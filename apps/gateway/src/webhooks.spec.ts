@@ -108,6 +108,29 @@ describe('Webhooks', () => {
     expect(new Webhook(await secretOf()).verify(sent.body, signed(sent))).toEqual(event(sent));
   });
 
+  it.each([
+    ['path', `http://receiver.example/${'\u6f22'.repeat(2_000)}`],
+    ['host', `https://${'\u6f22\u5b57'.repeat(950)}.com/`],
+  ])('measures an address as it is called, wherever it is named: one whose %s grows is refused', async (_part, url) => {
+    const order = { model: 'kappa-a-4-0', prompt: 'a lighthouse' };
+    const video = { model: 'alpha-a-4-0', prompt: 'a lighthouse' };
+    const answers = [
+      await gateway.send('POST', IMAGES, { ...order, webhook_url: url }),
+      await gateway.send('POST', '/v1/videos/generations', { ...video, webhook_url: url }),
+      await gateway.send('POST', '/v1/webhooks/endpoints', { url }),
+    ];
+    for (const { status, body } of answers) {
+      expect(body).toMatchObject({
+        error: {
+          code: 'invalid_parameter',
+          param: expect.stringMatching(/^(webhook_)?url$/),
+          message: expect.stringContaining('characters'),
+        },
+      });
+      expect(status).toBe(400);
+    }
+  });
+
   it('sends endpoints only the events they subscribed to, each signed with its own secret', async () => {
     const { body } = await gateway.send<{ data: { id: string; secret: string } }>('POST', '/v1/webhooks/endpoints', {
       url: `${address}/failures`,

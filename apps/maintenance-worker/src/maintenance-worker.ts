@@ -55,7 +55,7 @@ export class MaintenanceWorker implements Worker {
       new Loop('slow-file-index', FILES_MS, () => indexer.indexNext('slow')),
       new Loop('abandoned-holds', BOOKS_MS, async () => (await requests.releaseExpired()) > 0),
       new Loop('abandoned-reservations', BOOKS_MS, async () => (await reservations.closeExpired()) > 0),
-      new Loop('file-storage', BOOKS_MS, () => storage.chargeNext()),
+      new Loop('file-storage', BOOKS_MS, () => storage.chargeDue()),
       new Loop('low-balances', BALANCES_MS, () => balances.send()),
       new Loop('spend-marks', BOOKS_MS, async () => {
         await limits.mark();

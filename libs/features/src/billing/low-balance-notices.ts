@@ -1,19 +1,26 @@
-import { Database, logger, timeOrderedId } from '#platform';
+import { Database, isConnectionError, logger, timeOrderedId } from '#platform';
+import { notPaused, PausedWork } from '../operations/paused-work.js';
 
 const log = logger('ledger');
 
 /** The most accounts that one round notifies. */
 const BATCH = 100;
 
+const LOW = `low_balance_micros is not null and low_balance_noticed_at is null
+    and not unlimited and disabled_at is null and available_micros < low_balance_micros
+    and ${notPaused('low-balance', 'account.id')}`;
+
+/** $1 most accounts. */
+const LOW_ACCOUNTS = `select id from account where ${LOW} order by id limit $1`;
+
 /**
- * $1 most accounts, $2 beginning of the ids of deliveries, $3 unit of balances. Notes each account that has fallen below what it
+ * $1 most accounts, $2 beginning of the ids of deliveries, $3 unit of balances, $4 the only account or null. Notes each account that has fallen below what it
  * set, and writes its webhooks, in one commit: once for each fall. The event carries all that a mail needs,
  * so that a receiver only has to send it.
  */
 const NOTICE = `
 with low as (
-  select id from account where low_balance_micros is not null and low_balance_noticed_at is null
-    and not unlimited and disabled_at is null and available_micros < low_balance_micros
+  select id from account where ${LOW} and ($4::text is null or id = $4)
   order by id limit $1 for no key update skip locked
 ), noticed as (
   update account a set low_balance_noticed_at = now() from low where a.id = low.id
@@ -50,18 +57,34 @@ update account set low_balance_noticed_at = null where id = any(array(
 
 /** Notifies accounts once that their balance has fallen below the limit they set. */
 export class LowBalanceNotices {
+  private readonly paused: PausedWork;
+
   constructor(
     private readonly database: Database,
     /** The unit of balances. */
     private readonly currency: string,
-  ) {}
+  ) {
+    this.paused = new PausedWork(database);
+  }
 
   /** One round. True: more accounts may be due at once. */
   async send(): Promise<boolean> {
     await this.database.query({ text: RECOVER, values: [BATCH] });
-    const values = [BATCH, timeOrderedId('msg'), this.currency];
+    try {
+      return (await this.notify(null)) === BATCH;
+    } catch (error) {
+      if (isConnectionError(error)) throw error;
+    }
+    // One of them failed, and with it all: those that can be notified are notified alone.
+    const { rows } = await this.database.query<{ id: string }>({ text: LOW_ACCOUNTS, values: [BATCH] });
+    for (const { id } of rows) await this.paused.attempt('low-balance', id, () => this.notify(id));
+    return rows.length === BATCH;
+  }
+
+  private async notify(accountId: string | null): Promise<number> {
+    const values = [BATCH, timeOrderedId('msg'), this.currency, accountId];
     const { rows } = await this.database.query<{ id: string }>({ text: NOTICE, values });
     for (const { id } of rows) log.info('balance.low', { accountId: id });
-    return rows.length === BATCH;
+    return rows.length;
   }
 }

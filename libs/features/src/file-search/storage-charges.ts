@@ -4,22 +4,30 @@ import { Database, logger, timeOrderedId } from '#platform';
 import type { RequestHold } from '../billing/ledger/request-hold.js';
 import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import type { PriceLine } from '../billing/ledger/request-usage.js';
+import { notPaused, PausedWork } from '../operations/paused-work.js';
 import { PriceBook, type PriceInForce } from '../billing/prices/price-book.js';
 import { STORAGE_MODEL, STORAGE_UNIT } from '../billing/prices/storage-price.js';
 import { METERED } from './uploaded-file.js';
 
 const log = logger('file-storage');
 
+/** $1 most accounts: those whose day is over and that nothing kept from being charged lately. */
+const OPEN_ACCOUNTS = `
+select account_id as id from file_usage
+where closed_on < (now() at time zone 'utc')::date and ${notPaused('file-storage', 'file_usage.account_id')}
+order by closed_on limit $1`;
+const BATCH = 100;
+
 const MIB_DAY = 1024 * 1024 * 86_400;
 
 /**
  * Closes the days of one account: whole MiB-days become due, the rest stays. What is still due from before is charged
- * first. $1 the bytes times seconds of one MiB-day, $2 a request id.
+ * first. $1 the bytes times seconds of one MiB-day, $2 the account.
  */
 const CLOSE = `
 with open as (
   select account_id from file_usage
-  where closed_on < (now() at time zone 'utc')::date order by closed_on limit 1 for update skip locked
+  where account_id = $2 and closed_on < (now() at time zone 'utc')::date for update skip locked
 ), metered as (
   update file_usage u set ${METERED} from open where u.account_id = open.account_id
   returning u.account_id, u.byte_seconds, u.due_request_id, u.due_mb_days, u.api_key_id
@@ -62,30 +70,45 @@ interface OpenDays {
  */
 @Injectable()
 export class StorageCharges {
+  readonly #paused: PausedWork;
+
   constructor(
     private readonly database: Database,
     private readonly ledger: RequestLedger,
     private readonly prices: PriceBook,
-  ) {}
+  ) {
+    this.#paused = new PausedWork(database);
+  }
 
-  /** Charges the next account whose day is over; false: there is none. */
-  async chargeNext(): Promise<boolean> {
+  /** Charges the next accounts whose day is over, each whatever becomes of the others; false: there are no more. */
+  async chargeDue(): Promise<boolean> {
     const price = (await this.prices.inForce()).find(STORAGE_MODEL, STORAGE_UNIT, 'default');
     if (!price || price.amountMicros === 0n) {
       await this.database.query({ text: FREE, values: [] });
       return false;
     }
-    const due = await this.#due();
+    const { rows } = await this.database.query<{ id: string }>({ text: OPEN_ACCOUNTS, values: [BATCH] });
+    let closed = 0;
+    for (const { id } of rows)
+      await this.#paused.attempt('file-storage', id, async () => {
+        if (await this.#close(id, price)) closed += 1;
+      });
+    return closed > 0 || rows.length === BATCH;
+  }
+
+  /** False: another process is at it. */
+  async #close(accountId: string, price: PriceInForce): Promise<boolean> {
+    const due = await this.#due(accountId);
     if (!due) return false;
     if (due.mbDays > 0n && due.apiKeyId !== null) await this.#charge(due, due.apiKeyId, price);
-    await this.database.query({ text: CLOSED, values: [due.accountId] });
+    await this.database.query({ text: CLOSED, values: [accountId] });
     return true;
   }
 
-  /** What is charged next, under its name. */
-  async #due(): Promise<OpenDays | undefined> {
+  /** What the account is charged, under its name; undefined: another process is at it. */
+  async #due(accountId: string): Promise<OpenDays | undefined> {
     return this.database.transaction(async (transaction) => {
-      const { rows } = await transaction.query<OpenDays>({ text: CLOSE, values: [MIB_DAY] });
+      const { rows } = await transaction.query<OpenDays>({ text: CLOSE, values: [MIB_DAY, accountId] });
       const [open] = rows;
       if (!open || open.dueRequestId !== null || open.mbDays === 0n) return open;
       const dueRequestId = timeOrderedId('storage');

@@ -30,8 +30,10 @@ export class MaintenanceService {
 
   /** One round. True: there may be more to do at once. */
   async run(): Promise<boolean> {
-    const removed: Record<string, number> = { task_file: await this.files.remove(BATCH) };
-    removed['uploaded_file'] = await this.uploads.remove(BATCH);
+    const removed: Record<string, number> = {
+      task_file: await this.eachAlone('task_file', () => this.files.remove(BATCH)),
+      uploaded_file: await this.eachAlone('uploaded_file', () => this.uploads.remove(BATCH)),
+    };
     for (const rows of ROW_RETENTION) removed[rows.table] = await this.removeRows(rows);
     const counts = Object.entries(removed).filter(([, count]) => count > 0);
     if (counts.length > 0) log.info('maintenance.removed', Object.fromEntries(counts));
@@ -40,12 +42,17 @@ export class MaintenanceService {
     return counts.some(([, count]) => count === BATCH);
   }
 
-  /** Each table on its own: one that fails keeps nothing else from being cleaned. */
   private async removeRows({ table, keptFor, text }: RowRetention): Promise<number> {
     const days = keptFor === undefined ? [] : [this.retention[keptFor]];
     if (days[0] === 0) return 0;
+    const statement = { text, values: [BATCH, ...days], limit: 'long' } as const;
+    return this.eachAlone(table, async () => (await this.database.query(statement)).rows.length);
+  }
+
+  /** Each table on its own: one that fails keeps nothing else from being cleaned. */
+  private async eachAlone(table: string, remove: () => Promise<number>): Promise<number> {
     try {
-      return (await this.database.query({ text, values: [BATCH, ...days], limit: 'long' })).rows.length;
+      return await remove();
     } catch (error) {
       log.error('maintenance.rows_kept', { table, error });
       return 0;

@@ -54,6 +54,13 @@ with turn as materialized (
 update task set parameters = '{}', outputs = null where id in (select id from ready) returning 1`,
 };
 
+/** The work went well since, or nobody tries it any more. The longest pause is an hour. */
+const FORGOTTEN_PAUSES: RowRetention = {
+  table: 'paused_work',
+  text: `delete from paused_work where ctid = any(array(
+    select ctid from paused_work where resumes_at < now() - interval '2 hours' limit $1 for update skip locked)) returning 1`,
+};
+
 /**
  * What else grows has an end of its own: counts of the minute are removed by the limiter, open holds by their
  * settlement, poll rows by the end of their task, wake-ups by the queue. Accounts, keys, prices, tasks, their files' rows
@@ -67,6 +74,7 @@ export const ROW_RETENTION: readonly RowRetention[] = [
   expired('one_time_link'),
   expired('used_challenge'),
   expired('invitation'),
+  FORGOTTEN_PAUSES,
   old('webhook_delivery', 'finished_at', 'WEBHOOK_LOG_RETENTION_DAYS'),
   old('reconciliation_report', 'started_at', 'AUDIT_RETENTION_DAYS'),
   old('task_call', 'ended_at', 'AUDIT_RETENTION_DAYS'),

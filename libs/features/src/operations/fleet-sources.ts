@@ -1,5 +1,6 @@
 import { isFinal, MEDIA, TASK_TRANSITIONS, type TaskState } from '#contracts';
 import { type Database, type MetricSource, signals } from '#platform';
+import { PAUSABLE_JOBS } from './paused-work.js';
 import {
   AT_UPSTREAMS,
   DUE_POLLS,
@@ -8,6 +9,7 @@ import {
   MONEY,
   OPEN_TASKS,
   ORPHANS,
+  PAUSED,
   USAGE_DAYS,
   WEBHOOKS,
 } from './fleet-statements.js';
@@ -35,6 +37,7 @@ export function fleetSources(database: Database): MetricSource[] {
     { name: 'polls', collect: async () => showPolls(await rowsOf('due_polls', DUE_POLLS)) },
     { name: 'webhooks', collect: async () => showWebhooks(await rowsOf('due_webhooks', WEBHOOKS)) },
     { name: 'orphans', collect: async () => showOrphans(await rowsOf('open_orphans', ORPHANS)) },
+    { name: 'paused_work', collect: async () => showPaused(await rowsOf('paused_work', PAUSED)) },
     { name: 'usage_days', collect: async () => showUsageDays(await rowsOf('open_usage_days', USAGE_DAYS)) },
     { name: 'balances', collect: async () => showBalances(await rowsOf('low_balances', LOW_BALANCES)) },
     { name: 'money', collect: async () => showMoney(await rowsOf('money_sums', MONEY)) },
@@ -77,6 +80,11 @@ function showWebhooks([row]: readonly { pending: number; lag: number }[]): void 
 
 function showOrphans([row]: readonly { orphans: number }[]): void {
   signals.orphans.set(row?.orphans ?? 0);
+}
+
+/** A job without a pause is 0, not absent. */
+function showPaused(rows: readonly { job: string; paused: number }[]): void {
+  for (const job of PAUSABLE_JOBS) signals.pausedWork.set({ job }, rows.find((row) => row.job === job)?.paused ?? 0);
 }
 
 /** The day before the first one that was used counts as closed; before anything is used there is nothing to close. */

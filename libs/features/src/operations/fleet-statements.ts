@@ -23,6 +23,10 @@ from webhook_delivery where next_attempt_at is not null`;
 
 export const ORPHANS = `select count(*)::integer as orphans from upstream_orphan where resolved_at is null`;
 
+/** What is passed over now, and what would be passed over again at its next failure soon. */
+export const PAUSED = `select job, count(*)::integer as paused from paused_work
+where resumes_at > now() - interval '1 minute' group by job`;
+
 /** Counted from the first day that anything was used; a day is closed a quarter of an hour after its end. */
 export const USAGE_DAYS = `
 select coalesce((now() at time zone 'utc')::date - 1

@@ -1,3 +1,5 @@
+import { notPaused } from '../operations/paused-work.js';
+
 /**
  * Every transition of a task, as one guarded statement each. Zero rows mean that another process made a transition first:
  * stop. Times are the database's own, so the clocks of replicas never matter.
@@ -226,7 +228,8 @@ with refused as (
 )
 update task set cancel_outcome = $2, version = version + 1 where id = $1 and state = 'running' returning id`;
 
-/** $1 medium, $2 most rows. Open tasks past their deadline, whatever they wait for. */
+/** $1 medium, $2 most rows. Open tasks past their deadline, whatever they wait for, but for those that would not end lately. */
 export const PAST_DEADLINE = `
 select id, state, attempt, provider, operation, outputs, start_intent_at is not null as started_upstream from task
-where medium = $1 and finished_at is null and deadline_at <= now() order by deadline_at limit $2`;
+where medium = $1 and finished_at is null and deadline_at <= now() and ${notPaused('task-deadline', 'task.id')}
+order by deadline_at limit $2`;

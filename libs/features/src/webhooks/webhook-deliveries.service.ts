@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
 import { Database, type WebhookAttempt, type WebhookDelivery } from '#platform';
 import { type AccountAction, AccountRate } from '../limits/account-rate.js';
+import { receiverOf } from './webhook-statements.js';
 
 const RESENDS: AccountAction = { name: 'webhook-resends', plural: 'webhooks again', perMinute: 300 };
 
@@ -59,7 +60,7 @@ type DeliveryRow = Pick<WebhookDelivery, keyof typeof SHOWN>;
 const RESEND = `
 with reopened as (
   update webhook_receiver set cooling_until = now() where account_id = $1 and cooling_until > now()
-    and receiver = (select split_part(url, '/', 3) from webhook_delivery where account_id = $1 and id = $2)
+    and receiver = (select ${receiverOf('url')} from webhook_delivery where account_id = $1 and id = $2)
 )
 update webhook_delivery set state = 'pending', ready = true, next_attempt_at = now(), finished_at = null
 where account_id = $1 and id = $2 returning id`;

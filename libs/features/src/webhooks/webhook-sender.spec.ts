@@ -98,4 +98,26 @@ describe('Sending webhooks to many receivers', () => {
     await eventually(() => prompt.calls >= expected);
     expect(prompt.calls).toBe(expected);
   });
+
+  it('gives up a delivery whose task is gone, and says so in its log', async () => {
+    await platform.database.query({
+      text: 'alter table webhook_delivery drop constraint webhook_delivery_task_id_fkey',
+    });
+    const id = timeOrderedId('msg');
+    await platform.database.query({
+      text: `insert into webhook_delivery (id, account_id, task_id, event_type, url, payload, next_attempt_at)
+        values ($1, 'acct_hooks', 'task_gone', 'task.completed', $2, '', now())`,
+      values: [id, urls.prompt],
+    });
+    const read = async () =>
+      (
+        await platform.database.query<{ state: string; last_error: string }>({
+          text: `select state, last_error from webhook_delivery where id = $1`,
+          values: [id],
+        })
+      ).rows[0];
+    expect(await eventually(async () => ((await read())?.state === 'failed' ? read() : null))).toMatchObject({
+      last_error: expect.stringContaining('task'),
+    });
+  });
 });

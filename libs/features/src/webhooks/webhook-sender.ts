@@ -1,8 +1,10 @@
 import { Webhook } from 'standardwebhooks';
+import { GatewayError } from '#contracts';
 import {
   type Database,
   FetchRefused,
   type FetchRefusedCode,
+  isConnectionError,
   logger,
   retryOnConnectionError,
   type SafeFetcher,
@@ -147,22 +149,32 @@ export class WebhookSender {
     return this.calls.finished();
   }
 
-  /** Never throws: what goes wrong on our side is tried again when the claim lapses. */
+  /** Never throws: a database that is away lets the claim lapse, and it is tried again. */
   private async send(delivery: ClaimedDelivery): Promise<void> {
     try {
       const beganAt = performance.now();
       const outcome = await this.call(delivery);
       this.failpoints.reach('after-delivery-sent');
       await this.record(delivery, outcome, Math.round(performance.now() - beganAt));
+      await this.countFailure(delivery, outcome.status === null && outcome.mayPass);
     } catch (error) {
       log.error('webhook.send_failed', { deliveryId: delivery.id, error });
+      if (!isConnectionError(error)) await this.countOurFailure(delivery);
     }
+  }
+
+  /** So that it is tried again after the growing pauses of every delivery, and given up with them. */
+  private async countOurFailure(delivery: ClaimedDelivery): Promise<void> {
+    await this.record(delivery, { status: null, error: 'The gateway could not send it.', mayPass: true }, 0).catch(
+      (error: unknown) => log.error('webhook.record_failed', { deliveryId: delivery.id, error }),
+    );
   }
 
   private async call(delivery: ClaimedDelivery): Promise<Outcome> {
     const secrets = await this.signers.secretsFor(delivery.account_id, delivery.endpoint_id);
     if (secrets === null) return { status: null, error: 'The endpoint was removed.', mayPass: false };
     const payload = delivery.payload || (await this.writePayload(delivery));
+    if (payload === null) return { status: null, error: 'The task is gone.', mayPass: false };
     const now = new Date();
     const signature = secrets.map((secret) => new Webhook(secret).sign(delivery.id, now, payload)).join(' ');
     try {
@@ -186,12 +198,19 @@ export class WebhookSender {
     }
   }
 
-  /** Written when it is first sent and kept, so that every attempt carries the same bytes. */
-  private async writePayload({ id, account_id, task_id, event_type, created_at }: ClaimedDelivery): Promise<string> {
+  /** Written when it is first sent and kept, so that every attempt carries the same bytes. Null: there is nothing to tell any more. */
+  private async writePayload({
+    id,
+    account_id,
+    task_id,
+    event_type,
+    created_at,
+  }: ClaimedDelivery): Promise<string | null> {
     const data =
       task_id === null || event_type === TEST_EVENT
         ? { message: 'This is a test. Real events carry a task here, as GET /v1/tasks/{task_id} shows it.' }
-        : await this.tasks.read(account_id, task_id);
+        : await this.tasks.read(account_id, task_id).catch(nullWhereGone);
+    if (data === null) return null;
     const payload = JSON.stringify({ type: event_type, timestamp: created_at.toISOString(), data });
     await this.run('keep_payload', KEEP_PAYLOAD, [id, payload]);
     return payload;
@@ -206,7 +225,6 @@ export class WebhookSender {
     const state = error === null ? 'delivered' : delayMs === null ? 'failed' : 'pending';
     const values = [delivery.id, delivery.attempts, status, error, durationMs, state, delayMs];
     await this.run('record_attempt', RECORD_ATTEMPT, values);
-    await this.countFailure(delivery, status === null && mayPass);
     if (status === GONE && delivery.endpoint_id) await this.signers.disable(delivery.endpoint_id);
     log.info('webhook.sent', { deliveryId: delivery.id, taskId: delivery.task_id, status, state, durationMs });
   }
@@ -229,6 +247,11 @@ const PASSING_REFUSALS: ReadonlySet<string> = new Set<FetchRefusedCode>([
   'address_blocked',
   'too_many_interim_responses',
 ]);
+
+function nullWhereGone(error: unknown): null {
+  if (error instanceof GatewayError && error.code === 'task_not_found') return null;
+  throw error;
+}
 
 /** A rule that the address itself breaks. */
 const isRule = (error: unknown): boolean => error instanceof FetchRefused && !PASSING_REFUSALS.has(error.code);

@@ -33,7 +33,9 @@ where id = any(array(
 returning id`;
 
 const READY = 'd.ready and d.next_attempt_at is not null';
-const RECEIVER = `split_part(d.url, '/', 3)`;
+/** Host and port of an address, as the index has them: no host that has an address is longer. */
+export const receiverOf = (url: string): string => `left(split_part(${url}, '/', 3), 260)`;
+const RECEIVER = receiverOf('d.url');
 
 /** Steps over the index from one account to the next, at most $1 times, within a range of account ids. */
 const stepOverAccounts = (range: string): string => `

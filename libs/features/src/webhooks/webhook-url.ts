@@ -4,16 +4,22 @@ import { FetchRefused, type SafeFetcher } from '#platform';
 const URL_CHARACTERS_MAX = 2_048;
 
 /**
- * Refuses an address that is never called. What its name leads to is judged again at every call, because names change.
+ * Refuses an address that is never called, and answers it as it is stored and called. What its name leads to is judged again at every call, because names change.
  *
  * @throws GatewayError `invalid_parameter` naming the field and the rule.
  */
 export function checkWebhookUrl(fetcher: SafeFetcher, url: unknown, param: string): string {
   const refused = (rule: string): GatewayError => new GatewayError('invalid_parameter', `${param} ${rule}.`, { param });
   if (typeof url !== 'string' || url.length === 0) throw refused('must be an http or https URL');
-  if (url.length > URL_CHARACTERS_MAX) throw refused(`may have at most ${URL_CHARACTERS_MAX} characters`);
+  const tooLong = (): GatewayError =>
+    refused(
+      `may have at most ${URL_CHARACTERS_MAX} characters, as it is called: one outside ASCII counts as up to nine`,
+    );
+  if (url.length > URL_CHARACTERS_MAX) throw tooLong();
   try {
-    return fetcher.checkLater(url).href;
+    const { href } = fetcher.checkLater(url);
+    if (href.length > URL_CHARACTERS_MAX) throw tooLong();
+    return href;
   } catch (error) {
     if (error instanceof FetchRefused) throw refused(`cannot be called: ${error.message}`);
     throw error;

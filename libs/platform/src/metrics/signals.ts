@@ -154,6 +154,11 @@ export const signals = {
   ]),
   pollsDue: gauge('gateway_polls_due', 'Vendor polls whose time has come.', []),
   pollsDueOldest: gauge('gateway_polls_due_oldest_seconds', 'How late the latest vendor poll is.', []),
+  pausedWork: gauge(
+    'gateway_paused_work',
+    'Accounts, tasks and holds that a loop over all of them passes over for now, because its work failed for them.',
+    ['job'],
+  ),
   usageDaysOpen: gauge('gateway_usage_days_open', 'Days that are over and not yet summed up over all accounts.', []),
   orphans: gauge('gateway_upstream_orphans', 'Work at vendors that no task holds and no operator has handled.', []),
 
@@ -166,6 +171,11 @@ export const signals = {
     'gateway_steps_abandoned_total',
     'Steps of tasks that went on after their time was over and were given up.',
     ['step'],
+  ),
+  tasksUnannounced: counter(
+    'gateway_tasks_unannounced_total',
+    'Tasks that ended without their webhooks, because those could not be written.',
+    ['medium'],
   ),
   tasksParked: counter('gateway_tasks_parked_total', 'Tasks that were given up and need an operator.', ['medium']),
 

@@ -9,7 +9,7 @@ import { type AllowList, parseAllowList } from './allow-list.js';
 import { readBeginning } from './bounded-body.js';
 import { addressesOf, checkedConnector, hostAndPort, type ResolveName, withoutBrackets } from './checked-connector.js';
 import { asFetchError, FetchRefused } from './fetch-errors.js';
-import { isLocalName } from './local-names.js';
+import { hostNameOf, isLocalName } from './local-names.js';
 import { expectOneReading } from './one-reading.js';
 import { acceptBody, discard, encodingOf, limitInterimResponses, redirectTarget } from './reply.js';
 
@@ -83,6 +83,8 @@ export interface SafePostAnswer {
   readonly body: Buffer;
 }
 
+/** The longest name that has an address (RFC 1035), in its ASCII form. */
+const HOST_CHARACTERS_MAX = 253;
 const DEFAULT_PORTS = [80, 443];
 const USER_AGENT = 'generation-gateway/1';
 
@@ -130,6 +132,11 @@ export class SafeFetcher {
       throw new FetchRefused('bad_scheme', 'only http and https URLs are fetched');
     if (url.username !== '' || url.password !== '')
       throw new FetchRefused('credentials', 'a URL with a user name or password is not fetched');
+    if (hostNameOf(url).length > HOST_CHARACTERS_MAX)
+      throw new FetchRefused(
+        'bad_url',
+        `its host may have at most ${HOST_CHARACTERS_MAX} characters, written in ASCII`,
+      );
     if (!this.allow.hosts.has(hostAndPort(url))) {
       this.checkPort(url);
       const host = withoutBrackets(url.hostname);

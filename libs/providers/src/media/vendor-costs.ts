@@ -4,6 +4,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  MAX_MICROS,
   type PlannedOrder,
   type VendorCost,
 } from '#contracts';
@@ -60,10 +61,11 @@ export class VendorCosts {
     return this.of(model, variant, 1n);
   }
 
-  /** An amount that the vendor reported, with what it is worth where that is known. */
+  /** An amount that the vendor reported, with what it is worth where that is known and can be kept. */
   valued(cost: VendorCost): VendorCost {
     const rate = this.rateOf(cost.unit);
-    return rate === undefined ? cost : { ...cost, worthMicros: rounded(cost.micros * rate, PARTS_PER_UNIT) };
+    const worthMicros = rate === undefined ? undefined : rounded(cost.micros * rate, PARTS_PER_UNIT);
+    return worthMicros === undefined || worthMicros > MAX_MICROS ? cost : { ...cost, worthMicros };
   }
 
   private of(model: string, variant: string, quantity: bigint): VendorCost | undefined {

@@ -284,6 +284,30 @@ describe('The ledger of requests that answer at once', () => {
     await ledger.capture({ ...capture(held), chargeMicros: 9_007_199_254_740_992_999n });
     expect(await books(id)).toEqual([2n, 0n, 9_007_199_254_740_992_999n, 0n]);
   });
+
+  it('gives back the holds of dead processes although 200 older ones cannot be given back', async () => {
+    const stuck = await account(1_000_000n);
+    const other = await account(1_000n);
+    const holds = Array.from({ length: 200 }, () => stuck.hold(10n));
+    await Promise.all([...holds, other.hold(10n)].map((hold) => ledger.hold(hold)));
+    const expire = (id: string, ago: string) =>
+      test.database.query({
+        text: `update request_hold set expires_at = now() - $2::interval where account_id = $1`,
+        values: [id, ago],
+      });
+    await expire(stuck.id, '2 hours');
+    await expire(other.id, '1 hour');
+    await test.database.query({
+      text: `create function refuse_release() returns trigger language plpgsql as $$ begin raise 'no release'; end $$;
+        create trigger no_release before delete on request_hold for each row
+          when (old.account_id = '${stuck.id}') execute function refuse_release()`,
+    });
+    for (let round = 0; round < 2; round += 1) await ledger.releaseExpired();
+    expect(await books(other.id)).toEqual([1_000n, 0n, 0n, 0n]);
+    await test.database.query({ text: 'drop trigger no_release on request_hold; delete from paused_work' });
+    await ledger.releaseExpired();
+    expect(await books(stuck.id)).toEqual([1_000_000n, 0n, 0n, 0n]);
+  });
 });
 
 const capture = (held: RequestHold) => ({ requestId: held.requestId, heldMicros: held.amountMicros, usage: ANSWERED });

@@ -9,6 +9,7 @@ import {
   REQUEST_WAIT_MS,
   retryOnConnectionError,
 } from '#platform';
+import { PausedWork } from '../../operations/paused-work.js';
 import { collectDebts } from './debts.js';
 import { OpenHolds } from './open-holds.js';
 import { inDebt, insufficientBalance, insufficientKeyQuota, lostAttempt } from './payment-refusals.js';
@@ -62,9 +63,11 @@ export class RequestLedger implements OnModuleDestroy {
   private readonly endings: Batcher<RequestCapture, PromiseSettledResult<Captured | null>>;
   private readonly open: OpenHolds;
   private readonly limits: SpendLimits;
+  private readonly paused: PausedWork;
 
   constructor(private readonly database: Database) {
     this.limits = new SpendLimits(database);
+    this.paused = new PausedWork(database);
     this.open = new OpenHolds(database, HOLD_EXPIRES_SECONDS, HOLD_RENEWAL_MS);
     const bounds = { maxItems: 64, maxRunsInFlight: 2 };
     // Only what was not begun may be refused; an ending must be written however many wait.
@@ -154,9 +157,16 @@ export class RequestLedger implements OnModuleDestroy {
 
   /** Gives back what processes that died were holding; answers how many holds. One that fails keeps none of the others. */
   async releaseExpired(): Promise<number> {
-    const { rows } = await this.database.query<{ request_id: string }>({ text: EXPIRED_HOLDS, values: [SWEEP_BATCH] });
     let released = 0;
-    for (const { request_id: requestId } of rows) if (await this.tryToRelease(requestId)) released += 1;
+    for (let found = SWEEP_BATCH; found === SWEEP_BATCH;) {
+      const statement = { text: EXPIRED_HOLDS, values: [SWEEP_BATCH] };
+      const { rows } = await this.database.query<{ request_id: string }>(statement);
+      found = rows.length;
+      for (const { request_id: requestId } of rows)
+        await this.paused.attempt('abandoned-hold', requestId, async () => {
+          if (await this.releaseLost(requestId)) released += 1;
+        });
+    }
     if (released > 0) log.warn('holds.released', { holds: released });
     return released;
   }
@@ -166,15 +176,6 @@ export class RequestLedger implements OnModuleDestroy {
     const { accountId, apiKeyId, amountMicros, leastMicros = amountMicros } = hold;
     const reached = await this.limits.refusal(accountId, apiKeyId, leastMicros);
     return reached ?? (outcome === 'quota' ? insufficientKeyQuota() : insufficientBalance(accountId, amountMicros));
-  }
-
-  private async tryToRelease(requestId: string): Promise<boolean> {
-    try {
-      return await this.releaseLost(requestId);
-    } catch (error) {
-      log.error('hold.release_failed', { requestId, error });
-      return false;
-    }
   }
 
   /**

@@ -1,4 +1,5 @@
 import { entrySql, kindSql } from '#contracts';
+import { notPaused } from '../../operations/paused-work.js';
 import { RENEW_RIGHTS } from '../../idempotency/idempotency-statements.js';
 
 /** What the account's limits of the day and the month leave, and what those of a key and its quota do; null: all. */
@@ -201,6 +202,7 @@ export const RENEW_HOLDS = `
 update request_hold set expires_at = now() + $2::integer * interval '1 second'
 where request_id = any(array(select request_id from request_hold where request_id = any($1) for update skip locked))`;
 
-/** Holds whose request must be dead. $1 the most to answer. */
+/** Holds whose request must be dead, but for those that could not be given back lately. $1 the most to answer. */
 export const EXPIRED_HOLDS = `
-select request_id from request_hold where expires_at <= now() and not is_reservation order by expires_at limit $1`;
+select request_id from request_hold where expires_at <= now() and not is_reservation
+  and ${notPaused('abandoned-hold', 'request_hold.request_id')} order by expires_at limit $1`;

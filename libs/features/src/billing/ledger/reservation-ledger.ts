@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Micros } from '#contracts';
 import { Batcher, Database, isConnectionError, logger, retryOnConnectionError, timeOrderedId } from '#platform';
+import { PausedWork } from '../../operations/paused-work.js';
 import {
   CAPTURE_FROM_RESERVATIONS,
   CLOSE_RESERVATIONS,
@@ -58,8 +59,10 @@ export interface ReservationCaptured {
 @Injectable()
 export class ReservationLedger {
   private readonly captures: Batcher<ReservationCapture, ReservationCaptured>;
+  private readonly paused: PausedWork;
 
   constructor(private readonly database: Database) {
+    this.paused = new PausedWork(database);
     this.captures = new Batcher((captures) => this.captureTogether(captures), {
       maxItems: 256,
       // One at a time: captures of a busy account wait for each other's locks anyway, and so gather into larger runs.
@@ -107,9 +110,16 @@ export class ReservationLedger {
       text: EXPIRED_RESERVATIONS,
       values: [SWEEP_BATCH],
     });
-    await this.close(rows.map((row) => row.request_id));
-    if (rows.length > 0) log.warn('reservations.given_back', { reservations: rows.length });
-    return rows.length;
+    const ids = rows.map((row) => row.request_id);
+    try {
+      await this.close(ids);
+    } catch (error) {
+      if (isConnectionError(error)) throw error;
+      // One of them failed, and with it all.
+      for (const id of ids) await this.paused.attempt('abandoned-reservation', id, () => this.close([id]));
+    }
+    if (ids.length > 0) log.warn('reservations.given_back', { reservations: ids.length });
+    return ids.length;
   }
 
   private async captureTogether(captures: readonly ReservationCapture[]): Promise<ReservationCaptured[]> {

@@ -1,4 +1,5 @@
 import { entrySql, kindSql } from '#contracts';
+import { notPaused } from '../../operations/paused-work.js';
 import { ACCOUNT_HEADROOM, EXPLAIN_AND_SUM, KEY_SPARE } from './request-statements.js';
 
 /**
@@ -109,6 +110,7 @@ with standing as (
 )
 select request_id from standing`;
 
-/** Reservations whose process must be dead. $1 the most to answer. */
+/** Reservations whose process must be dead, but for those that could not be given back lately. $1 the most to answer. */
 export const EXPIRED_RESERVATIONS = `
-select request_id from request_hold where expires_at <= now() and is_reservation order by expires_at limit $1`;
+select request_id from request_hold where expires_at <= now() and is_reservation
+  and ${notPaused('abandoned-reservation', 'request_hold.request_id')} order by expires_at limit $1`;

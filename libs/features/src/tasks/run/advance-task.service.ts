@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isConnectionError, isUnfitError, logger, signals } from '#platform';
+import type { TaskFailureCode } from '#contracts';
+import { reasonOf } from '../../operations/paused-work.js';
 import type { ClaimedTask } from '../task-row.js';
 import { MAX_FAILURES, mayCrashWorkers } from '../attempts.js';
 import { backoffDelayMs } from '../backoff.js';
@@ -13,6 +15,10 @@ const log = logger('generation');
 
 /** How long a task waits whose step the database could not write, in milliseconds: soon after it can, and no burden until then. */
 const DATABASE_RETRY_MS = 3_000;
+
+/** How long a task waits whose end could not be written, in milliseconds: up to an hour. */
+const unwrittenDelayMs = (failures: number): number =>
+  Math.min(3_600_000, 30_000 * 2 ** Math.max(0, failures - MAX_FAILURES + 1));
 
 /** Does the next step of a claimed task: hands it to its vendor, or stores what the vendor made. */
 @Injectable()
@@ -31,18 +37,14 @@ export class AdvanceTaskService {
 
   /**
    * Ends a task whose attempts ended without a word when that was too often, or when its owner has given it up, before
-   * anything is risked again. True: it has ended.
+   * anything is risked again. True: it has ended, or its end is written later.
    */
   async endsWithoutWork(task: ClaimedTask): Promise<boolean> {
     if (task.state === 'submitting' && (await this.start.stopUnconfirmed(task))) return true;
     if (!mayCrashWorkers(task)) return false;
-    log.error('task.parked', { taskId: task.id, lapses: task.lapses });
-    signals.tasksParked.inc({ medium: task.medium });
-    return this.settlement.fail(
-      task,
-      'processing_crashed',
-      'Work on this task ended the process that did it, again and again; nothing was charged.',
-    );
+    const message = 'Work on this task ended the process that did it, again and again; nothing was charged.';
+    await this.park(task, 'processing_crashed', message, 'it ended the process that worked on it');
+    return true;
   }
 
   /** The step did not end in its time. What it may still do is fenced off by the next claim. */
@@ -85,8 +87,23 @@ export class AdvanceTaskService {
       await this.transitions.retryLater(task, { reason, delayMs: backoffDelayMs(task.failures), counts: true });
       return;
     }
-    log.error('task.parked', { taskId: task.id, failures: task.failures + 1, reason });
-    signals.tasksParked.inc({ medium: task.medium });
-    await this.settlement.fail(task, 'parked', 'The gateway could not finish this task; nothing was charged.');
+    await this.park(task, 'parked', 'The gateway could not finish this task; nothing was charged.', reason);
+  }
+
+  /**
+   * Gives a task up. An end that cannot be written either is tried again after a growing pause and given up by nobody but the
+   * deadline: the worker lives, so that the task must not lapse as if it had killed it.
+   */
+  private async park(task: ClaimedTask, code: TaskFailureCode, message: string, reason: string): Promise<boolean> {
+    try {
+      const ended = await this.settlement.fail(task, code, message);
+      log.error('task.parked', { taskId: task.id, failures: task.failures + 1, lapses: task.lapses, reason });
+      signals.tasksParked.inc({ medium: task.medium });
+      return ended;
+    } catch (error) {
+      log.error('task.end_failed', { taskId: task.id, error });
+      const delayMs = isConnectionError(error) ? DATABASE_RETRY_MS : unwrittenDelayMs(task.failures);
+      return this.transitions.retryLater(task, { reason: reasonOf(error), delayMs, counts: true });
+    }
   }
 }

@@ -1,3 +1,4 @@
+import type { Database } from '#platform';
 import { eventually } from '#testing';
 import { DeadlineKeeper } from './deadline-keeper.js';
 import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
@@ -15,7 +16,7 @@ describe('The deadline of a task', () => {
   let keeper: DeadlineKeeper;
   beforeAll(async () => {
     bench = await openTaskBench(new FakeVendor());
-    keeper = new DeadlineKeeper('image', bench.transitions, bench.settlement, bench.upstreams);
+    keeper = new DeadlineKeeper('image', bench.transitions, bench.settlement, bench.upstreams, bench.database);
   });
   afterEach(() => keeper.stop());
   afterAll(() => bench.close());
@@ -42,7 +43,7 @@ describe('The deadline of a task', () => {
       { role: 'output', contentType: 'text/html', url: 'https://vendor.example/1.jpg' },
     ]);
     await bench.change(taskId, 'deadline_at = now()');
-    keeper = new DeadlineKeeper('image', bench.transitions, bench.settlement, bench.upstreams);
+    keeper = new DeadlineKeeper('image', bench.transitions, bench.settlement, bench.upstreams, bench.database);
     keeper.start();
     expect(await ended(taskId)).toBe('failed');
     const { rows } = await bench.database.query({
@@ -59,7 +60,13 @@ describe('The deadline of a task', () => {
     await bench.change(taskId, `provider = 'inline', deadline_at = now()`);
     const upstream = Object.assign(new ScriptedUpstream('inline'), { mayKeep: () => 2 });
     upstream.traits = { ...upstream.traits, checksBring: 'video' };
-    keeper = new DeadlineKeeper('image', bench.transitions, bench.settlement, MediaUpstreams.of(upstream));
+    keeper = new DeadlineKeeper(
+      'image',
+      bench.transitions,
+      bench.settlement,
+      MediaUpstreams.of(upstream),
+      bench.database,
+    );
     keeper.start();
     expect(await ended(taskId)).toBe('failed');
     const { rows } = await bench.database.query<{ store_key: string }>({
@@ -69,4 +76,43 @@ describe('The deadline of a task', () => {
     const keys = [0, 1].flatMap((ordinal) => TYPES.map((type) => `media/${taskId}/${ordinal}.${type}`));
     expect(rows.map(({ store_key: key }) => key)).toEqual(keys);
   });
+
+  /** From now on the database refuses to end these tasks. */
+  const refuseToEnd = (taskIds: readonly string[]) =>
+    bench.database.query({
+      text: `create table unendable as select unnest(array[${taskIds.map((id) => `'${id}'`).join(', ')}]) as id;
+        create function refuse_to_end() returns trigger language plpgsql as $$ begin
+          if new.finished_at is not null and new.id in (select id from unendable) then raise 'it will not end'; end if;
+          return new; end $$;
+        create trigger unendable before update on task for each row execute function refuse_to_end()`,
+    });
+
+  it('passes over those that will not end, with a growing pause and a row for operators, and ends the others', async () => {
+    const stuck = await Promise.all(Array.from({ length: 120 }, () => bench.submit()));
+    const last = await bench.submit();
+    for (const taskId of stuck) await bench.change(taskId, `deadline_at = now() - interval '1 hour'`);
+    await bench.change(last, `deadline_at = now() - interval '1 second'`);
+    await refuseToEnd(stuck);
+    keeper = new DeadlineKeeper('image', bench.transitions, bench.settlement, bench.upstreams, bench.database);
+    keeper.start();
+    expect(await ended(last)).toBe('failed');
+    const paused = () => pausesOf(bench.database, 'task-deadline', stuck[0] ?? '');
+    const [first] = await paused();
+    expect(first).toMatchObject({ failures: 1, reason: 'it will not end' });
+    await bench.database.query({ text: `update paused_work set resumes_at = now()` });
+    const second = await eventually(async () => (await paused()).find(({ failures }) => failures === 2));
+    expect(second.pauseSeconds).toBeGreaterThan(1.5 * (first?.pauseSeconds ?? 0));
+    await bench.database.query({ text: 'drop trigger unendable on task; update paused_work set resumes_at = now()' });
+    expect(await Promise.all(stuck.map(ended))).toEqual(stuck.map(() => 'failed'));
+  });
 });
+
+/** What is noted of work that failed; a pause is in seconds. */
+const pausesOf = async (database: Database, job: string, subject: string) =>
+  (
+    await database.query<{ failures: number; reason: string; pauseSeconds: number }>({
+      text: `select failures, reason, extract(epoch from resumes_at - failed_at)::float8 as "pauseSeconds"
+        from paused_work where job = $1 and subject_id = $2`,
+      values: [job, subject],
+    })
+  ).rows;

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Medium } from '#contracts';
-import { logger } from '#platform';
+import { Database, logger } from '#platform';
 import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
 import { possiblySpooled } from '../../media-upstreams/result-spool.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
@@ -9,6 +9,7 @@ import { SettleTaskService } from '../settle/settle-task.service.js';
 import { withinLimit } from './step-limit.js';
 import { type OverdueTask, TaskTransitions } from '../task-transitions.js';
 
+import { PausedWork } from '../../operations/paused-work.js';
 import { MEDIUM } from './worker-parts.js';
 
 const log = logger('generation');
@@ -23,13 +24,16 @@ const CANCEL_TIMEOUT_MS = 10_000;
 @Injectable()
 export class DeadlineKeeper {
   private readonly loop: Loop;
+  private readonly paused: PausedWork;
 
   constructor(
     @Inject(MEDIUM) private readonly medium: Medium,
     private readonly transitions: TaskTransitions,
     private readonly settlement: SettleTaskService,
     private readonly upstreams: MediaUpstreams,
+    database: Database,
   ) {
+    this.paused = new PausedWork(database);
     this.loop = new Loop(`deadlines-${medium}`, ROUND_MS, () => this.failOverdue());
   }
 
@@ -43,20 +47,8 @@ export class DeadlineKeeper {
 
   private async failOverdue(): Promise<boolean> {
     const overdue = await this.transitions.pastDeadline(this.medium, BATCH);
-    const ended = await Promise.all(overdue.map((task) => this.tryToFail(task)));
-    // Tasks that will not end are met again at the next round; without a pause they would be met forever.
-    return overdue.length === BATCH && ended.includes(true);
-  }
-
-  /** False: it went wrong, and only for this task. */
-  private async tryToFail(task: OverdueTask): Promise<boolean> {
-    try {
-      await this.fail(task);
-      return true;
-    } catch (error) {
-      log.error('task.deadline_failed', { taskId: task.id, error });
-      return false;
-    }
+    await Promise.all(overdue.map((task) => this.paused.attempt('task-deadline', task.id, () => this.fail(task))));
+    return overdue.length === BATCH;
   }
 
   private async fail(task: OverdueTask): Promise<void> {

@@ -1,6 +1,6 @@
 import type { OutputPlan } from '#contracts';
 import { chargedSeconds } from '../settle/charge.js';
-import type { SettledFile } from './result-files.js';
+import { LARGEST_INTEGER, type SettledFile } from './result-files.js';
 
 /** How much longer than ordered a video may be before its owner gets a notice, in seconds: encoders round up to a frame. */
 const LONGER_SECONDS = 0.5;
@@ -25,6 +25,10 @@ function lengthNotices(ordered: number, outputs: readonly SettledFile[]): string
     const charged = chargedSeconds(ordered, durationMs);
     return charged < ordered && durationMs !== null ? [{ durationMs, charged }] : [];
   });
+  if (longestMs === LARGEST_INTEGER)
+    return [
+      `The header of the video states a length of ${shown(longestMs)} s or more; ${ordered} s were ordered and are charged.`,
+    ];
   return [
     ...(isLonger ? [`The video lasts ${shown(longestMs)} s; ${ordered} s were ordered and are charged.`] : []),
     ...shorter.map(

@@ -4,7 +4,7 @@ import { logger, mayPass, RemoteStatus } from '#platform';
 import { spooledFile } from '../../media-upstreams/result-spool.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import type { TaskRow } from '../task-row.js';
-import { type SettledFile, storeKeyOf, typeOfFile, WrongMedium } from './result-files.js';
+import { LARGEST_INTEGER, type SettledFile, storeKeyOf, typeOfFile, WrongMedium } from './result-files.js';
 import { StepAbandoned } from './step-limit.js';
 import type { WorkerParts } from './worker-parts.js';
 
@@ -109,12 +109,16 @@ export class ResultCopies {
       contentType: file.contentType,
       bytes: file.bytes,
       sha256: file.sha256,
-      width: header.medium === 'audio' ? null : header.width,
-      height: header.medium === 'audio' ? null : header.height,
-      durationMs: header.medium === 'image' ? null : Math.round(header.durationSeconds * 1000),
+      width: header.medium === 'audio' ? null : cutToColumn(header.width),
+      height: header.medium === 'audio' ? null : cutToColumn(header.height),
+      durationMs: header.medium === 'image' ? null : cutToColumn(header.durationSeconds * 1000),
     };
   }
 }
+
+/** A number of a header, which may state anything, as its column takes it; null: it is none. */
+const cutToColumn = (stated: number): number | null =>
+  Number.isNaN(stated) ? null : Math.max(0, Math.min(Math.round(stated), LARGEST_INTEGER));
 
 const byOrdinal = (first: SettledFile, second: SettledFile): number => first.ordinal - second.ordinal;
 

@@ -1,6 +1,9 @@
 import type { Medium, ProviderOutput } from '#contracts';
 import { deliveredType, extensionOf } from '#media';
 
+/** The most that columns of sizes and lengths hold; a header that states more is cut to it. */
+export const LARGEST_INTEGER = 2_147_483_647;
+
 /** A file that is in the store and was found readable. */
 export interface SettledFile {
   readonly ordinal: number;

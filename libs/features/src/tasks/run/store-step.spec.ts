@@ -5,7 +5,9 @@ import { Readable } from 'node:stream';
 import type { ProviderOutput } from '#contracts';
 import { type MediaStore, MediaStoreConfig } from '#media';
 import { RemoteStatus, SafeFetcher } from '#platform';
-import { videoSample, jpegSample, pngSample } from '#testing';
+import { jpegSample, longs, pngSample, videoSample } from '#testing';
+import type { NewTask } from '../submit/new-task.js';
+import type { ClaimedTask } from '../task-row.js';
 import { storeLimitsOf } from './store-limits.js';
 import { StoreStep } from './store-step.js';
 import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
@@ -14,6 +16,23 @@ import { FakeVendor } from './testing/fake-vendor.js';
 import { HOLD_MICROS, openTaskBench, type TaskBench } from './testing/task-bench.js';
 
 const never = new AbortController().signal;
+
+const VIDEO: Partial<NewTask> = {
+  medium: 'video',
+  path: '/v1/videos/generations',
+  family: 'zeta',
+  model: 'zeta-q3',
+  mode: 'text-to-video',
+  parameters: {
+    model: 'zeta-q3',
+    prompt: 'a lighthouse',
+    aspect_ratio: '16:9',
+    size: '16:9',
+    resolution: '720p',
+    duration: 5,
+  },
+  billing: { unit: 'second', variant: 'default', settle: 'as-held', quantity: 5 },
+};
 
 describe('Storing the files of a vendor', () => {
   let bench: TaskBench;
@@ -130,6 +149,97 @@ describe('Storing the files of a vendor', () => {
     const taskId = await stored(bytes());
     expect(await bench.row(taskId)).toMatchObject({ state: 'storing', failures: 1, charged_micros: null });
     expect(await filesOf(taskId)).toEqual([]);
+  });
+
+  it.each([
+    ['4,294,967,295 milliseconds', longs(1, 1, 0xffff_ffff), 2_147_483_647],
+    ['18 quintillion milliseconds', longs(1, 0xffff_ffff, 0xffff_ffff), 2_147_483_647],
+  ])('delivers and charges a video whose header states a length of %s, with a notice', async (_, sampleTable, kept) => {
+    vendor.open = async () => Readable.from([videoSample({ sampleTable })]);
+    const taskId = await bench.submit(VIDEO);
+    const claim = async (): Promise<ClaimedTask> => {
+      await bench.change(taskId, `lease_until = now() - interval '1 second'`);
+      const [task] = await bench.transitions.claimDue('video', 1);
+      if (!task) throw new Error('there is no video to work on');
+      return task;
+    };
+    await bench.start.run(await claim(), never);
+    await bench.schedule.finish(taskId, [
+      { role: 'output', contentType: 'video/mp4', url: 'https://vendor.example/a' },
+    ]);
+    await bench.store.run(await claim(), never);
+    expect(await bench.row(taskId)).toMatchObject({
+      state: 'completed',
+      charged_micros: HOLD_MICROS,
+      notices: [expect.stringContaining('header')],
+    });
+    const { rows } = await bench.database.query({
+      text: 'select duration_ms from task_file where task_id = $1',
+      values: [taskId],
+    });
+    expect(rows).toEqual([{ duration_ms: kept }]);
+    expect(await bench.entries(taskId)).toEqual(['hold', 'capture']);
+  });
+
+  describe('whose webhooks cannot be written', () => {
+    beforeAll(() =>
+      bench.database.query({
+        text: `create function refuse_webhook() returns trigger language plpgsql as $$ begin raise 'no webhook'; end $$;
+          create trigger no_webhook before insert on webhook_delivery for each row execute function refuse_webhook()`,
+      }),
+    );
+    afterAll(() => bench.database.query({ text: 'drop trigger no_webhook on webhook_delivery' }));
+
+    const webhookUrl = 'https://receiver.example/hook';
+    const traceOf = async (taskId: string) =>
+      (
+        await bench.database.query({
+          text: `select kind, detail from task_event where task_id = $1`,
+          values: [taskId],
+        })
+      ).rows;
+
+    it('completes, is charged, and leaves a trace for operators', async () => {
+      vendor.open = async () => Readable.from([pngSample({ width: 8, height: 8 })]);
+      const taskId = await bench.submit({ webhookUrl });
+      await bench.start.run(await bench.claim(taskId), never);
+      await bench.schedule.finish(taskId, [
+        { role: 'output', contentType: 'image/png', url: 'https://vendor.example/a' },
+      ]);
+      await bench.advance.advance(await bench.claim(taskId), never);
+      expect(await bench.row(taskId)).toMatchObject({ state: 'completed', charged_micros: HOLD_MICROS });
+      expect(await filesOf(taskId)).toHaveLength(1);
+      expect(await bench.entries(taskId)).toEqual(['hold', 'capture']);
+      expect(await traceOf(taskId)).toEqual([{ kind: 'unannounced', detail: 'no webhook' }]);
+    });
+
+    it.each([
+      ['fails', (id: string) => bench.settlement.failUnclaimed({ id, outputs: null }, ['queued'], 'parked', 'x')],
+      ['is cancelled', (id: string) => bench.settlement.cancelUnstarted(id)],
+    ])('%s, and gets its hold back', async (_, end) => {
+      const taskId = await bench.submit({ webhookUrl });
+      expect(await end(taskId)).toBe(true);
+      expect(await bench.entries(taskId)).toEqual(['hold', 'release']);
+      expect(await traceOf(taskId)).toEqual([{ kind: 'unannounced', detail: 'no webhook' }]);
+    });
+  });
+
+  it('waits for longer each time, and is never run alone, while its end cannot be written at all', async () => {
+    await bench.database.query({
+      text: `create function refuse_end() returns trigger language plpgsql as $$ begin
+          if new.finished_at is not null then raise 'no end'; end if; return new; end $$;
+        create trigger no_end before update on task for each row execute function refuse_end()`,
+    });
+    const taskId = await bench.submit();
+    const unmade = await bench.claim(taskId);
+    await bench.change(taskId, 'failures = 5');
+    await bench.advance.advance({ ...unmade, failures: 5, state: 'storing' }, never);
+    const { rows } = await bench.database.query({
+      text: `select lease_owner, failures, lapses, lease_until > now() + interval '20 seconds' as waits from task where id = $1`,
+      values: [taskId],
+    });
+    expect(rows).toEqual([{ lease_owner: null, failures: 6, lapses: 0, waits: true }]);
+    await bench.database.query({ text: 'drop trigger no_end on task' });
   });
 
   it('blames the vendor, not our store, when it keeps delivering nothing', async () => {

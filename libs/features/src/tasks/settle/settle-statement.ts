@@ -20,7 +20,7 @@ const ofWhatCame = (column: string): string =>
  * The webhooks are written here too, so that none is sent before the money is final and none is forgotten after. What
  * they say is written when they are first sent; an address that stands twice gets one.
  */
-export const SETTLE_TASK = `
+const settleTask = (announced: string): string => `
 with transitioned as (
   update task set state = $2, charged_micros = $5::bigint, error_code = $7, error_message = $8, finished_at = now(),
     lease_owner = null, lease_until = null, version = version + 1,
@@ -55,17 +55,7 @@ with transitioned as (
     bytes bigint, sha256 text, width integer, height integer, duration_ms integer)
 ), unscheduled as (
   delete from task_poll where task_id in (select id from transitioned)
-), announced as (
-  insert into webhook_delivery (id, account_id, endpoint_id, task_id, event_type, url, payload, next_attempt_at)
-  select $13 || row_number() over (), account_id, endpoint_id, id, event_type, url, '', now()
-  from (
-    select m.account_id, e.id as endpoint_id, m.id, 'task.' || m.state as event_type, e.url
-    from transitioned m join webhook_endpoint e on e.account_id = m.account_id and e.disabled_at is null
-      and (e.event_types = '{}' or 'task.' || m.state = any(e.event_types))
-    union all
-    select account_id, null, id, 'task.' || state, webhook_url from transitioned where webhook_url is not null
-  ) addressed
-  on conflict do nothing
+), announced as (${announced}
 ), explained as (
   insert into usage_record (id, account_id, api_key_id, kind, model, task_id, request_id, upstream, status,
     amount_micros, quantity, duration_ms, cost_micros, cost_unit, cost_worth_micros, lines)
@@ -89,3 +79,19 @@ select medium, model, state, error_code, extract(epoch from now() - created_at):
   extract(epoch from now() - produced_at)::float8 as visible_seconds,
   account_id, api_key_id, request_id, provider, attempt, charged_micros, cost_micros, cost_unit, cost_worth_micros
 from transitioned`;
+
+export const SETTLE_TASK = settleTask(`
+  insert into webhook_delivery (id, account_id, endpoint_id, task_id, event_type, url, payload, next_attempt_at)
+  select $13 || row_number() over (), account_id, endpoint_id, id, event_type, url, '', now()
+  from (
+    select m.account_id, e.id as endpoint_id, m.id, 'task.' || m.state as event_type, e.url
+    from transitioned m join webhook_endpoint e on e.account_id = m.account_id and e.disabled_at is null
+      and (e.event_types = '{}' or 'task.' || m.state = any(e.event_types))
+    union all
+    select account_id, null, id, 'task.' || state, webhook_url from transitioned where webhook_url is not null
+  ) addressed
+  on conflict do nothing`);
+
+/** The same where the webhooks could not be written, which must not keep a task open: a note of why, $13, stands in their place. */
+export const SETTLE_UNANNOUNCED = settleTask(`
+  insert into task_event (task_id, attempt, kind, detail) select id, attempt, 'unannounced', $13 from transitioned`);

@@ -1,12 +1,23 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FinalState, Micros, ProviderOutput, StateBefore, TaskFailureCode } from '#contracts';
-import { Database, retryOnConnectionError, timeOrderedId } from '#platform';
+import {
+  Database,
+  isConnectionError,
+  isUnfitError,
+  logger,
+  retryOnConnectionError,
+  signals,
+  timeOrderedId,
+} from '#platform';
 import { FAILPOINTS, type Failpoints, TASK_SIGNALS, type TaskSignals } from '#runtime';
+import { reasonOf } from '../../operations/paused-work.js';
 import { type EndedTask, recordTaskEnd } from '../../operations/record-task-end.js';
 import type { TaskRow } from '../task-row.js';
 import { leftoverFiles, type SettledFile } from '../run/result-files.js';
 import { taskLog } from '../task-log.js';
-import { SETTLE_TASK } from './settle-statement.js';
+import { SETTLE_TASK, SETTLE_UNANNOUNCED } from './settle-statement.js';
+
+const log = logger('generation');
 
 /** How a task succeeded. */
 export interface Completion {
@@ -133,16 +144,32 @@ export class SettleTaskService {
       `${timeOrderedId('msg')}_`,
       completion.notices,
     ];
-    const { rows } = await retryOnConnectionError(() =>
-      this.database.query<EndedTask>({ name: 'settle_task', text: SETTLE_TASK, values }),
-    );
-    const [ended] = rows;
+    const ended = await this.settle(taskId, values);
     if (!ended) return false;
     recordTaskEnd(ended);
     taskLog.ended(ended, taskId);
     this.failpoints.reach('after-settled');
     this.signals.publish([taskId]);
     return true;
+  }
+
+  /** State and money are written whatever becomes of the webhooks: an end that its webhooks prevent is written without them. */
+  private async settle(taskId: string, values: readonly unknown[]): Promise<EndedTask | undefined> {
+    try {
+      return await this.run('settle_task', SETTLE_TASK, values);
+    } catch (error) {
+      if (isConnectionError(error) || isUnfitError(error)) throw error;
+      const ended = await this.run('settle_unannounced', SETTLE_UNANNOUNCED, values.with(12, reasonOf(error)));
+      if (!ended) return undefined;
+      log.error('task.unannounced', { taskId, error });
+      signals.tasksUnannounced.inc({ medium: ended.medium });
+      return ended;
+    }
+  }
+
+  private async run(name: string, text: string, values: readonly unknown[]): Promise<EndedTask | undefined> {
+    const { rows } = await retryOnConnectionError(() => this.database.query<EndedTask>({ name, text, values }));
+    return rows[0];
   }
 }
 
