@@ -124,6 +124,20 @@ describe('Retention by days', () => {
     expect(await run('select delivery_id from webhook_attempt')).toEqual([{ delivery_id: 'young' }]);
   });
 
+  it('removes webhook endpoints that were removed, once their deliveries are gone, and forgets pauses that are over', async () => {
+    await run(`insert into webhook_endpoint (id, account_id, url, secret_sealed, disabled_at)
+      values ('open', 'acct_bench', 'https://a', '', null), ('removed', 'acct_bench', 'https://a', '', now() - interval '2 hours'),
+        ('just_removed', 'acct_bench', 'https://a', '', now()), ('told', 'acct_bench', 'https://a', '', now() - interval '2 hours')`);
+    await run(`insert into webhook_delivery (id, account_id, endpoint_id, event_type, url, payload, state)
+      values ('told_of', 'acct_bench', 'told', 'e', 'https://a', '', 'failed')`);
+    await run(`insert into paused_work (job, subject_id, failures, reason, resumes_at)
+      values ('j', 'over', 1, 'r', now() - interval '3 hours'), ('j', 'paused', 1, 'r', now() + interval '1 minute')`);
+    await clean();
+    expect(await ids('webhook_endpoint')).toEqual(['just_removed', 'open', 'told']);
+    expect(await run('select subject_id from paused_work')).toEqual([{ subject_id: 'paused' }]);
+    await run(`delete from webhook_delivery where id = 'told_of'`);
+  });
+
   it('removes reports, and orphans that an operator has handled, with the audit of their time', async () => {
     await run(`insert into reconciliation_report (id, started_at, finished_at, balanced, counts, findings)
       select 'report_' || n, now() - n * interval '1 day', now(), true, '{}', '[]' from unnest(array[1, 399, 401]) n`);

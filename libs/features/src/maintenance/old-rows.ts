@@ -54,6 +54,14 @@ with turn as materialized (
 update task set parameters = '{}', outputs = null where id in (select id from ready) returning 1`,
 };
 
+/** An hour after its removal no task that ends still names it; its deliveries, which do, go by their own retention. */
+const REMOVED_ENDPOINTS: RowRetention = {
+  table: 'webhook_endpoint',
+  text: `delete from webhook_endpoint where id = any(array(
+    select e.id from webhook_endpoint e where e.disabled_at < now() - interval '1 hour'
+      and not exists (select from webhook_delivery d where d.endpoint_id = e.id) limit $1 for update skip locked)) returning 1`,
+};
+
 /** The work went well since, or nobody tries it any more. The longest pause is an hour. */
 const FORGOTTEN_PAUSES: RowRetention = {
   table: 'paused_work',
@@ -75,6 +83,7 @@ export const ROW_RETENTION: readonly RowRetention[] = [
   expired('used_challenge'),
   expired('invitation'),
   FORGOTTEN_PAUSES,
+  REMOVED_ENDPOINTS,
   old('webhook_delivery', 'finished_at', 'WEBHOOK_LOG_RETENTION_DAYS'),
   old('reconciliation_report', 'started_at', 'AUDIT_RETENTION_DAYS'),
   old('task_call', 'ended_at', 'AUDIT_RETENTION_DAYS'),

@@ -8,6 +8,8 @@ import { checkWebhookUrl } from './webhook-url.js';
 
 /** The most endpoints an account may have. */
 const ENDPOINTS_MAX = 20;
+/** The most of them with those that were removed of late or have deliveries in the log. */
+const ENDPOINT_ROWS_MAX = 1_000;
 /** The most test events of an account that may be on their way: those that fail are tried again for a day. */
 const OPEN_TESTS_MAX = 20;
 /** Due at once by the clock of the database, which is asked who is due. $1 its id, $2 account, $3 endpoint, $4 type, $5 URL. */
@@ -61,6 +63,8 @@ export class WebhookEndpointsService {
       // Two that are added at once take turns here, or both would count without the other.
       await transaction.$queryRaw`select pg_advisory_xact_lock(hashtext('webhook_endpoint'), hashtext(${accountId}))::text`;
       const open = await transaction.webhookEndpoint.count({ where: { accountId, disabledAt: null } });
+      if ((await transaction.webhookEndpoint.count({ where: { accountId } })) >= ENDPOINT_ROWS_MAX)
+        throw tooManyRemoved();
       return open < ENDPOINTS_MAX ? transaction.webhookEndpoint.create({ data, select: SHOWN }) : null;
     });
     if (!row) throw new GatewayError('conflict', `An account may have at most ${ENDPOINTS_MAX} webhook endpoints.`);
@@ -141,6 +145,12 @@ function readEventTypes(given: unknown): WebhookEvent[] {
   const message = `event_types must be a list of ${WEBHOOK_EVENTS.join(', ')}; without it, all of them are sent.`;
   throw new GatewayError('invalid_parameter', message, { param: 'event_types' });
 }
+
+const tooManyRemoved = (): GatewayError =>
+  new GatewayError(
+    'conflict',
+    `The account has removed nearly ${ENDPOINT_ROWS_MAX} webhook endpoints of late; add others later.`,
+  );
 
 const missing = (endpointId: string): GatewayError =>
   new GatewayError('not_found', `There is no webhook endpoint "${endpointId.slice(0, 64)}" in this account.`);
