@@ -9,7 +9,7 @@ export const PAUSABLE_JOBS = [
   'abandoned-reservation',
   'file-storage',
   'low-balance',
-  'task-deadline',
+  'deadline',
 ] as const;
 export type PausableJob = (typeof PAUSABLE_JOBS)[number];
 

@@ -90,13 +90,14 @@ describe('The deadline of a task', () => {
   it('passes over those that will not end, with a growing pause and a row for operators, and ends the others', async () => {
     const stuck = await Promise.all(Array.from({ length: 120 }, () => bench.submit()));
     const last = await bench.submit();
-    for (const taskId of stuck) await bench.change(taskId, `deadline_at = now() - interval '1 hour'`);
+    const text = `update task set deadline_at = now() - interval '1 hour' where id = any($1)`;
+    await bench.database.query({ text, values: [stuck] });
     await bench.change(last, `deadline_at = now() - interval '1 second'`);
     await refuseToEnd(stuck);
     keeper = new DeadlineKeeper('image', bench.transitions, bench.settlement, bench.upstreams, bench.database);
     keeper.start();
     expect(await ended(last)).toBe('failed');
-    const paused = () => pausesOf(bench.database, 'task-deadline', stuck[0] ?? '');
+    const paused = () => pausesOf(bench.database, 'deadline', stuck[0] ?? '');
     const [first] = await paused();
     expect(first).toMatchObject({ failures: 1, reason: 'it will not end' });
     await bench.database.query({ text: `update paused_work set resumes_at = now()` });

@@ -47,7 +47,7 @@ export class DeadlineKeeper {
 
   private async failOverdue(): Promise<boolean> {
     const overdue = await this.transitions.pastDeadline(this.medium, BATCH);
-    await Promise.all(overdue.map((task) => this.paused.attempt('task-deadline', task.id, () => this.fail(task))));
+    await Promise.all(overdue.map((task) => this.paused.attempt('deadline', task.id, () => this.fail(task))));
     return overdue.length === BATCH;
   }
 
