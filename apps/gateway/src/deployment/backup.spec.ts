@@ -1,12 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
+import { Client } from 'pg';
 import type { TaskView } from '#contracts';
 import { createTestDatabase, eventually } from '#testing';
+import { consoleClient } from '../testing/console-client.js';
+import { consoleLinks } from '../testing/console-link.js';
 import { type SpawnedProcess, spawnApp } from '../testing/spawned-process.js';
-import { startTestGateway, TEST_KEY } from '../testing/test-gateway.js';
+import { createGatewayPlace, startTestGateway, TEST_KEY, type TestGateway } from '../testing/test-gateway.js';
 
 const run = promisify(execFile);
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
@@ -27,6 +32,80 @@ async function seenBy(baseUrl: string, key: string) {
   return { tasks, checksums, balance: await (await get('/v1/user/balance')).json() };
 }
 
+/** Leaves rows and files of every kind: tasks, an upload in a vector store, a stored response, a webhook, a person with a session. */
+async function useAll(gateway: TestGateway): Promise<void> {
+  for (let index = 0; index < 3; index += 1)
+    await gateway.waitForTask(await gateway.submit('/v1/images/generations', IMAGE));
+  const form = new FormData();
+  form.append('purpose', 'assistants');
+  form.append('file', new Blob(['The lighthouse of Vesterholm was lit for the first time in 1871.']), 'a.txt');
+  const headers = { authorization: `Bearer ${TEST_KEY}` };
+  const upload = await fetch(`${gateway.baseUrl}/v1/files`, { method: 'POST', headers, body: form });
+  const { id } = (await upload.json()) as { id: string };
+  const { body: store } = await gateway.send<{ id: string }>('POST', '/v1/vector_stores', { file_ids: [id] });
+  await eventually(
+    async () => (await gateway.send('GET', `/v1/vector_stores/${store.id}/files/${id}`)).body['status'] === 'completed',
+  );
+  await gateway.send('POST', '/v1/responses', { model: 'vendor-5', input: 'Say something.', store: true });
+  await gateway.send('POST', '/v1/webhooks/endpoints', { url: 'https://hooks.example.com/' });
+  const links = await consoleLinks(gateway);
+  await consoleClient(gateway).call('POST /sign-in/link', {
+    code: new URL(await links.next()).hash.replace('#code=', ''),
+  });
+  await links.close();
+  await leaveKeptResult(gateway);
+}
+
+/** As a worker leaves it that dies between the answer of a vendor, which holds the file itself, and the end of the task. */
+async function leaveKeptResult({ database, platform }: TestGateway): Promise<void> {
+  const key = 'media/task_kept/0.png';
+  const options = { contentType: 'image/png', maxBytes: 100 };
+  const kept = { ...(await platform.store.put(key, Readable.from([Buffer.from('an image')]), options)), ...options };
+  const outputs = [{ role: 'output', contentType: 'image/png', url: `kept:${JSON.stringify(kept)}` }];
+  const changes = { id: 'task_kept', state: 'storing', lease_until: '2099-01-01', finished_at: null, outputs };
+  await database.query({
+    text: 'insert into task select (jsonb_populate_record(t, $1::jsonb)).* from task t limit 1',
+    values: [JSON.stringify(changes)],
+  });
+}
+
+const TABLES = `
+select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+  and not relispartition and relpersistence = 'p' and relname not in ('_prisma_migrations', 'task_poll')`;
+
+/** All rows of every table, but for what is rebuilt. */
+async function allRows(connectionString: string): Promise<Record<string, string[]>> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  const found: Record<string, string[]> = {};
+  for (const { name } of (await client.query<{ name: string }>(TABLES)).rows) {
+    const { rows } = await client.query<{ row: string }>(`select t::text as row from "${name}" t order by 1`);
+    found[name] = rows.map(({ row }) => row);
+  }
+  await client.end();
+  return found;
+}
+
+/** Of which the account that used everything has rows. */
+const FILLED = ['task', 'task_file', 'uploaded_file', 'file_passage', 'vector_store_file', 'text_response'].concat(
+  'webhook_endpoint',
+  'console_session',
+);
+
+/** Each file of a store by its key, with the hash of its bytes. */
+async function storedFiles(dataDirectory: string): Promise<Record<string, string>> {
+  const root = join(dataDirectory, 'media');
+  const found = await readdir(root, { recursive: true, withFileTypes: true });
+  const files = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const hashed = async (path: string): Promise<[string, string]> => [
+    path.slice(root.length + 1),
+    createHash('sha256')
+      .update(await readFile(path))
+      .digest('hex'),
+  ];
+  return Object.fromEntries(await Promise.all(files.map(hashed)));
+}
+
 describe('Backup and restore', () => {
   let folder: string;
   beforeAll(async () => {
@@ -39,40 +118,51 @@ describe('Backup and restore', () => {
       env: { PATH: process.env['PATH'] ?? '', ...environment },
     });
 
-  it('copies a running external installation with every task, file and balance', async () => {
-    const old = await startTestGateway();
+  it('copies an external installation with every row of every table and every byte of every file', async () => {
+    const place = await createGatewayPlace();
+    const old = await startTestGateway({ place });
     const fresh = await createTestDatabase();
     const backup = join(folder, 'external');
-    const place = (url: string, dataDirectory: string) => ({
+    const restoredDirectory = join(folder, 'restored');
+    const environment = (url: string, dataDirectory: string) => ({
       DATABASE_URL: url,
       SANDBOX_SELLS: 'true',
       KEY_PEPPER: 'a-pepper-for-tests-only',
       DATA_DIR: dataDirectory,
     });
     try {
-      for (let index = 0; index < 3; index += 1)
-        await old.waitForTask(await old.submit('/v1/images/generations', IMAGE));
-      const { config } = old.platform;
-      await script('backup', backup, place(config.database.DATABASE_URL ?? '', config.server.DATA_DIR));
+      await useAll(old);
       const before = await seenBy(old.baseUrl, TEST_KEY);
-
-      const target = place(fresh.url, join(folder, 'restored'));
+      // Nothing changes any more while both are compared.
+      await old.stop();
+      await script('backup', backup, environment(place.databaseUrl, place.dataDirectory));
+      const target = environment(fresh.url, restoredDirectory);
       await script('restore', backup, target);
+
+      const rows = await allRows(fresh.url);
+      expect(rows).toEqual(await allRows(place.databaseUrl));
+      expect(FILLED.filter((table) => rows[table]?.length === 0)).toEqual([]);
+      const files = await storedFiles(restoredDirectory);
+      expect(files).toEqual(await storedFiles(place.dataDirectory));
+      expect(
+        Object.keys(files)
+          .map((key) => key.split('/')[0] ?? '')
+          .toSorted(),
+      ).toEqual(['media', 'media', 'media', 'media', 'uploads']);
+      const { rows: numbers } = await fresh.database.query<{ next: bigint; highest: bigint }>({
+        text: `select nextval(pg_get_serial_sequence('ledger_entry', 'id')) as next, (select max(id) from ledger_entry) as highest`,
+      });
+      expect(numbers[0]?.next).toBeGreaterThan(numbers[0]?.highest ?? 0n);
+
       const restored = spawnApp('api', { ...target, PORT: '0' });
       const [, url = ''] = await restored.waitFor(/API on (http:[^\s"]+)/);
       const after = await seenBy(url, TEST_KEY);
       await restored.end('SIGTERM');
-
       expect(after).toEqual(before);
-      expect(after.tasks).toHaveLength(3);
-      expect(after.checksums).toHaveLength(3);
-      const { rows } = await fresh.database.query<{ next: bigint; highest: bigint }>({
-        text: `select nextval(pg_get_serial_sequence('ledger_entry', 'id')) as next, (select max(id) from ledger_entry) as highest`,
-      });
-      expect(rows[0]?.next).toBeGreaterThan(rows[0]?.highest ?? 0n);
     } finally {
-      await old.stop();
+      await old.stop().catch(() => undefined);
       await fresh.remove();
+      await place.remove();
     }
   });
 
@@ -123,6 +213,32 @@ describe('Backup and restore', () => {
       expect(rows[0]?.count).toBe(0n);
       const { stdout } = await script('restore', backup, place(fresh.url), '--force');
       expect(stdout).toMatch(/^Restored \d+ rows of \d+ tables and 1 files/);
+    } finally {
+      await old.stop();
+      await fresh.remove();
+    }
+  });
+
+  it('tells which files are missing that the restored rows name', async () => {
+    const old = await startTestGateway();
+    const fresh = await createTestDatabase();
+    const backup = join(folder, 'without-a-file');
+    const place = (url: string, dataDirectory: string) => ({
+      DATABASE_URL: url,
+      KEY_PEPPER: 'a-pepper-for-tests-only',
+      DATA_DIR: dataDirectory,
+    });
+    try {
+      const taskId = await old.submit('/v1/images/generations', IMAGE);
+      await old.waitForTask(taskId);
+      const { config } = old.platform;
+      await script('backup', backup, place(config.database.DATABASE_URL ?? '', config.server.DATA_DIR));
+      const path = join(backup, 'manifest.json');
+      const manifest = JSON.parse(await readFile(path, 'utf8')) as object;
+      await writeFile(path, JSON.stringify({ ...manifest, files: [] }));
+      await expect(script('restore', backup, place(fresh.url, join(folder, 'lacking')))).rejects.toThrow(
+        new RegExp(`of 1 files that its tables name it has none, or other bytes: media/${taskId}/0.png`),
+      );
     } finally {
       await old.stop();
       await fresh.remove();

@@ -10,6 +10,7 @@ import type { MediaStore } from '#media';
 import { type BoundedClient, migrationNames, MIGRATIONS_FOLDER, pendingMigrations, VERSION } from '#platform';
 import { type BackupTable, backupTables, quoted } from './backup-tables.js';
 import { connectForCopies } from './copy-connection.js';
+import { type NamedFile, namedFiles } from './stored-files.js';
 
 /** What one table of a backup holds. */
 export interface TableInBackup extends BackupTable {
@@ -24,7 +25,7 @@ export interface BackupManifest {
   readonly madeAt: string;
   readonly migrations: readonly string[];
   readonly tables: readonly TableInBackup[];
-  readonly files: readonly { readonly key: string; readonly bytes: number; readonly contentType: string }[];
+  readonly files: readonly Pick<NamedFile, 'key' | 'bytes' | 'contentType'>[];
   /** Files that the store no longer had. */
   readonly missingFiles: readonly string[];
 }
@@ -35,12 +36,6 @@ export class BackupError extends Error {
     super(message, options);
     this.name = 'BackupError';
   }
-}
-
-interface StoredFileRow {
-  readonly store_key: string;
-  readonly bytes: string;
-  readonly content_type: string;
 }
 
 /**
@@ -62,11 +57,7 @@ export async function makeBackup(databaseUrl: string, store: MediaStore, folder:
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');
     const tables: TableInBackup[] = [];
     for (const table of await backupTables(client)) tables.push(await copyOut(client, table, folder));
-    const { rows: files } = await client.query<StoredFileRow>(
-      // What failed tasks left behind is only noted to be removed.
-      `select store_key, bytes, content_type from task_file
-      where removed_at is null and task_id in (select id from task where state = 'completed') order by store_key`,
-    );
+    const files = await namedFiles(client);
     await client.query('COMMIT');
     const manifest = {
       version: VERSION,
@@ -100,15 +91,15 @@ async function copyOut(client: BoundedClient, table: BackupTable, folder: string
 }
 
 /** A file may expire between the reading of the tables and its copy; it is named, and no reason to fail. */
-async function copyFiles(store: MediaStore, rows: readonly StoredFileRow[], folder: string) {
+async function copyFiles(store: MediaStore, named: readonly NamedFile[], folder: string) {
   const files: BackupManifest['files'][number][] = [];
   const missingFiles: string[] = [];
-  for (const { store_key: key, bytes, content_type: contentType } of rows) {
+  for (const { key, bytes, contentType } of named) {
     const target = join(folder, 'files', key);
     await mkdir(dirname(target), { recursive: true });
     try {
       await pipeline(await store.open(key), createWriteStream(target));
-      files.push({ key, bytes: Number(bytes), contentType });
+      files.push({ key, bytes, contentType });
     } catch (error) {
       if (!isNotFound(error)) throw error;
       missingFiles.push(key);

@@ -6,11 +6,12 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { MediaStore } from '#media';
+import { type MediaStore, MediaStoreError } from '#media';
 import { type BoundedClient, migrate, migrationNames, MIGRATIONS_FOLDER } from '#platform';
 import { BackupError, type BackupManifest, type TableInBackup, tableFile } from './backup.js';
 import { quoted } from './backup-tables.js';
 import { connectForCopies } from './copy-connection.js';
+import { type NamedFile, namedFiles } from './stored-files.js';
 
 /** How careful a restore is. */
 export interface RestoreOptions {
@@ -20,10 +21,11 @@ export interface RestoreOptions {
 
 /**
  * Fills an empty database and an empty store from a backup: all rows in one transaction, each table checked against
- * what was counted when the backup was made, then the files. Migrations the backup does not have yet run first; they
- * only ever expand. Start the gateway afterwards.
+ * what was counted when the backup was made, then the files, each compared with the rows that name it. Migrations the
+ * backup does not have yet run first; they only ever expand. Start the gateway afterwards.
  *
- * @throws BackupError when there is no whole backup, it is of a newer version, or the database or the store is not empty.
+ * @throws BackupError when there is no whole backup, it is of a newer version, or the database or the store is not empty;
+ * and in the end, when files are missing that rows name.
  */
 export async function restoreBackup(
   databaseUrl: string,
@@ -38,19 +40,55 @@ export async function restoreBackup(
   }
   await migrate(databaseUrl);
   const client = await connectForCopies(databaseUrl, 'restore');
+  let named: readonly NamedFile[];
   try {
     await client.query('BEGIN');
     for (const table of manifest.tables) await copyIn(client, table, folder);
     await advanceSequences(client, manifest.tables);
+    named = await namedFiles(client);
     await client.query('COMMIT');
   } finally {
     await client.end();
   }
+  const stored = new Map<string, string>();
   for (const { key, bytes, contentType } of manifest.files) {
     const options = { contentType, maxBytes: bytes, expectedBytes: bytes };
-    await store.put(key, createReadStream(join(folder, 'files', key)), options);
+    const { sha256 } = await store.put(key, createReadStream(join(folder, 'files', key)), options);
+    stored.set(key, sha256);
   }
+  await expectEveryFile(store, { named, stored, missing: new Set(manifest.missingFiles) });
   return manifest;
+}
+
+interface FilesOfRestore {
+  /** By the rows. */
+  readonly named: readonly NamedFile[];
+  /** From the backup, with the hash of what was stored. */
+  readonly stored: ReadonlyMap<string, string>;
+  /** The store had them no more when the backup was made. */
+  readonly missing: ReadonlySet<string>;
+}
+
+/** Each file that a row names lies in the store with the bytes of which the row has the hash. */
+async function expectEveryFile(store: MediaStore, { named, stored, missing }: FilesOfRestore): Promise<void> {
+  const wrong: string[] = [];
+  for (const { key, bytes, sha256 } of named) {
+    const isThere = stored.has(key) ? stored.get(key) === sha256 : (await sizeOf(store, key)) === bytes;
+    if (!isThere && !missing.has(key)) wrong.push(key);
+  }
+  if (wrong.length === 0) return;
+  throw new BackupError(
+    `Everything that the backup holds was restored, but of ${wrong.length} files that its tables name it has none, or ` +
+      `other bytes: ${wrong.join(', ')}`,
+  );
+}
+
+/** Undefined: it is not there. One that the backup lacks may be in a store that was kept. */
+async function sizeOf(store: MediaStore, key: string): Promise<number | undefined> {
+  return store.size(key).catch((error: unknown) => {
+    if (error instanceof MediaStoreError && error.code === 'not_found') return undefined;
+    throw error;
+  });
 }
 
 async function readManifest(folder: string): Promise<BackupManifest> {
