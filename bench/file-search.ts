@@ -36,7 +36,7 @@ const store = await createMediaStore(new MediaStoreConfig(), {
   publicBaseUrl: () => 'http://127.0.0.1',
 });
 const config = readProcessConfig({ FILES_PER_ACCOUNT: '100000' });
-const files = new FilesService(database, noFailpoints, { config }, new PriceBook(database));
+const files = new FilesService(database, noFailpoints, { config, store }, new PriceBook(database));
 const indexer = new FileIndexer(database, store, noFailpoints);
 const embedder = benchEmbedder();
 const vectors = new PassageVectors(database);

@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import OpenAI, { toFile } from 'openai';
 import { MaintenanceService } from '#features';
 import { eventually } from '#testing';
@@ -180,6 +182,60 @@ describe('The files of an account', () => {
     const anonymous = await fetch(`${api.gateway.baseUrl}/v1/files`, { method: 'POST', body: form({ file }) });
     expect(anonymous.status).toBe(401);
     expect((await stranger.files.list()).data).toEqual([]);
+  });
+
+  const storedUploads = (): Promise<string[]> =>
+    readdir(join(api.gateway.platform.config.server.DATA_DIR, 'media', 'uploads'));
+
+  it('occupy nothing once they are refused, broken off or deleted', async () => {
+    const headers = { authorization: `Bearer ${strangersKey}` };
+    const url = `${api.gateway.baseUrl}/v1/files`;
+    await clear(owner);
+    await upload(owner);
+    const before = await storedUploads();
+    const wrong = new FormData();
+    wrong.append('file', new Blob([Buffer.alloc(900_000, 'a')]));
+    wrong.append('purpose', 'fun');
+    expect((await fetch(url, { method: 'POST', headers, body: wrong })).status).toBe(400);
+    const type = { ...headers, 'content-type': 'multipart/form-data; boundary=b' };
+    const unfinished = `--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n${'a'.repeat(100_000)}`;
+    expect((await fetch(url, { method: 'POST', headers: type, body: unfinished })).status).toBe(400);
+    expect(await storedUploads()).toEqual(before);
+    const id = await upload(owner);
+    expect(await storedUploads()).toHaveLength(before.length + 1);
+    await owner.files.delete(id);
+    expect(await storedUploads()).toEqual(before);
+    await clear(owner);
+    const text = `select 1 from uploaded_file where state = 'uploading' or (state = 'deleted' and bytes > 0)`;
+    expect((await api.gateway.database.query({ text })).rows).toEqual([]);
+  });
+
+  it('lie in the store under keys that nobody can guess from their ids', async () => {
+    const id = await upload(owner);
+    const text = 'select store_key from uploaded_file where id = $1';
+    const { rows } = await api.gateway.database.query<{ store_key: string }>({ text, values: [id] });
+    expect(rows[0]?.store_key).toMatch(/^uploads\/[0-9a-f]{48}$/);
+    await clear(owner);
+  });
+
+  it('are refused while too many uploads of the account are unfinished, or its deleted files still take its space', async () => {
+    const account = await api.newAccount({ unlimited: true });
+    const { id: keyId, key } = await api.newKey(account.id);
+    const leave = (state: string, number: number, bytes: number) =>
+      api.gateway.database.query({
+        text: `insert into uploaded_file (id, account_id, api_key_id, filename, purpose, content_type, store_key, state, bytes, expires_at)
+          select $3 || n || $1, $1, $2, '', '', '', 'uploads/none', $3, $5, now() + interval '1 hour' from generate_series(1, $4::integer) n`,
+        values: [account.id, keyId, state, number, bytes],
+      });
+    const client = clientOf(key);
+    await leave('uploading', 64, 0);
+    await expect(upload(client)).rejects.toMatchObject({ status: 429, message: expect.stringContaining('unfinished') });
+    await api.gateway.database.query({
+      text: `delete from uploaded_file where account_id = $1`,
+      values: [account.id],
+    });
+    await leave('deleted', 1, 3 * 1024 * 1024);
+    await expect(upload(client)).rejects.toMatchObject({ status: 429, message: expect.stringContaining('deleted') });
   });
 
   it('are closed to keys whose scopes lack them', async () => {

@@ -130,7 +130,7 @@ describe.each([
     (await test.database.query<{ count: number }>({ text: `select count(*)::integer as count from ${text}` })).rows[0]
       ?.count ?? -1;
   const filesOf = (database: Database, reach: { reach(point: Failpoint): void } = noFailpoints): FilesService =>
-    new FilesService(database, reach, { config }, new PriceBook(database));
+    new FilesService(database, reach, { config, store }, new PriceBook(database));
 
   /** @param onAsked what happens when vectors are asked for. */
   async function embed(database: Database, onAsked: () => void = () => undefined): Promise<void> {
@@ -250,7 +250,13 @@ describe('A file that is deleted while it is put into a vector store', () => {
 
   it('is in no vector store afterwards, and is removed', async () => {
     const { database } = place.test;
-    const files = new FilesService(database, noFailpoints, { config: readProcessConfig({}) }, new PriceBook(database));
+    const { store } = place;
+    const files = new FilesService(
+      database,
+      noFailpoints,
+      { config: readProcessConfig({}), store },
+      new PriceBook(database),
+    );
     const { id, storeKey } = await files.begin(OWNER);
     const put = { contentType: 'text/plain', maxBytes: 1_000 };
     const { bytes, sha256 } = await place.store.put(storeKey, Readable.from([Buffer.from(TEXT)]), put);

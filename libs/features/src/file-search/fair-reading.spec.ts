@@ -52,7 +52,7 @@ describe('Reading the files of several accounts', () => {
     const files = new FilesService(
       test.database,
       noFailpoints,
-      { config: readProcessConfig({}) },
+      { config: readProcessConfig({}), store },
       new PriceBook(test.database),
     );
     const { id, storeKey } = await files.begin({ accountId, apiKeyId: accountId });

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
-import { Database, timeOrderedId } from '#platform';
+import type { MediaStore } from '#media';
+import { Database, logger, timeOrderedId } from '#platform';
 import { FAILPOINTS, type Failpoints, PLATFORM, type Platform } from '#runtime';
 import { nothingLeft } from '../billing/ledger/payment-refusals.js';
 import { PriceBook } from '../billing/prices/price-book.js';
@@ -9,14 +11,24 @@ import { DEFAULT_CHUNKING } from './chunking.js';
 import { type ListQuery, type ListPart, listPart } from './list-part.js';
 import { FILE_COLUMNS, FILE_IS_READY, METERED, SEARCHED_PURPOSES, type UploadedFile } from './uploaded-file.js';
 
+const log = logger('files');
+
 const MIB = 1024 * 1024;
+
+/** The most uploads of an account that are under way, or broke off and are not removed yet. */
+const UNFINISHED_MAX = 64;
 
 /** Bytes of an upload that never became ready are removed after so long, in minutes. */
 const ABANDONED_MINUTES = 60;
 
 const ROOM = `
-select a.available_micros <= 0 and not a.unlimited as "isEmpty", coalesce(u.files, 0) as files, coalesce(u.bytes, 0) as bytes
-from account a left join file_usage u on u.account_id = a.id where a.id = $1`;
+select a.available_micros <= 0 and not a.unlimited as "isEmpty", coalesce(u.files, 0) as files, coalesce(u.bytes, 0) as bytes,
+  rest.unfinished, rest.deleted
+from account a left join file_usage u on u.account_id = a.id cross join lateral (
+  select count(*) filter (where f.state = 'uploading') as unfinished,
+    coalesce(sum(f.bytes) filter (where f.state = 'deleted'), 0)::bigint as deleted
+  from uploaded_file f where f.account_id = a.id and f.state <> 'ready'
+) as rest where a.id = $1`;
 
 const BEGIN = `
 insert into uploaded_file (id, account_id, api_key_id, filename, purpose, content_type, store_key, state, expires_at)
@@ -38,21 +50,36 @@ returning ${FILE_COLUMNS}`;
 const INDEX = `
 insert into file_index (file_id, account_id, chunk_tokens, overlap_tokens) values ($1, $2, $3, $4)`;
 
-const DISCARD = `update uploaded_file set expires_at = now() where id = $1 and state = 'uploading'`;
+const DISCARD = `
+update uploaded_file set expires_at = now() where id = $1 and state = 'uploading' returning store_key as "storeKey"`;
+
+/** What is noted once the bytes are gone: an upload leaves nothing else, a deleted file its passages. */
+const FORGET_UPLOAD = `delete from uploaded_file where id = $1 and state = 'uploading'`;
+const NOTE_NO_BYTES = `update uploaded_file set bytes = 0 where id = $1 and state = 'deleted'`;
 
 const FIND = `select ${FILE_COLUMNS} from uploaded_file where id = $2 and account_id = $1 and ${FILE_IS_READY}`;
 
 const REMOVE = `
 with gone as (
   update uploaded_file set state = 'deleted', expires_at = now()
-  where id = $2 and account_id = $1 and ${FILE_IS_READY} returning id, account_id, bytes
+  where id = $2 and account_id = $1 and ${FILE_IS_READY} returning id, account_id, bytes, store_key
 ), counted as (
   update file_usage u set ${METERED}, files = u.files - 1, bytes = u.bytes - gone.bytes from gone where u.account_id = gone.account_id
 )
-select id from gone`;
+select store_key as "storeKey" from gone`;
 
 /** A statement of its own: the first may have waited for one that put the file into a vector store, which only this one sees. */
 const REMOVE_ENTRIES = `delete from vector_store_file where file_id = $1`;
+
+interface Room {
+  readonly isEmpty: boolean;
+  readonly files: bigint;
+  readonly bytes: bigint;
+  /** Uploads. */
+  readonly unfinished: bigint;
+  /** Bytes of deleted files that are still in the store. */
+  readonly deleted: bigint;
+}
 
 /** An upload whose bytes are on their way. */
 export interface BegunUpload {
@@ -80,14 +107,16 @@ export interface FileListQuery extends ListQuery {
 @Injectable()
 export class FilesService {
   readonly #settings: Platform['config']['files'];
+  readonly #store: MediaStore;
 
   constructor(
     private readonly database: Database,
     @Inject(FAILPOINTS) private readonly failpoints: Failpoints,
-    @Inject(PLATFORM) { config }: Pick<Platform, 'config'>,
+    @Inject(PLATFORM) { config, store }: Pick<Platform, 'config' | 'store'>,
     private readonly prices: PriceBook,
   ) {
     this.#settings = config.files;
+    this.#store = store;
   }
 
   /** The largest file, in bytes. */
@@ -98,23 +127,25 @@ export class FilesService {
   /**
    * Notes that bytes are coming.
    *
-   * @throws GatewayError `request_too_large`: the account may keep no more files; `insufficient_balance`: keeping one costs
-   * money, and it has none.
+   * @throws GatewayError `request_too_large`: the account may keep no more files; `rate_limit_exceeded`: too many of its
+   * uploads are under way, or what it deleted is still in the store; `insufficient_balance`: keeping one costs money, and it
+   * has none.
    */
   async begin(
     { accountId, apiKeyId }: { accountId: string; apiKeyId: string },
     /** Of the name in the store, where links to the file are given out: `.png`. */
     extension = '',
   ): Promise<BegunUpload> {
-    const { rows } = await this.database.query<{ isEmpty: boolean; files: bigint; bytes: bigint }>({
-      text: ROOM,
-      values: [accountId],
-    });
-    const { isEmpty = true, files = 0n, bytes = 0n } = rows[0] ?? {};
+    const { rows } = await this.database.query<Room>({ text: ROOM, values: [accountId] });
+    const { isEmpty = true, files = 0n, bytes = 0n, unfinished = 0n, deleted = 0n } = rows[0] ?? {};
     this.#expectRoom({ files: files + 1n, bytes });
+    if (unfinished >= BigInt(UNFINISHED_MAX))
+      throw wait(`At most ${UNFINISHED_MAX} uploads of an account may be unfinished`);
+    if (bytes + deleted > this.#accountBytes) throw wait('Files that were deleted are still being removed');
     if (isEmpty && (await this.#costsMoney())) throw nothingLeft(accountId);
     const id = timeOrderedId('file');
-    const storeKey = `uploads/${id}${extension}`;
+    // The id is shown to many, for example in citations; a bucket may be public to whoever knows a key.
+    const storeKey = `uploads/${randomBytes(24).toString('hex')}${extension}`;
     await this.database.query({ text: BEGIN, values: [id, accountId, apiKeyId, storeKey, ABANDONED_MINUTES] });
     this.failpoints.reach('after-upload-begun');
     return { id, storeKey };
@@ -152,9 +183,10 @@ export class FilesService {
     });
   }
 
-  /** Leaves the bytes of a failed upload to the maintenance worker. */
+  /** Removes what came of an upload that failed; one that was kept stays as it is. */
   async discard(id: string): Promise<void> {
-    await this.database.query({ text: DISCARD, values: [id] });
+    const { rows } = await this.database.query<{ storeKey: string }>({ text: DISCARD, values: [id] });
+    if (rows[0]) await this.#removeBytes(id, rows[0].storeKey, FORGET_UPLOAD);
   }
 
   /** @throws GatewayError `not_found`. */
@@ -176,16 +208,32 @@ export class FilesService {
   }
 
   /**
-   * Its entries in vector stores go at once; passages and bytes are removed by the maintenance.
+   * Its bytes and its entries in vector stores go at once; passages are removed by the maintenance.
    *
    * @throws GatewayError `not_found`.
    */
   async remove(accountId: string, id: string): Promise<void> {
-    await this.database.transaction(async (transaction) => {
-      const { rows } = await transaction.query({ text: REMOVE, values: [accountId, id] });
-      if (rows.length === 0) throw noFile(id);
+    const storeKey = await this.database.transaction(async (transaction) => {
+      const { rows } = await transaction.query<{ storeKey: string }>({ text: REMOVE, values: [accountId, id] });
+      if (!rows[0]) throw noFile(id);
       await transaction.query({ text: REMOVE_ENTRIES, values: [id], limit: 'long' });
+      return rows[0].storeKey;
     });
+    await this.#removeBytes(id, storeKey, NOTE_NO_BYTES);
+  }
+
+  /** Before the answer, so that nobody fills the store faster than it is emptied. What fails is done by the maintenance. */
+  async #removeBytes(id: string, storeKey: string, note: string): Promise<void> {
+    try {
+      await this.#store.delete(storeKey);
+      await this.database.query({ text: note, values: [id] });
+    } catch (error) {
+      log.warn('file.bytes_kept', { fileId: id, error });
+    }
+  }
+
+  get #accountBytes(): bigint {
+    return BigInt(this.#settings.FILES_ACCOUNT_MB) * BigInt(MIB);
   }
 
   async #costsMoney(): Promise<boolean> {
@@ -196,13 +244,16 @@ export class FilesService {
   #expectRoom({ files, bytes }: { files: bigint; bytes: bigint }): void {
     const { FILES_PER_ACCOUNT, FILES_ACCOUNT_MB } = this.#settings;
     if (files > BigInt(FILES_PER_ACCOUNT)) throw full(`An account may keep at most ${FILES_PER_ACCOUNT} files`);
-    if (bytes > BigInt(FILES_ACCOUNT_MB) * BigInt(MIB))
+    if (bytes > this.#accountBytes)
       throw full(`The files of an account may have at most ${FILES_ACCOUNT_MB} MiB together`);
   }
 }
 
 const full = (rule: string): GatewayError =>
   new GatewayError('request_too_large', `${rule}: delete some that are no longer needed.`, { param: 'file' });
+
+const wait = (rule: string): GatewayError =>
+  new GatewayError('rate_limit_exceeded', `${rule}: try again shortly.`, { param: 'file', retryAfterMs: 30_000 });
 
 const noFile = (id: string): GatewayError =>
   new GatewayError('not_found', `There is no file "${id.slice(0, 80)}".`, { param: 'file_id' });

@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { createMediaStore, MediaStoreConfig } from '#media';
 import { noFailpoints, readProcessConfig } from '#runtime';
 import { createTestDatabase, type TestDatabase } from '#testing';
 import { ReconciliationService } from '../billing/ledger/reconciliation.service.js';
@@ -196,7 +198,9 @@ describe('The price of stored files', () => {
 
   it('refuses new files of an account without balance, unless it is unlimited', async () => {
     const config = readProcessConfig({});
-    const files = new FilesService(test.database, noFailpoints, { config }, new PriceBook(test.database));
+    const place = { dataDirectory: tmpdir(), publicBaseUrl: () => 'http://127.0.0.1' };
+    const store = await createMediaStore(new MediaStoreConfig(), place);
+    const files = new FilesService(test.database, noFailpoints, { config, store }, new PriceBook(test.database));
     const begin = async (id: string): Promise<string> =>
       (await files.begin({ accountId: id, apiKeyId: `key_${id}` })).id;
     expect(await begin(await keeper('wealthy', 1, 1_000n))).toMatch(/^file/);
@@ -204,6 +208,7 @@ describe('The price of stored files', () => {
     await expect(begin(id)).rejects.toMatchObject({ code: 'insufficient_balance' });
     await test.database.query({ text: 'update account set unlimited = true where id = $1', values: [id] });
     expect(await begin(id)).toMatch(/^file/);
+    await store.close();
   });
 
   it('is set like every price, for a thousand and more units', () => {

@@ -88,7 +88,7 @@ export class MediaStoreConfig {
 
   @Variable({
     description:
-      'Public address of the bucket, for example a CDN: files that stay are linked there. Without it they are linked through this gateway, which redirects to a fresh presigned link.',
+      'Public address of the bucket, for example a CDN: files that stay are linked there. Without it they are linked through this gateway, which redirects to a fresh presigned link. Whoever knows the key of a file can read it there for as long as it is stored: those of uploads are random, those of results hold the id of their task.',
     example: 'https://cdn.example.com',
   })
   @IsOptional()

@@ -109,7 +109,7 @@ export const UPLOAD_OPERATIONS = {
     id: 'deleteFile',
     tag: 'Files',
     summary: 'Delete a file',
-    description: 'It is found no more at once; its bytes and passages are removed within a minute.',
+    description: 'It is found no more at once; its bytes are gone, its passages are removed within minutes.',
     parameters: [FILE_ID],
     answer: native({ id: ID, object: { const: 'file' }, deleted: { const: true } }),
     errors: ['not_found'],
