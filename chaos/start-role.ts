@@ -4,7 +4,7 @@ import { type Failpoints, onPlatform, type Platform, runProcess, type RunningPro
 import { skewClock } from '#testing';
 import { createApi } from '../apps/api/src/create-api.js';
 import { applyPrices, seed } from '../apps/api/src/seed.js';
-import { serve } from '../apps/api/src/serve.js';
+import { serve, textDrainMs } from '../apps/api/src/serve.js';
 import { createImageWorker } from '../apps/image-worker/src/image-worker.js';
 import { createMaintenanceWorker } from '../apps/maintenance-worker/src/create-maintenance-worker.js';
 import { createVideoWorker } from '../apps/video-worker/src/video-worker.js';
@@ -19,7 +19,7 @@ const START: Record<Role, Start> = {
     await applyPrices(platform, []);
     await seed(api, platform);
     const server = await serve(api, platform);
-    return { ready: 'ready', banner: 'ready', stop: (graceMs) => server.stop(graceMs) };
+    return { ready: 'ready', banner: 'ready', stop: (graceMs) => server.stop(graceMs, textDrainMs(platform)) };
   },
   'image-worker': (platform, media) => onUpstreams(platform, media, createImageWorker),
   'video-worker': (platform, media) => onUpstreams(platform, media, createVideoWorker),

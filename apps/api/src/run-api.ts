@@ -4,7 +4,7 @@ import { onPlatform, publicBaseUrl, runProcess } from '#runtime';
 import { createApi } from './create-api.js';
 import { readPrices } from './read-prices.js';
 import { applyPrices, seed } from './seed.js';
-import { portOf, serve } from './serve.js';
+import { portOf, serve, textDrainMs } from './serve.js';
 import { watchSales } from './watch-sales.js';
 import { watchUpstreams } from './watch-upstreams.js';
 
@@ -25,7 +25,7 @@ await runProcess({
         ready: `API on ${publicBaseUrl(config)} is ready`,
         port: server.port,
         stop: async (graceMs) => {
-          await server.stop(graceMs);
+          await server.stop(graceMs, textDrainMs(platform));
           await media.close();
         },
       };

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { TaskWatch, TextService } from '#features';
+import { RunningTexts, TaskWatch } from '#features';
 import type { PortSettings, ReservedPort } from '#platform';
 import type { Platform, ProcessConfig } from '#runtime';
 
@@ -9,8 +10,11 @@ import type { Platform, ProcessConfig } from '#runtime';
 export interface RunningApi {
   /** The port it listens on; differs from the configured one when that is 0. */
   readonly port: number;
-  /** Takes no new requests, gives running ones up to `graceMs`, then cuts what is left. */
-  stop(graceMs: number): Promise<void>;
+  /**
+   * Takes no new requests, and gives running ones up to `graceMs`, those for texts up to `textMs`. Then texts are told that the
+   * process ends, and what is left is cut.
+   */
+  stop(graceMs: number, textMs?: number): Promise<void>;
 }
 
 /** Longer than the idle time of common load balancers, so that they and not we close idle connections. */
@@ -20,6 +24,9 @@ const HEADERS_TIMEOUT_MS = 15_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 /** How often connections are closed that answered their last request while the process stops. */
 const CLOSE_IDLE_EVERY_MS = 100;
+/** The turn of an agent takes minutes. */
+const DRAIN_SECONDS = 600;
+const EMBEDDED_DRAIN_SECONDS = 5;
 
 /** Where the API listens, by its variables. */
 export const portOf = ({ server: { PORT, HOST } }: ProcessConfig): PortSettings => ({
@@ -58,26 +65,28 @@ export async function serve(
   if (typeof address === 'object' && address) config.server.PORT = address.port;
   return {
     port: config.server.PORT,
-    stop: (graceMs) => stopServer(app, server, graceMs),
+    stop: (graceMs, textMs = graceMs) => stopServer(app, server, graceMs, textMs),
   };
 }
 
-async function stopServer(app: NestExpressApplication, server: Server, graceMs: number): Promise<void> {
+/** How long running texts may go on at a stop, in milliseconds. A person at a terminal waits for less than a load balancer. */
+export const textDrainMs = ({ config, embedded }: Platform): number =>
+  1000 * (config.server.TEXT_DRAIN_SECONDS ?? (embedded ? EMBEDDED_DRAIN_SECONDS : DRAIN_SECONDS));
+
+async function stopServer(app: NestExpressApplication, server: Server, graceMs: number, textMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   const closing = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
   // Clients waiting for a task would wait through the whole grace period; another replica answers them.
   app.get(TaskWatch, { strict: false }).close();
-  const text = app.get(TextService, { strict: false });
-  const deadline = performance.now() + graceMs;
-  const timer = setTimeout(() => {
-    // A client that is cut off now has not left by itself.
-    void text.stopReading();
-    server.closeAllConnections();
-  }, graceMs);
+  const texts = app.get(RunningTexts, { strict: false });
+  const drained = texts.drain(textMs);
+  await Promise.race([closed, Promise.all([drained, sleep(graceMs, undefined, { ref: false })])]);
+  server.closeAllConnections();
   await closed;
   clearInterval(closing);
-  clearTimeout(timer);
-  await text.finishReading(deadline - performance.now());
+  // Also those whose callers have left.
+  await drained;
+  await texts.finish();
   await app.close();
 }

@@ -5,7 +5,7 @@ import type { OpenMediaUpstreams, OpenTextProviders } from '#providers';
 import { type Platform, printForPeople, publicBaseUrl, type RunningProcess, type Worker } from '#runtime';
 import { createApi } from '../../api/src/create-api.js';
 import { applyPrices, consoleLink, seed } from '../../api/src/seed.js';
-import { serve } from '../../api/src/serve.js';
+import { serve, textDrainMs } from '../../api/src/serve.js';
 import { watchSales } from '../../api/src/watch-sales.js';
 import { watchUpstreams } from '../../api/src/watch-upstreams.js';
 import { createImageWorker } from '../../image-worker/src/image-worker.js';
@@ -59,7 +59,10 @@ export async function startGateway(
     }),
     stop: async (graceMs) => {
       // Together, so that a slow client takes none of the time that the workers have for what they began.
-      await Promise.all([server.stop(graceMs), ...workers.map((worker) => worker.stop(graceMs))]);
+      await Promise.all([
+        server.stop(graceMs, textDrainMs(platform)),
+        ...workers.map((worker) => worker.stop(graceMs)),
+      ]);
       await registry.close();
       await media.close();
     },

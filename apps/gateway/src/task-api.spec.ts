@@ -259,11 +259,14 @@ describe('The task API without a worker', () => {
     await gateway.untilAnswered();
     const waiting = gateway.send<{ data: TaskView }>('GET', `/v1/tasks/${taskId}?wait=50`);
     await gateway.untilAsked();
+    const headers = { authorization: `Bearer ${TEST_KEY}` };
+    const { body: events } = await fetch(`${gateway.baseUrl}/v1/tasks/${taskId}/events`, { headers });
     const began = performance.now();
     // A client still waiting would be cut off then, and a connection kept alive would delay the stop.
     await gateway.stop(40_000);
     expect(performance.now() - began).toBeLessThan(20_000);
     expect((await waiting).body.data.status).toBe('submitted');
+    expect(await new Response(events).text()).toMatch(/event: error\ndata: {"code":503,.*"code":"unavailable".*\n\n$/);
     gateway = await startTestGateway({ workers: false });
   });
 });

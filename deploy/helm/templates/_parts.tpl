@@ -95,8 +95,8 @@ metadata:
     {{- end }}
 spec:
   {{- include "gateway.placement" . | nindent 2 }}
-  # Longer than drain and the longer grace together, so that running steps and calls of vendors reach their end.
-  terminationGracePeriodSeconds: {{ add .Values.shutdown.drainSeconds (max .Values.shutdown.graceSeconds .Values.shutdown.callGraceSeconds) 15 }}
+  # Longer than drain and the longest grace together, so that running steps, texts and calls of vendors reach their end.
+  terminationGracePeriodSeconds: {{ add .Values.shutdown.drainSeconds (max .Values.shutdown.graceSeconds .Values.shutdown.callGraceSeconds .Values.shutdown.textDrainSeconds) 15 }}
   topologySpreadConstraints:
     - maxSkew: 1
       topologyKey: kubernetes.io/hostname

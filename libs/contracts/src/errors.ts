@@ -126,3 +126,10 @@ export class GatewayError extends Error {
     return new GatewayError(first.code, first.message, { param: first.param, details: errors });
   }
 }
+
+/** 503: this process ends. Nothing that was not delivered is charged, and another process may answer at once. */
+export const shuttingDown = (): GatewayError =>
+  new GatewayError('unavailable', 'This part of the gateway is shutting down; try again, another one answers.', {
+    retryAfterMs: 1_000,
+    headers: { connection: 'close' },
+  });

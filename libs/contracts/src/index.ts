@@ -84,7 +84,7 @@ export type {
 export type { ConsoleWarning } from './console/overview.js';
 export type { ConsoleSession, SignInMethod } from './console/session.js';
 export { TASK_EVENT_NAMES, type ConsoleTask, type ConsoleTaskDetails, type ConsoleTaskEvent } from './console/tasks.js';
-export { type ErrorCode, ERRORS, type FieldError, GatewayError, UNPAID_CODES } from './errors.js';
+export { type ErrorCode, ERRORS, type FieldError, GatewayError, shuttingDown, UNPAID_CODES } from './errors.js';
 export type { FileAttributes, Passage } from './file-search/passage.js';
 export { type RankWeights, readRankWeights } from './file-search/rank-weights.js';
 export { passesFilter, readSearchFilter, type SearchFilter } from './file-search/search-filter.js';

@@ -9,13 +9,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * - `black-hole`: so do new ones, as long as it lasts.
  * - `refuse`: connections of before are reset, new ones at once.
  * - `slow`: every chunk comes 300 ms later.
+ * - `far`: every chunk comes 25 ms later and holds up none behind it, as over a long line.
  * - `drip`: one byte every 20 ms.
  * - `stall`: every connection carries the first bytes of the server's answers, and none after them.
  * - `overloaded`: connections of before are reset, every request on a new one gets HTTP 503 with the words of S3.
  */
-export type NetworkFault = 'pass' | 'half-open' | 'black-hole' | 'refuse' | 'slow' | 'drip' | 'stall' | 'overloaded';
+export type NetworkFault =
+  'pass' | 'half-open' | 'black-hole' | 'refuse' | 'slow' | 'far' | 'drip' | 'stall' | 'overloaded';
 
 const SLOW_MS = 300;
+const FAR_MS = 25;
 const DRIP_MS = 20;
 const STALL_AFTER_BYTES = 300;
 
@@ -120,12 +123,16 @@ export class FaultProxy {
         for (const part of this.fault === 'drip' ? bytesOf(chunk) : [chunk]) {
           if (this.fault === 'slow') await sleep(SLOW_MS);
           if (this.fault === 'drip') await sleep(DRIP_MS);
-          if (!link.isSilent) to.write(this.fault === 'stall' && from === link.server ? beginning(link, part) : part);
+          if (this.fault === 'far') setTimeout(() => void to.write(part), FAR_MS);
+          else if (!link.isSilent)
+            to.write(this.fault === 'stall' && from === link.server ? beginning(link, part) : part);
         }
       }
     } catch {
       // Reported by the end of the other side.
     }
+    // What is still on its way arrives.
+    if (this.fault === 'far') await sleep(FAR_MS);
     // A silent connection does not forward an end.
     if (link.isSilent && from === link.server) return;
     link.client.destroy();

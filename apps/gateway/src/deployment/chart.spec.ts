@@ -105,10 +105,10 @@ describe.each(RENDERED)('The Helm chart, as rendered to %s', (file) => {
   });
 
   it('gives pods more time to stop than the process needs at most', () => {
-    const seconds = Number(environment['DRAIN_SECONDS']) + Number(environment['SHUTDOWN_GRACE_SECONDS']);
+    const seconds = Number(environment['DRAIN_SECONDS']) + Number(environment['TEXT_DRAIN_SECONDS']);
     const deployments = pods.filter(({ kind }) => kind === 'Deployment');
     for (const { spec } of deployments) {
-      expect(spec?.template?.spec.terminationGracePeriodSeconds).toBeGreaterThan(seconds + 5);
+      expect(spec?.template?.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(seconds + 15);
     }
   });
 

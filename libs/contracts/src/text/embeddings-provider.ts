@@ -1,3 +1,4 @@
+import type { StopSignal } from './stop-signal.js';
 import type { TextUsage } from './text-event.js';
 
 /** A request for embeddings on its way to an upstream. It passes through: no other interface has its form. */
@@ -29,5 +30,5 @@ export interface EmbeddingsProvider {
    *
    * @throws GatewayError what went wrong at the upstream, `retryable` when another upstream or a later try may succeed.
    */
-  embed(call: EmbeddingsCall, signal: AbortSignal): Promise<EmbeddingsReply>;
+  embed(call: EmbeddingsCall, signal: StopSignal): Promise<EmbeddingsReply>;
 }

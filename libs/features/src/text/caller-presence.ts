@@ -1,10 +1,11 @@
-import type { StopSignal } from '#contracts';
+import type { GatewayError, StopSignal } from '#contracts';
 import { StopSource } from '#platform';
 
 /** Whether the caller of one text request is still there, and the signal that ends the work for them at the upstream. */
 export class CallerPresence {
   readonly #upstream = new StopSource();
   #hasLeft = false;
+  #endedBy: GatewayError | undefined;
   #whenLeft: (() => void) | undefined;
   #left: AbortController | undefined;
 
@@ -17,11 +18,22 @@ export class CallerPresence {
     return this.#hasLeft;
   }
 
+  /** Why we ended the work although the caller was there; undefined where we did not. */
+  get endedBy(): GatewayError | undefined {
+    return this.#endedBy;
+  }
+
   /** Aborted as soon as the caller has left, for work that only this caller pays for. */
   get left(): AbortSignal {
     this.#left ??= new AbortController();
     if (this.#hasLeft) this.#left.abort();
     return this.#left.signal;
+  }
+
+  /** Ends the work for a reason of ours, which the caller is told, if they are still there. They pay for what was delivered. */
+  end(reason: GatewayError): void {
+    if (!this.#hasLeft) this.#endedBy ??= reason;
+    this.#upstream.abort(this.#endedBy);
   }
 
   /** The caller is gone. Before any work has begun that ends it; after, `whenLeft` decides. */

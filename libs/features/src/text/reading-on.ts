@@ -29,11 +29,6 @@ export class ReadingOn {
     this.#limits = limits;
   }
 
-  /** True: the process ends, so that connections are cut by us and not by their callers. */
-  get isClosing(): boolean {
-    return this.#isClosing;
-  }
-
   /** The most that is read of a reply after its caller has left, in bytes. */
   get maxBytes(): number {
     return this.#limits.readBytes;
@@ -58,15 +53,6 @@ export class ReadingOn {
       this.#stops.delete(stop);
       if (this.#stops.size === 0) for (const resolve of this.#whenEmpty.splice(0)) resolve();
     };
-  }
-
-  /** Waits until nothing is read on any more, `limitMs` at most. */
-  async finish(limitMs: number): Promise<void> {
-    if (this.#stops.size === 0 || limitMs <= 0) return;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, limitMs)));
-    await Promise.race([late, this.#empty()]);
-    clearTimeout(timer);
   }
 
   /** Stops whatever is read on, and lets nothing begin any more. */

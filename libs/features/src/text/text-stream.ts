@@ -34,8 +34,6 @@ interface StreamParts {
   readonly caller: CallerPresence;
   /** The most that is read after the caller has left, in bytes. */
   readonly maxBytesLeft: number;
-  /** True: connections are cut by the process, which ends. */
-  readonly isClosing: () => boolean;
 }
 
 /** A caller that stalls a reply for so long, in milliseconds, may be why its upstream broke off. */
@@ -94,14 +92,14 @@ export class TextStream {
     } catch (error) {
       this.#settleRest();
       if (caller.hasLeft) throw error;
-      this.#reportEnd(toStreamFailure(error));
+      if (!caller.endedBy) this.#reportEnd(toStreamFailure(error));
       await this.sendFailureTo(send, error);
     }
   }
 
   /** Sends a failure inside an answer that has begun, in the style's own form. */
   async sendFailureTo(send: SendPiece, error: unknown): Promise<void> {
-    const failure = toStreamFailure(error);
+    const failure = toStreamFailure(this.#parts.caller.endedBy ?? error);
     const { requestId } = this.#parts.exchange;
     log.warn('stream.failed', { requestId, code: failure.code, detail: failure.message });
     for (const [index, piece] of this.#parts.encoder.fail(failure).entries()) {
@@ -215,14 +213,14 @@ export class TextStream {
    * upstream had to wait for the caller, what was not seen of its work is charged as well.
    */
   #settleRest(): void {
-    const { caller, exchange, isClosing } = this.#parts;
+    const { caller, exchange } = this.#parts;
     const reply = this.#routed?.reply;
     const outcome = reply?.kind === 'stream' ? reply.outcome() : undefined;
     const { usage, produced } = outcome ?? {
       usage: exchange.reportedUsage(),
       produced: this.#produced + exchange.heldBack(),
     };
-    if (isClosing()) return exchange.settle({ usage, produced, status: 'failed' });
+    if (caller.endedBy) return exchange.settle({ usage, produced, status: 'failed' });
     const isUnseen = caller.hasLeft || this.#heldUpMs >= HELD_UP_MS;
     exchange.settle({ usage, produced, status: this.#status('failed'), isUnseen });
   }
@@ -233,7 +231,7 @@ export class TextStream {
  * after its caller had left, may have done all that was held for it.
  */
 export function endWithoutReply(error: unknown, caller: CallerPresence, exchange: Exchange): ExchangeEnd {
-  if (!caller.hasLeft) return { usage: undefined, produced: '', status: 'failed' };
+  if (!caller.hasLeft || caller.endedBy) return { usage: undefined, produced: '', status: 'failed' };
   const isUnseen = error === caller.signal.reason;
   return { usage: isUnseen ? exchange.reportedUsage() : undefined, produced: '', status: 'aborted', isUnseen };
 }

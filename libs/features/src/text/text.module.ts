@@ -30,6 +30,7 @@ import { LedgerTextBilling } from './ledger-text-billing.js';
 import { TextCalls } from './text-calls.js';
 import { TextRouter } from './text-router.js';
 import { TextService } from './text.service.js';
+import { RunningTexts } from './running-texts.js';
 import { OPEN_PROVIDERS } from './text-tokens.js';
 import { TextUpstreams } from './text-upstreams.js';
 import { UpstreamHealth } from './upstream-health.js';
@@ -98,6 +99,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     ModelsOnSale,
     PassageEmbedder,
     PassageVectors,
+    RunningTexts,
     TextCalls,
     TextLifetime,
     UpstreamHealth,
@@ -150,6 +152,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     EmbeddingsService,
     FileSearch,
     ModelsOnSale,
+    RunningTexts,
     TextCalls,
     TextService,
     TextUpstreams,

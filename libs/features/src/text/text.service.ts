@@ -88,7 +88,7 @@ export class TextService {
       return json;
     } catch (error) {
       // Of a whole reply that broke nothing was delivered; one that its caller did not wait for was.
-      const end = isOpen && caller.hasLeft && !this.#readingOn.isClosing;
+      const end = isOpen && caller.hasLeft && !caller.endedBy;
       exchange.settle(
         end
           ? {
@@ -118,7 +118,6 @@ export class TextService {
       route,
       caller,
       maxBytesLeft: this.#readingOn.maxBytes,
-      isClosing: () => this.#readingOn.isClosing,
     });
   }
 
@@ -139,16 +138,6 @@ export class TextService {
       );
     const counter = await this.#counter();
     return (await counter.countRequest(request)).inputTokens;
-  }
-
-  /** Keeps reading the upstreams of callers that have left, for `limitMs` at most. */
-  finishReading(limitMs: number): Promise<void> {
-    return this.#readingOn.finish(limitMs);
-  }
-
-  /** A caller that leaves from now on was cut off by us, and pays only for what was delivered. */
-  stopReading(): Promise<void> {
-    return this.#readingOn.close();
   }
 
   /** Resolves when what has been answered is settled as well. */

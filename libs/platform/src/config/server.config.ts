@@ -95,7 +95,8 @@ export class ServerConfig {
   BALANCE_UNIT: BalanceUnit = 'USD';
 
   @Variable({
-    description: 'Longest wait at shutdown for running work to reach a safe point.',
+    description:
+      'Longest wait at shutdown for running work to reach a safe point; text requests have TEXT_DRAIN_SECONDS.',
     unit: 'seconds, 0 to 600',
   })
   @Type(() => Number)
@@ -103,6 +104,18 @@ export class ServerConfig {
   @Min(0)
   @Max(600)
   SHUTDOWN_GRACE_SECONDS = 25;
+
+  @Variable({
+    description:
+      'How long running text requests may go on at shutdown; then streams end with an error of their style, whole replies with 503. When unset: 600, or 5 with the embedded database.',
+    unit: 'seconds, 0 to 3600',
+  })
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(3_600)
+  TEXT_DRAIN_SECONDS?: number;
 
   @Variable({ description: 'Largest request body; images may be sent inside one.', unit: 'MiB, 1 to 512' })
   @Type(() => Number)

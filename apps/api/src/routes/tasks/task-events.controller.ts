@@ -13,8 +13,10 @@ import {
 import { logger } from '#platform';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { authenticate } from '../../http/authenticate.js';
+import { toErrorBody } from '../../http/error-body.js';
 import { EventStream } from '../../http/event-stream.js';
 import { Route, Routes } from '../../http/route.js';
+import { toGatewayError } from '../../http/to-gateway-error.js';
 import { clientGone } from '../../http/client-gone.js';
 import { TASK_OPERATIONS } from './tasks.openapi.js';
 
@@ -35,7 +37,7 @@ export class TaskEventsController {
   /**
    * The task now and at each change, until it is final: `event: task.<status>`, the id is the task's version. A client
    * that comes back with `Last-Event-ID` gets only what it has not seen; 204 when that was the end, so that it stops.
-   * A key that is revoked meanwhile is told nothing more.
+   * `event: error` says why nothing more comes: the key may not read tasks any more, or this process ends.
    */
   @Get(':task_id/events')
   @Route({ operation: TASK_OPERATIONS.followTask, answer: 'native' })
@@ -76,7 +78,10 @@ async function stream(
       await events.send(toEvent(task));
     }
   } catch (error) {
-    if (!gone.aborted) log.warn('task-events.interrupted', { requestId: response.req.requestId, error });
+    if (!gone.aborted) {
+      log.warn('task-events.interrupted', { requestId: response.req.requestId, error });
+      await events.send(`event: error\ndata: ${JSON.stringify(toErrorBody(toGatewayError(error)))}\n\n`);
+    }
   } finally {
     events.end();
   }

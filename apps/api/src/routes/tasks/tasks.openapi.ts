@@ -72,7 +72,8 @@ export const TASK_OPERATIONS = {
     id: 'followTask',
     tag: 'Tasks',
     summary: 'Follow a task as server-sent events',
-    description: 'Resumable: send back the last event id in Last-Event-ID.',
+    description:
+      'Resumable: send back the last event id in Last-Event-ID. `event: error` says why the stream ends before the task does.',
     parameters: [TASK_ID, inHeader('Last-Event-ID', 'The id of the last event that arrived.')],
     answer: {
       description: 'One event for each change.',

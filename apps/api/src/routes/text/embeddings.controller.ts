@@ -1,12 +1,13 @@
 import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { EmbeddingsRequest } from '#contracts';
-import { checkedBody, EmbeddingsService } from '#features';
+import { checkedBody, EmbeddingsService, RunningTexts } from '#features';
 import { ApiKeyGuard, callerOf } from '../../http/api-key.guard.js';
 import { IdempotentRequests } from '../../http/idempotent-requests.js';
 import { MemoryReservations } from '../../http/memory-reservations.js';
 import { Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
+import { duringText } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
 
 /** Embeddings, in the form of the chat style's vendors. The further paths are what client libraries make of other base addresses. */
@@ -18,6 +19,7 @@ export class EmbeddingsController {
     private readonly idempotent: IdempotentRequests,
     private readonly embeddings: EmbeddingsService,
     private readonly memory: MemoryReservations,
+    private readonly running: RunningTexts,
   ) {}
 
   /** Turns texts into vectors, at an upstream that offers it. */
@@ -26,18 +28,22 @@ export class EmbeddingsController {
   @HttpCode(200)
   create(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<SerializedBody | undefined> {
     return this.memory.during(response, () =>
-      this.idempotent.answer(request, response, async () => new SerializedBody(await this.embed(request))),
+      this.idempotent.answer(request, response, async () => new SerializedBody(await this.embed(request, response))),
     );
   }
 
-  private async embed(request: Request): Promise<string> {
-    const body = await checkedBody(EmbeddingsRequest, request.body);
-    return this.embeddings.embed({
-      requestId: request.requestId,
-      idempotencyKey: request.attempt?.key,
-      caller: callerOf(request),
-      body,
-      bytes: request.rawBody,
+  /** The vendor of a client that leaves makes its vectors, and is paid, all the same. */
+  private embed(request: Request, response: Response): Promise<string> {
+    return duringText(this.running, response, async (caller) => {
+      const body = await checkedBody(EmbeddingsRequest, request.body);
+      const order = {
+        requestId: request.requestId,
+        idempotencyKey: request.attempt?.key,
+        caller: callerOf(request),
+        body,
+        bytes: request.rawBody,
+      };
+      return this.embeddings.embed(order, caller.signal);
     });
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { CallerPresence, type TextOrder, TextService, TextUpstreams } from '#features';
+import { type CallerPresence, RunningTexts, type TextOrder, TextService, TextUpstreams } from '#features';
 import { callerOf } from '../../http/api-key.guard.js';
 import { expectClient } from '../../http/expect-client.js';
 import { IdempotentRequests } from '../../http/idempotent-requests.js';
@@ -31,6 +31,7 @@ export class TextAnswers {
     private readonly text: TextService,
     private readonly upstreams: TextUpstreams,
     private readonly memory: MemoryReservations,
+    private readonly running: RunningTexts,
   ) {}
 
   /**
@@ -44,11 +45,14 @@ export class TextAnswers {
     response: Response,
     readDemand: () => Promise<TextDemand<Body>>,
   ): Promise<SerializedBody | undefined> {
-    return this.idempotent.answer(request, response, () => this.make(readDemand, request, response));
+    return this.idempotent.answer(request, response, () =>
+      duringText(this.running, response, (caller) => this.make(readDemand, caller, request, response)),
+    );
   }
 
   private async make<Body>(
     readDemand: () => Promise<TextDemand<Body>>,
+    caller: CallerPresence,
     request: Request,
     response: Response,
   ): Promise<SerializedBody | undefined> {
@@ -57,7 +61,6 @@ export class TextAnswers {
     // A request that may be repeated is finished all the same: the repeat gets its answer.
     const mayLeave = stream || !request.attempt;
     if (mayLeave) expectClient(response);
-    const caller = new CallerPresence();
     response.once('close', () => {
       if (!response.writableFinished && mayLeave) caller.leave();
     });
@@ -85,5 +88,22 @@ export class TextAnswers {
       if (!caller.hasLeft) throw error;
     }
     return undefined;
+  }
+}
+
+/** Does the work of one text request, which counts as running until its answer has left. @throws GatewayError why the process ended it. */
+export async function duringText<Result>(
+  running: RunningTexts,
+  response: Response,
+  work: (caller: CallerPresence) => Promise<Result>,
+): Promise<Result> {
+  const caller = running.begin();
+  try {
+    return await work(caller);
+  } catch (error) {
+    throw caller.endedBy ?? error;
+  } finally {
+    if (response.closed) running.over(caller);
+    else response.once('close', () => running.over(caller));
   }
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '#testing';
-import { startTestGateway, TEST_KEY, type TestGateway } from '../test-gateway.js';
+import { startTestGateway, TEST_KEY, type TestGateway, type TestGatewayOptions } from '../test-gateway.js';
 import { FakeTextVendor } from './fake-text-vendor.js';
 
 /** The public model that reaches each protocol of the fake vendor, and the sandbox. */
@@ -53,10 +53,12 @@ upstreams:
  * where VENDOR_URL is that of the vendor; whether there are workers, which files are read by; and whether money is
  * reserved for a busy key. By default it is not: how much is held would depend on how fast a test asks, and what is
  * reserved is given back only seconds after the last request.
+ * @param placed where the database lies, and what it is reached by.
  */
 export async function startTextGateway(
   environment: Record<string, string> = {},
   { idleSeconds = 30, settings = '', more = '', workers = false, reservations = false } = {},
+  placed: Pick<TestGatewayOptions, 'place' | 'databaseBehind'> = {},
 ): Promise<TextGateway> {
   const vendor = await FakeTextVendor.start();
   const folder = await mkdtemp(join(tmpdir(), 'gateway-upstreams-'));
@@ -64,6 +66,7 @@ export async function startTextGateway(
   const further = more.replaceAll('VENDOR_URL', vendor.baseUrl);
   await writeFile(file, upstreams(vendor.baseUrl, idleSeconds, settings && `, ${settings}`) + further);
   const gateway = await startTestGateway({
+    ...placed,
     workers,
     environment: { UPSTREAMS_FILE: file, VENDOR_KEY: 'sk-vendor', TEXT_RETRY_SECONDS: '0', ...environment },
   });
@@ -89,8 +92,8 @@ export async function startTextGateway(
       const values = [gateway.accountId, micros];
       await eventually(async () => (await gateway.database.query({ text, values })).rows.length > 0);
     },
-    stop: async () => {
-      await gateway.stop();
+    stop: async (graceMs) => {
+      await gateway.stop(graceMs);
       await vendor.stop();
       await rm(folder, { recursive: true, force: true });
     },

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { TaskView } from '#contracts';
+import { shuttingDown, type TaskView } from '#contracts';
 import { withinTime } from '#platform';
 import { ReadTaskService, type VersionedTask } from '../read/read-task.service.js';
 import { TaskWatch } from './task-watch.js';
@@ -26,7 +26,7 @@ export class FollowTaskService {
     return withinTime(waitMs, signal, async (until) => {
       let first: TaskView | undefined;
       let last: TaskView | undefined;
-      for await (const { view } of this.follow(accountId, taskId, -1, until)) {
+      for await (const { view } of this.changes(accountId, taskId, -1, until)) {
         first ??= view;
         last = view;
         if (settled(view, first)) return view;
@@ -36,10 +36,10 @@ export class FollowTaskService {
   }
 
   /**
-   * The task now, unless the caller knows that version, and then at each change until it is final, `signal` aborts or
-   * this process ends. Changes that come faster than they are taken are seen as one.
+   * The task now, unless the caller knows that version, and then at each change until it is final or `signal` aborts. Changes
+   * that come faster than they are taken are seen as one.
    *
-   * @throws GatewayError `task_not_found`.
+   * @throws GatewayError `task_not_found`; `unavailable`: this process ends before the task does.
    */
   async *follow(
     accountId: string,
@@ -47,6 +47,17 @@ export class FollowTaskService {
     knownVersion: number,
     signal: AbortSignal,
   ): AsyncGenerator<VersionedTask, void, undefined> {
+    const isFinal = yield* this.changes(accountId, taskId, knownVersion, signal);
+    if (!isFinal && this.watch.ending.aborted) throw shuttingDown();
+  }
+
+  /** Answers whether the task is final; else the caller has gone, or this process ends. */
+  private async *changes(
+    accountId: string,
+    taskId: string,
+    knownVersion: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<VersionedTask, boolean, undefined> {
     const ending = AbortSignal.any([signal, this.watch.ending]);
     const watched = this.watch.open(taskId);
     watched.knownVersion = knownVersion;
@@ -57,8 +68,9 @@ export class FollowTaskService {
           watched.knownVersion = task.version;
           yield task;
         }
-        if (task.view.usage.final) return;
+        if (task.view.usage.final) return true;
       } while (await watched.next(ending));
+      return false;
     } finally {
       watched.close();
     }

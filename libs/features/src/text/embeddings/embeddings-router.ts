@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ERRORS, type EmbeddingsReply, GatewayError, textModelElsewhere } from '#contracts';
+import { ERRORS, type EmbeddingsReply, GatewayError, type StopSignal, textModelElsewhere } from '#contracts';
 import { logger, observeUpstream } from '#platform';
 import { TextCalls } from '../text-calls.js';
 import { type TextUpstream, TextUpstreams } from '../text-upstreams.js';
@@ -53,8 +53,8 @@ export class EmbeddingsRouter {
     throw new GatewayError('model_not_found', message, { param: 'model' });
   }
 
-  /** @throws GatewayError of the last upstream asked. */
-  async call(call: RoutableEmbeddings, signal: AbortSignal): Promise<RoutedEmbeddings> {
+  /** @throws GatewayError of the last upstream asked; what `signal` throws when it aborts. */
+  async call(call: RoutableEmbeddings, signal: StopSignal): Promise<RoutedEmbeddings> {
     let last: GatewayError | undefined;
     for (const route of this.#routes(call.model)) {
       const admission = await this.#health.admits(route.upstream, call.accountId);
@@ -84,7 +84,7 @@ export class EmbeddingsRouter {
     call: RoutableEmbeddings,
     { upstream, upstreamModel }: EmbeddingsRoute,
     admission: Admission,
-    signal: AbortSignal,
+    signal: StopSignal,
   ): Promise<RoutedEmbeddings | GatewayError> {
     const { embeddings: offered } = upstream;
     // It may have been exchanged while its admission was asked for.
@@ -101,7 +101,7 @@ export class EmbeddingsRouter {
       this.#calls.ended(provider.id, performance.now() - startedAt);
       return { reply, upstreamId: provider.id };
     } catch (error) {
-      const isFailure = error instanceof GatewayError && ERRORS[error.code].retryable;
+      const isFailure = !signal.aborted && error instanceof GatewayError && ERRORS[error.code].retryable;
       if (isFailure) {
         this.#calls.ended(provider.id, performance.now() - startedAt, error);
         this.#health.failed(upstream, accountId, error, admission);

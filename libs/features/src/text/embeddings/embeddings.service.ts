@@ -4,6 +4,7 @@ import {
   type EmbeddingsInput,
   type EmbeddingsRequest,
   GatewayError,
+  type StopSignal,
   type TextUsage,
 } from '#contracts';
 import { jsonBytes, systemClock } from '#platform';
@@ -52,9 +53,9 @@ export class EmbeddingsService {
   /**
    * The upstream's own JSON with `code` at the top; `data` is the interface's own list.
    *
-   * @throws GatewayError 4xx for the request's own faults, `request_too_large` for too many vectors (then charged), 402 without money, 5xx when no upstream could reply.
+   * @throws GatewayError 4xx for the request's own faults, `request_too_large` for too many vectors (then charged), 402 without money, 5xx when no upstream could reply; what `signal` throws when it aborts, then uncharged.
    */
-  async embed(order: EmbeddingsOrder): Promise<string> {
+  async embed(order: EmbeddingsOrder, signal: StopSignal): Promise<string> {
     const { requestId, caller, body } = order;
     const { model, input } = body;
     const { accountId, apiKeyId } = caller;
@@ -81,7 +82,7 @@ export class EmbeddingsService {
     let json: string | null;
     try {
       const call = { requestId, accountId, model, body: await sentOn(order) };
-      const routed = await this.#router.call(call, new AbortController().signal);
+      const routed = await this.#router.call(call, signal);
       noteFacts(requestId, { upstream: routed.upstreamId });
       settle('completed', possible(order, routed) ?? (await this.#counted(input)), routed);
       ({ json } = routed.reply);

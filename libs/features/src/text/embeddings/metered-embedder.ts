@@ -35,7 +35,7 @@ export class MeteredEmbedder implements TextEmbedder {
     const caller = { accountId, apiKeyId, allowedModels: [] };
     const json = isFree
       ? await this.#unpaid({ requestId, accountId, model, body: Buffer.concat(await jsonBytes(body)) })
-      : await this.service.embed({ requestId, caller, body, bytes: undefined });
+      : await this.service.embed({ requestId, caller, body, bytes: undefined }, new AbortController().signal);
     return vectorsIn(json, texts.length);
   }
 

@@ -1,4 +1,4 @@
-import type { EmbeddingsCall, EmbeddingsProvider, EmbeddingsReply, JsonObject } from '#contracts';
+import type { EmbeddingsCall, EmbeddingsProvider, EmbeddingsReply, JsonObject, StopSignal } from '#contracts';
 import { GatewayError, isJsonObject } from '#contracts';
 import { readEmbeddings } from './read-embeddings.js';
 import type { HttpUpstream } from './http-text-provider.js';
@@ -28,7 +28,7 @@ export class HttpEmbeddings implements EmbeddingsProvider {
     return this.#upstream.id;
   }
 
-  async embed({ body, model, upstreamModel }: EmbeddingsCall, signal: AbortSignal): Promise<EmbeddingsReply> {
+  async embed({ body, model, upstreamModel }: EmbeddingsCall, signal: StopSignal): Promise<EmbeddingsReply> {
     const { http, codec, key } = this.#upstream;
     const bytes = named(Buffer.from(body.buffer, body.byteOffset, body.byteLength), model, upstreamModel);
     const reply = await http.post(PATH, codec.headers(key), bytes, signal);
@@ -57,7 +57,7 @@ export class HttpEmbeddings implements EmbeddingsProvider {
 }
 
 /** Null for a reply that is larger than is read: the vendor has done its work all the same. */
-async function textUnlessTooLarge(reply: UpstreamReply, signal: AbortSignal): Promise<string | null> {
+async function textUnlessTooLarge(reply: UpstreamReply, signal: StopSignal): Promise<string | null> {
   try {
     return (await readText(reply, signal, MAX_REPLY_BYTES)).trim();
   } catch (error) {
