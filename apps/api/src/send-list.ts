@@ -5,10 +5,15 @@ import type { Response } from 'express';
 import { DataWith } from './http/envelope.js';
 import { drained } from './http/drained.js';
 import { SerializedBody, STALL_MS } from './http/serialized-body.js';
+import { OpenTransfers } from './routes/uploads/open-transfers.js';
+import { sentOver } from './routes/uploads/send-file.js';
 import { viewOfRow } from './row-view.js';
 
 /** Rows read at once for an export. */
 const EXPORT_PAGE = 1_000;
+
+/** Lists on their way as CSV, which read the database for as long as their clients take. */
+const EXPORTS = new OpenTransfers('download');
 
 /** How a list is asked for. */
 export interface ListRequest {
@@ -24,7 +29,10 @@ export async function sendList<Row extends object>(
   read: (page: PageRequest) => Promise<Page<Row>>,
   stallMs = STALL_MS,
 ): Promise<DataWith<unknown> | undefined> {
-  if (format === 'csv') return sendCsv(response, read, stallMs);
+  if (format === 'csv') {
+    const accountId = response.req.caller?.accountId ?? 'operators';
+    return EXPORTS.during(accountId, () => sendCsv(response, read, stallMs), sentOver(response));
+  }
   const { items, nextCursor } = await read({ limit, cursor: cursor ?? null });
   return new DataWith(items.map(viewOfRow), { next_cursor: nextCursor });
 }

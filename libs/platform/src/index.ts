@@ -18,6 +18,7 @@ export { Cooldowns, type Probe } from './cooldowns/cooldowns.js';
 export { createCooldowns } from './cooldowns/create-cooldowns.js';
 export { RedisCooldownStore } from './cooldowns/redis-cooldown-store.js';
 export { makeDataFolder } from './data-folder.js';
+export { AccountShares } from './database/account-shares.js';
 export { BoundedClient } from './database/bounded-client.js';
 export { BoundedPool } from './database/bounded-pool.js';
 export {
@@ -29,7 +30,7 @@ export {
   retryOnConnectionError,
 } from './database/connection-errors.js';
 export { DatabaseConfig } from './database/database.config.js';
-export { Database, type Statement, type StatementRunner } from './database/database.js';
+export { type AccountDatabase, Database, type Statement, type StatementRunner } from './database/database.js';
 export { embeddedDatabaseUrl } from './database/embedded-postgres-address.js';
 export { type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedded-postgres.js';
 export type {

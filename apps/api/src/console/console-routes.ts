@@ -14,9 +14,9 @@ type PathOf<Method extends 'GET' | 'POST'> = keyof ConsoleApi extends infer Name
     : never
   : never;
 
-/** A route of the console that reads. */
+/** A route of the console that reads. It counts as work that costs nothing, for whoever is signed in. */
 export const Reads = (path: PathOf<'GET'>, facts: Facts = {}): MethodDecorator =>
-  applyDecorators(Get(path), Route({ ...facts, operation: [], answer: 'native' }));
+  applyDecorators(Get(path), Route({ cost: 'always', ...facts, operation: [], answer: 'native' }));
 
 /** A route of the console that changes something. */
 export const Writes = (path: PathOf<'POST'>, facts: Facts = {}): MethodDecorator =>

@@ -21,12 +21,20 @@ export class Admission {
    */
   async count(kind: CountedAs, caller: Caller, response: Response): Promise<void> {
     const ofKey = kind === 'paid' || (kind === 'free' && caller.requestsPerMinute !== null);
-    const headers = ofKey ? await this.limits.admit(caller) : await this.limits.admitFree(caller.accountId);
-    for (const name of Object.keys(headers)) response.setHeader(name, headers[name] ?? '');
+    showLimits(ofKey ? await this.limits.admit(caller) : await this.limits.admitFree(caller.accountId), response);
+  }
+
+  /** Counts a request of someone who reads in the console, as free work of an account counts. @throws as `count`. */
+  async countReader(readerId: string, response: Response): Promise<void> {
+    showLimits(await this.limits.admitFree(readerId), response);
   }
 
   /** @throws GatewayError `rate_limit_exceeded`: the account has as many open tasks as it may. */
   async admitTask({ accountId }: Caller): Promise<void> {
     await this.openTasks.admit(accountId);
   }
+}
+
+function showLimits(headers: Readonly<Record<string, string>>, response: Response): void {
+  for (const name of Object.keys(headers)) response.setHeader(name, headers[name] ?? '');
 }

@@ -60,8 +60,10 @@ export class KeysService {
 
   /** Newest first. */
   async list(accountId: string): Promise<KeyView[]> {
-    const { apiKey } = await this.database.models();
-    return apiKey.findMany({ where: { accountId }, orderBy: [{ createdAt: 'desc' }, { id: 'desc' }], omit: HIDDEN });
+    const orderBy = [{ createdAt: 'desc' as const }, { id: 'desc' as const }];
+    return this.database
+      .of(accountId)
+      .withModels(({ apiKey }) => apiKey.findMany({ where: { accountId }, orderBy, omit: HIDDEN }));
   }
 
   /** @throws GatewayError `not_found`. */

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type Passage, passesFilter, type RankWeights, type SearchFilter } from '#contracts';
-import { Database } from '#platform';
-import { type Match, rankPassages, type RankedPassage } from './rank-passages.js';
+import { AccountShares, Database } from '#platform';
+import { LENGTH_BYTES, POSTING_BYTES } from './postings.js';
+import { PassageRanking, type RankedPassage } from './rank-passages.js';
 import { expectLiveStores, type SearchedIndex, type SearchedStores, searchScope } from './search-scope.js';
 import { MeaningSearch } from './vectors/meaning-search.js';
 import { fuseRanks } from './vectors/fuse-ranks.js';
@@ -35,9 +36,26 @@ const EQUAL_WEIGHTS: RankWeights = { words: 1, meaning: 1 };
 /** The most words of a query that count. */
 const QUERY_WORDS_MAX = 64;
 
+/** Searches that a process ranks at once, and how long one waits for its turn, in milliseconds. */
+const RANKED_AT_ONCE = 8;
+const TURN_WAIT_MS = 10_000;
+
+/** What is read at once of the postings of the words, in bytes; a word in one index is read whole. */
+const READ_AT_ONCE_BYTES = 8 * 1024 * 1024;
+
+/** Of the words of a query the rarest count until their postings have so many bytes; they weigh the most. */
+const READ_IN_ALL_BYTES = 64 * 1024 * 1024;
+
+/** In how many passages each term stands, and how long the postings of each index are, which is known without reading them. */
+const SIZES = `
+select term, index_id::text as index, sum(octet_length(postings))::float8 as bytes from file_term
+where account_id = $1 and term = any($2) and index_id = any($3::bigint[]) group by grouping sets ((term), (index_id))`;
+
 const POSTINGS = `
 select term, index_id::text as index, postings from file_term
 where account_id = $1 and term = any($2) and index_id = any($3::bigint[])`;
+
+const LENGTHS = `select id::text as index, lengths from file_index where account_id = $1 and id = any($2::bigint[])`;
 
 const PASSAGES = `
 select p.index_id::text as index, p.nth, p.text, p.start_at as start, p.end_at as end, p.page
@@ -57,6 +75,7 @@ interface PassageRow {
 @Injectable()
 export class FileSearch {
   readonly #stemmer: Stemmer;
+  readonly #turns = new AccountShares(RANKED_AT_ONCE, TURN_WAIT_MS);
 
   /** @param meaning left out: words alone are compared. */
   constructor(
@@ -68,25 +87,25 @@ export class FileSearch {
 
   /** @throws GatewayError `not_found` naming a vector store that the account does not have, at `param`. */
   async expectStores(accountId: string, stores: readonly string[], param: string): Promise<void> {
-    await expectLiveStores(this.database, accountId, stores, param);
+    await expectLiveStores(this.database.of(accountId), accountId, stores, param);
   }
 
   /**
    * The best passages, best first.
    *
-   * @throws GatewayError `not_found` naming a vector store that the account does not have; what no money for the vector
-   * of the query is refused with.
+   * @throws GatewayError `not_found` naming a vector store that the account does not have; `rate_limit_exceeded`: the account
+   * searches too much at once; what no money for the vector of the query is refused with.
    */
   async search(request: FileSearchRequest, signal: AbortSignal): Promise<readonly Passage[]> {
     const { accountId, vectorStoreIds, filters, limit, scoreThreshold = 0 } = request;
-    const all = await searchScope(this.database, accountId, vectorStoreIds);
+    const all = await searchScope(this.database.of(accountId), accountId, vectorStoreIds);
     const passing = filters ? all.filter(({ attributes }) => passesFilter(filters, attributes)) : all;
     const searched = onePerId(passing);
     signal.throwIfAborted();
     if (searched.length === 0) return [];
     const ranked = await this.#ranked(request, searched);
     signal.throwIfAborted();
-    return this.#withTexts(ranked.filter(({ score }) => score >= scoreThreshold).slice(0, limit));
+    return this.#withTexts(accountId, ranked.filter(({ score }) => score >= scoreThreshold).slice(0, limit));
   }
 
   async #ranked(request: FileSearchRequest, searched: readonly SearchedIndex[]): Promise<readonly RankedPassage[]> {
@@ -102,10 +121,15 @@ export class FileSearch {
   }
 
   async #byWords(
-    { accountId, query }: FileSearchRequest,
+    request: FileSearchRequest,
     searched: readonly SearchedIndex[],
     limit: number,
   ): Promise<readonly RankedPassage[]> {
+    const terms = await this.#termsOf(request.query, searched);
+    return this.#turns.during(request.accountId, () => this.#rank(request.accountId, terms, searched, limit));
+  }
+
+  async #termsOf(query: string, searched: readonly SearchedIndex[]): Promise<QueryTerms> {
     const words = wordsOf(query.slice(0, QUERY_CHARACTERS_MAX));
     const languages = [...new Set(searched.map(({ language }) => language))];
     const spaced = [...new Set(words.spaced)].slice(0, QUERY_WORDS_MAX);
@@ -115,22 +139,74 @@ export class FileSearch {
       const stems = await this.#stemmer.termsOf(spaced, language);
       for (const word of [...spaced, ...unspaced]) terms.add(language, word, stems.has(word) ? stems.get(word) : word);
     }
-    const { rows } = await this.database.query<{ term: string; index: string; postings: Buffer }>({
-      text: POSTINGS,
-      values: [accountId, terms.all, searched.map(({ id }) => id)],
-    });
-    const indexes = new Map(searched.map((index) => [index.id, index]));
-    const matches = rows.flatMap((row): Match[] => {
-      const index = indexes.get(row.index);
-      const word = index && terms.wordOf(index.language, row.term);
-      return index && word !== undefined ? [{ word, index, postings: row.postings }] : [];
-    });
-    return rankPassages(searched, terms.words, matches, limit);
+    return terms;
   }
 
-  async #withTexts(ranked: readonly RankedPassage[]): Promise<Passage[]> {
+  async #rank(
+    accountId: string,
+    terms: QueryTerms,
+    searched: readonly SearchedIndex[],
+    limit: number,
+  ): Promise<readonly RankedPassage[]> {
+    const found = Array.from({ length: terms.words }, () => 0);
+    const parts: SearchedPart[] = [];
+    for (const language of new Set(searched.map((index) => index.language))) {
+      const indexes = new Map(searched.flatMap((index) => (index.language === language ? [[index.id, index]] : [])));
+      const values = [accountId, terms.of(language), [...indexes.keys()]];
+      const { rows } = await this.database.of(accountId).query<SizeRow>({ text: SIZES, values });
+      const part = new PartsOfIndexes();
+      for (const { term, index: id, bytes } of rows) {
+        const word = term === null ? undefined : terms.wordOf(language, term);
+        if (word !== undefined) found[word] = (found[word] ?? 0) + bytes / POSTING_BYTES;
+        const index = id === null ? undefined : indexes.get(id);
+        if (index) part.add(index, bytes + index.passages * (LENGTH_BYTES + Float64Array.BYTES_PER_ELEMENT));
+      }
+      parts.push(...part.all);
+    }
+    const ranking = new PassageRanking(searched, found, limit);
+    const read = wordsToRead(found);
+    for (const part of parts) {
+      const [{ language }] = part.indexes;
+      const ofLanguage = terms.of(language).filter((term) => read.has(terms.wordOf(language, term) ?? -1));
+      await this.#rankPart(accountId, ranking, terms, part, ofLanguage);
+    }
+    return ranking.best;
+  }
+
+  async #rankPart(
+    accountId: string,
+    ranking: PassageRanking,
+    terms: QueryTerms,
+    { indexes, bytes }: SearchedPart,
+    read: readonly string[],
+  ): Promise<void> {
+    const database = this.database.of(accountId);
+    const ids = indexes.map(({ id }) => id);
+    const { rows: lengthRows } = await database.query<{ index: string; lengths: Buffer }>({
+      text: LENGTHS,
+      values: [accountId, ids],
+    });
+    const lengths = new Map(lengthRows.map((row) => [row.index, row.lengths]));
+    const scored = new Map(indexes.map((index) => [index.id, { index, scores: new Float64Array(index.passages) }]));
+    for (const group of groupsOf(read, bytes / READ_AT_ONCE_BYTES)) {
+      const { rows } = await database.query<{ term: string; index: string; postings: Buffer }>({
+        text: POSTINGS,
+        values: [accountId, group, ids],
+      });
+      for (const { term, index: id, postings } of rows) {
+        const ofIndex = scored.get(id);
+        const itsLengths = lengths.get(id);
+        const word = ofIndex && terms.wordOf(ofIndex.index.language, term);
+        if (ofIndex && itsLengths && word !== undefined)
+          await ranking.score(ofIndex.scores, itsLengths, { word, postings });
+      }
+    }
+    for (const { index, scores } of scored.values()) await ranking.keep(index, scores);
+  }
+
+  async #withTexts(accountId: string, ranked: readonly RankedPassage[]): Promise<Passage[]> {
     if (ranked.length === 0) return [];
-    const { rows } = await this.database.query<PassageRow>({
+    const { rows } = await this.database.of(accountId).query<PassageRow>({
       text: PASSAGES,
       values: [ranked.map(({ index }) => index.id), ranked.map(({ nth }) => nth)],
     });
@@ -142,6 +218,51 @@ export class FileSearch {
       return [{ fileId, filename, score, text, attributes, start, end, page }];
     });
   }
+}
+
+/** How long the postings of a term are in all indexes, or those of all terms in an index. */
+interface SizeRow {
+  readonly term: string | null;
+  readonly index: string | null;
+  readonly bytes: number;
+}
+
+/** Indexes of one language that are read together; one alone may be longer than what is read at once. */
+interface SearchedPart {
+  readonly indexes: [SearchedIndex, ...SearchedIndex[]];
+  bytes: number;
+}
+
+/** Gathers indexes into parts. */
+class PartsOfIndexes {
+  readonly all: SearchedPart[] = [];
+
+  add(index: SearchedIndex, bytes: number): void {
+    const part = this.all.at(-1);
+    if (part && part.bytes + bytes <= READ_AT_ONCE_BYTES) {
+      part.indexes.push(index);
+      part.bytes += bytes;
+    } else this.all.push({ indexes: [index], bytes });
+  }
+}
+
+/** Terms in so many groups of about the same number. */
+function groupsOf(terms: readonly string[], groups: number): readonly (readonly string[])[] {
+  const size = Math.max(1, Math.floor(terms.length / Math.max(1, Math.ceil(groups))));
+  return Array.from({ length: Math.ceil(terms.length / size) }, (_, nth) => terms.slice(nth * size, (nth + 1) * size));
+}
+
+/** The rarest words, as many as may be read; always the rarest one that stands anywhere. */
+function wordsToRead(found: readonly number[]): ReadonlySet<number> {
+  const rarestFirst = [...found.entries()].filter(([, count]) => count > 0).sort(([, left], [, right]) => left - right);
+  const read = new Set<number>();
+  let bytes = 0;
+  for (const [word, count] of rarestFirst) {
+    bytes += count * POSTING_BYTES;
+    if (read.size > 0 && bytes > READ_IN_ALL_BYTES) break;
+    read.add(word);
+  }
+  return read;
 }
 
 /** Of indexes that several vector stores hold, the one that came first. */
@@ -159,8 +280,9 @@ class QueryTerms {
     return this.#words.size;
   }
 
-  get all(): string[] {
-    return [...new Set([...this.#byLanguage.values()].flatMap((terms) => [...terms.keys()]))];
+  /** The terms of a language. */
+  of(language: Language): readonly string[] {
+    return [...(this.#byLanguage.get(language)?.keys() ?? [])];
   }
 
   add(language: Language, word: string, term: string | null | undefined): void {

@@ -191,7 +191,7 @@ export class FilesService {
 
   /** @throws GatewayError `not_found`. */
   async find(accountId: string, id: string): Promise<UploadedFile> {
-    const { rows } = await this.database.query<UploadedFile>({ text: FIND, values: [accountId, id] });
+    const { rows } = await this.database.of(accountId).query<UploadedFile>({ text: FIND, values: [accountId, id] });
     if (!rows[0]) throw noFile(id);
     return rows[0];
   }
@@ -199,7 +199,7 @@ export class FilesService {
   /** @throws GatewayError `invalid_parameter`: `after` is no file of the account. */
   list(accountId: string, { purpose, ...query }: FileListQuery): Promise<ListPart<UploadedFile>> {
     const where = `account_id = $1 and ${FILE_IS_READY} and ($2::text is null or purpose = $2)`;
-    return listPart(this.database, {
+    return listPart(this.database.of(accountId), {
       select: `select ${FILE_COLUMNS} from uploaded_file where ${where}`,
       values: [accountId, purpose ?? null],
       key: 'id',
@@ -213,7 +213,7 @@ export class FilesService {
    * @throws GatewayError `not_found`.
    */
   async remove(accountId: string, id: string): Promise<void> {
-    const storeKey = await this.database.transaction(async (transaction) => {
+    const storeKey = await this.database.of(accountId).transaction(async (transaction) => {
       const { rows } = await transaction.query<{ storeKey: string }>({ text: REMOVE, values: [accountId, id] });
       if (!rows[0]) throw noFile(id);
       await transaction.query({ text: REMOVE_ENTRIES, values: [id], limit: 'long' });

@@ -11,8 +11,7 @@ export interface SearchedIndex {
   readonly filename: string;
   readonly attributes: FileAttributes;
   readonly language: Language;
-  /** Packed: `packLengths`. */
-  readonly lengths: Buffer;
+  readonly passages: number;
   /** Of all its passages together. */
   readonly terms: number;
   readonly embeddingModel: string | null;
@@ -21,7 +20,8 @@ export interface SearchedIndex {
 /** The vector stores that are searched; `default`: every file of the account that is indexed by itself. */
 export type SearchedStores = readonly string[] | 'default';
 
-const COLUMNS = `i.id::text as id, f.id as "fileId", f.filename, i.language, i.lengths, i.terms::integer as terms,
+const COLUMNS = `i.id::text as id, f.id as "fileId", f.filename, i.language,
+  octet_length(i.lengths) / 2 as passages, i.terms::integer as terms,
   i.embedding_model as "embeddingModel"`;
 
 const READY = `${JOINED_FILE_IS_READY} and i.state = 'completed'`;

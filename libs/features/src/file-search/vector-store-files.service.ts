@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { type FileAttributes, GatewayError } from '#contracts';
 import { Database, type StatementRunner, timeOrderedId } from '#platform';
+import type { ReserveMemory } from '../text/reserve-memory.js';
 import type { Chunking } from './chunking.js';
 import { type ListPart, listPart, type ListQuery } from './list-part.js';
+import { LENGTH_BYTES } from './postings.js';
 import { FILE_IS_READY, JOINED_FILE_IS_READY } from './uploaded-file.js';
 import { COUNTS, ENTRY_STATE, type EntryState, type FileBatch, type StoreEntry } from './vector-store.js';
 
@@ -24,6 +26,12 @@ export interface NewEntries {
   readonly vectorStoreId: string;
   readonly files: readonly NewEntry[];
   readonly batchId: string | null;
+}
+
+interface ContentRow {
+  readonly indexId: string;
+  readonly passages: number;
+  readonly bytes: number;
 }
 
 /** Which entries. */
@@ -63,10 +71,20 @@ from vector_store_file e join file_index i on i.id = e.index_id join vector_stor
 join uploaded_file f on f.id = e.file_id
 where s.account_id = $1 and s.id = $2 and ${JOINED_FILE_IS_READY}`;
 
+/** Passages that are read at once of a text, and about what they hold, in bytes. */
+const CONTENT_PAGE = 500;
+const CONTENT_PAGE_BYTES = 4 * 1024 * 1024;
+
 const CONTENT = `
-select p.text, p.start_at as start, p.end_at as end from vector_store_file e
-join vector_store s on s.id = e.vector_store_id join file_passage p on p.index_id = e.index_id
-where s.account_id = $1 and s.id = $2 and e.file_id = $3 order by p.nth`;
+select e.index_id::text as "indexId", coalesce(octet_length(i.lengths), 0) / ${LENGTH_BYTES} as passages,
+  i.stored_bytes::float8 as bytes
+from vector_store_file e join vector_store s on s.id = e.vector_store_id join file_index i on i.id = e.index_id
+join uploaded_file f on f.id = e.file_id
+where s.account_id = $1 and s.id = $2 and e.file_id = $3 and ${JOINED_FILE_IS_READY}`;
+
+const CONTENT_PART = `
+select text, start_at as start, end_at as end from file_passage
+where index_id = $1 and nth >= $2 and nth < $2 + ${CONTENT_PAGE} order by nth`;
 
 const FIND_BATCH = `
 select b.id, b.vector_store_id as "vectorStoreId", b.created_at as "createdAt",
@@ -90,14 +108,16 @@ export class VectorStoreFilesService {
 
   /** @throws GatewayError `not_found`: the vector store, or a file. */
   async add(entries: Omit<NewEntries, 'batchId'>): Promise<void> {
-    await this.database.transaction((transaction) => this.addAll(transaction, { ...entries, batchId: null }));
+    await this.database
+      .of(entries.accountId)
+      .transaction((transaction) => this.addAll(transaction, { ...entries, batchId: null }));
   }
 
   /** Adds files together. @throws GatewayError `not_found`: the vector store, or a file. */
   async addBatch(entries: Omit<NewEntries, 'batchId'>): Promise<FileBatch> {
     const { accountId, vectorStoreId } = entries;
     const batchId = timeOrderedId('vsfb');
-    await this.database.transaction(async (transaction) => {
+    await this.database.of(accountId).transaction(async (transaction) => {
       await expectStore(transaction, accountId, vectorStoreId);
       const text = 'insert into file_batch (id, vector_store_id) values ($1, $2)';
       await transaction.query({ text, values: [batchId, vectorStoreId] });
@@ -126,14 +146,16 @@ export class VectorStoreFilesService {
   /** @throws GatewayError `not_found`. */
   async find(accountId: string, vectorStoreId: string, fileId: string): Promise<StoreEntry> {
     const values = [accountId, vectorStoreId, fileId];
-    const { rows } = await this.database.query<StoreEntry>({ text: `${ENTRIES} and e.file_id = $3`, values });
+    const { rows } = await this.database
+      .of(accountId)
+      .query<StoreEntry>({ text: `${ENTRIES} and e.file_id = $3`, values });
     if (!rows[0]) throw noFile(fileId);
     return rows[0];
   }
 
   list(accountId: string, vectorStoreId: string, query: EntryListQuery): Promise<ListPart<StoreEntry>> {
     const { state, batchId, ...part } = query;
-    return listPart(this.database, {
+    return listPart(this.database.of(accountId), {
       select: `${ENTRIES} and ($3::text is null or ${ENTRY_STATE} = $3) and ($4::text is null or e.batch_id = $4)`,
       values: [accountId, vectorStoreId, state ?? null, batchId ?? null],
       key: 'e.file_id',
@@ -143,7 +165,7 @@ export class VectorStoreFilesService {
 
   /** @throws GatewayError `not_found`. */
   async change(accountId: string, vectorStoreId: string, fileId: string, attributes: FileAttributes): Promise<void> {
-    const { rows } = await this.database.query({
+    const { rows } = await this.database.of(accountId).query({
       text: `update vector_store_file e set attributes = $4::jsonb from vector_store s
         where s.id = e.vector_store_id and s.account_id = $1 and s.id = $2 and e.file_id = $3 returning e.file_id`,
       values: [accountId, vectorStoreId, fileId, JSON.stringify(attributes)],
@@ -153,7 +175,7 @@ export class VectorStoreFilesService {
 
   /** The file itself stays. @throws GatewayError `not_found`. */
   async remove(accountId: string, vectorStoreId: string, fileId: string): Promise<void> {
-    const { rows } = await this.database.query({
+    const { rows } = await this.database.of(accountId).query({
       text: `delete from vector_store_file e using vector_store s
         where s.id = e.vector_store_id and s.account_id = $1 and s.id = $2 and e.file_id = $3 returning e.file_id`,
       values: [accountId, vectorStoreId, fileId],
@@ -161,25 +183,46 @@ export class VectorStoreFilesService {
     if (rows.length === 0) throw noFile(fileId);
   }
 
-  /** The whole text of a file, which its passages hold together. @throws GatewayError `not_found`. */
-  async content(accountId: string, vectorStoreId: string, fileId: string): Promise<string> {
-    await this.find(accountId, vectorStoreId, fileId);
-    const { rows } = await this.database.query<{ text: string; start: number; end: number }>({
+  /**
+   * The text of a file, which its passages hold together, in pieces that are read one after the other.
+   *
+   * @param reserve memory for what is read at once.
+   * @throws GatewayError `not_found`; what `reserve` throws. Reading on, an Error: the text was removed meanwhile.
+   */
+  async content(
+    accountId: string,
+    vectorStoreId: string,
+    fileId: string,
+    reserve: ReserveMemory,
+  ): Promise<AsyncIterable<string>> {
+    const { rows } = await this.database.of(accountId).query<ContentRow>({
       text: CONTENT,
       values: [accountId, vectorStoreId, fileId],
     });
+    if (!rows[0]) throw noFile(fileId);
+    reserve(Math.min(rows[0].bytes, CONTENT_PAGE_BYTES));
+    return this.#pieces(accountId, rows[0]);
+  }
+
+  async *#pieces(accountId: string, { indexId, passages }: ContentRow): AsyncGenerator<string> {
     let end = 0;
-    const parts = rows.map((passage) => {
-      const own = passage.text.slice(end - passage.start);
-      ({ end } = passage);
-      return own;
-    });
-    return parts.join('');
+    for (let nth = 0; nth < passages; nth += CONTENT_PAGE) {
+      const { rows } = await this.database.of(accountId).query<{ text: string; start: number; end: number }>({
+        text: CONTENT_PART,
+        values: [indexId, nth],
+      });
+      if (rows.length < Math.min(CONTENT_PAGE, passages - nth))
+        throw new Error('The text was removed while it was read');
+      for (const passage of rows) {
+        yield passage.text.slice(end - passage.start);
+        ({ end } = passage);
+      }
+    }
   }
 
   /** @throws GatewayError `not_found`. */
   async findBatch(accountId: string, vectorStoreId: string, batchId: string): Promise<FileBatch> {
-    const { rows } = await this.database.query<FileBatch>({
+    const { rows } = await this.database.of(accountId).query<FileBatch>({
       text: FIND_BATCH,
       values: [accountId, vectorStoreId, batchId],
     });
@@ -191,7 +234,7 @@ export class VectorStoreFilesService {
   /** What is not indexed yet is left out of the vector store's searches. @throws GatewayError `not_found`. */
   async cancelBatch(accountId: string, vectorStoreId: string, batchId: string): Promise<FileBatch> {
     await this.findBatch(accountId, vectorStoreId, batchId);
-    await this.database.query({ text: CANCEL_BATCH, values: [batchId] });
+    await this.database.of(accountId).query({ text: CANCEL_BATCH, values: [batchId] });
     return this.findBatch(accountId, vectorStoreId, batchId);
   }
 }

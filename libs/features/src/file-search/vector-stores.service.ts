@@ -9,15 +9,27 @@ import { COUNTS, type VectorStore, type VectorStoreSettings } from './vector-sto
 /** The most vector stores of an account. */
 const STORES_MAX = 1_000;
 
-const SELECT = `
-select s.id, s.name, s.description, s.metadata, s.expires_after_days as "expiresAfterDays",
+/** Entries that are counted for one part of a list: it ends behind the vector store that has the last of them. */
+const COUNTED_MAX = 20_000;
+
+const COLUMNS = `s.id, s.name, s.description, s.metadata, s.expires_after_days as "expiresAfterDays",
   s.last_active_at as "lastActiveAt", s.created_at as "createdAt", s.expires_at as "expiresAt",
-  coalesce(s.expires_at <= now(), false) as "isExpired", sums.counts, sums.bytes as "usageBytes"
-from vector_store s cross join lateral (
+  coalesce(s.expires_at <= now(), false) as "isExpired", sums.counts, sums.bytes as "usageBytes"`;
+
+const SUMS = `
+cross join lateral (
   select ${COUNTS} as counts, coalesce(sum(i.stored_bytes), 0)::bigint as bytes
   from vector_store_file e join file_index i on i.id = e.index_id join uploaded_file f on f.id = e.file_id
   where e.vector_store_id = s.id and ${JOINED_FILE_IS_READY}
-) as sums where s.account_id = $1`;
+) as sums`;
+
+const FIND = `select ${COLUMNS} from vector_store s ${SUMS} where s.account_id = $1 and s.id = $2`;
+
+const LISTED = `
+select id, (select count(*) from vector_store_file e where e.vector_store_id = s.id)::integer as entries
+from vector_store s where s.account_id = $1`;
+
+const NAMED = `select ${COLUMNS} from vector_store s ${SUMS} where s.account_id = $1 and s.id = any($2)`;
 
 const CREATE = `
 insert into vector_store (id, account_id, name, description, metadata, expires_after_days, expires_at)
@@ -43,7 +55,7 @@ export class VectorStoresService {
   async create(accountId: string, settings: VectorStoreSettings, files: readonly NewEntry[]): Promise<VectorStore> {
     const { name = null, description = null, metadata = {}, expiresAfterDays = null } = settings;
     const id = timeOrderedId('vs');
-    await this.database.transaction(async (transaction) => {
+    await this.database.of(accountId).transaction(async (transaction) => {
       const values = [id, accountId, name, description, JSON.stringify(metadata), expiresAfterDays, STORES_MAX];
       const { rows } = await transaction.query({ text: CREATE, values });
       if (rows.length === 0)
@@ -55,22 +67,37 @@ export class VectorStoresService {
 
   /** @throws GatewayError `not_found`. */
   async find(accountId: string, id: string): Promise<VectorStore> {
-    const { rows } = await this.database.query<VectorStore>({
-      text: `${SELECT} and s.id = $2`,
+    const { rows } = await this.database.of(accountId).query<VectorStore>({
+      text: FIND,
       values: [accountId, id],
     });
     if (!rows[0]) throw noStore(id);
     return rows[0];
   }
 
-  list(accountId: string, query: ListQuery): Promise<ListPart<VectorStore>> {
-    return listPart(this.database, { select: SELECT, values: [accountId], key: 's.id', query });
+  /** It may hold fewer than were asked for although there are more: counting their files has a bound. */
+  async list(accountId: string, query: ListQuery): Promise<ListPart<VectorStore>> {
+    const database = this.database.of(accountId);
+    const listed = await listPart<{ id: string; entries: number }>(database, {
+      select: LISTED,
+      values: [accountId],
+      key: 's.id',
+      query,
+    });
+    let counted = 0;
+    const ids = listed.items
+      .filter(({ entries }) => counted <= COUNTED_MAX && (counted += entries) >= 0)
+      .map(({ id }) => id);
+    const { rows } = await database.query<VectorStore>({ text: NAMED, values: [accountId, ids] });
+    const stores = new Map(rows.map((store) => [store.id, store]));
+    const items = ids.flatMap((id) => stores.get(id) ?? []);
+    return { items, hasMore: listed.hasMore || ids.length < listed.items.length };
   }
 
   /** @throws GatewayError `not_found`. */
   async change(accountId: string, id: string, settings: VectorStoreSettings): Promise<VectorStore> {
     const { name, description, metadata, expiresAfterDays } = settings;
-    const { rows } = await this.database.query({
+    const { rows } = await this.database.of(accountId).query({
       text: CHANGE,
       values: [
         accountId,
@@ -91,7 +118,7 @@ export class VectorStoresService {
   /** Its files stay. @throws GatewayError `not_found`. */
   async remove(accountId: string, id: string): Promise<void> {
     const text = 'delete from vector_store where account_id = $1 and id = $2 returning id';
-    const { rows } = await this.database.query({ text, values: [accountId, id], limit: 'long' });
+    const { rows } = await this.database.of(accountId).query({ text, values: [accountId, id], limit: 'long' });
     if (rows.length === 0) throw noStore(id);
   }
 }

@@ -90,7 +90,7 @@ export class MonthPartitions {
         if (found?.there !== true) return false;
         await transaction.query({ text: `set local lock_timeout = '${LOCK_WAIT_MS}ms'` });
         await transaction.query({ text: `set local statement_timeout = '${DROP_LIMIT_MS}ms'` });
-        await transaction.query({ text: `drop table "${name}"`, limit: 'long' });
+        await transaction.query({ text: `drop table "${name}"` });
         return true;
       });
       if (isDropped) log.info('maintenance.month_dropped', { partition: name, rows: rows.toString(), days });

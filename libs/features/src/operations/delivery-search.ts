@@ -37,18 +37,18 @@ export class DeliverySearchService {
         param: 'cursor',
       });
     }
-    const { webhookDelivery } = await this.database.models();
-    const rows = await webhookDelivery.findMany({
-      where: {
-        ...(accountId !== null && { accountId }),
-        ...(endpointId !== null && { endpointId }),
-        ...(taskId !== null && { taskId }),
-        ...(status !== null && { state: status }),
-        ...(page.cursor !== null && { id: { lt: page.cursor } }),
-      },
-      orderBy: { id: 'desc' },
-      take: page.limit + 1,
-    });
+    const where = {
+      ...(accountId !== null && { accountId }),
+      ...(endpointId !== null && { endpointId }),
+      ...(taskId !== null && { taskId }),
+      ...(status !== null && { state: status }),
+      ...(page.cursor !== null && { id: { lt: page.cursor } }),
+    };
+    const rows = await this.database
+      .ofOperators()
+      .withModels(({ webhookDelivery }) =>
+        webhookDelivery.findMany({ where, orderBy: { id: 'desc' }, take: page.limit + 1 }),
+      );
     const items = rows.slice(0, page.limit).map(toOperatorDelivery);
     return { items, nextCursor: rows.length > page.limit ? (items.at(-1)?.id ?? null) : null };
   }

@@ -73,7 +73,7 @@ export class FleetStateService {
   }
 
   private async rows<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return (await this.database.query<Row>({ text, values })).rows;
+    return (await this.database.ofOperators().query<Row>({ text, values })).rows;
   }
 }
 

@@ -62,13 +62,13 @@ export class LatestCalls {
 
   /** By the ids of media upstreams. */
   async media(): Promise<ReadonlyMap<string, CallsLately>> {
-    const { rows } = await this.database.query<CallsLately & { upstream: string }>({ text: LATELY });
+    const { rows } = await this.database.ofOperators().query<CallsLately & { upstream: string }>({ text: LATELY });
     return new Map(rows.map(({ upstream, ...calls }) => [upstream, calls]));
   }
 
   /** By the ids of text upstreams. Seconds behind, and times at most a tenth too long. */
   async text(): Promise<ReadonlyMap<string, CallsLately>> {
-    const { rows } = await this.database.query<TextRow & Record<string, unknown>>({ text: TEXT_LATELY });
+    const { rows } = await this.database.ofOperators().query<TextRow & Record<string, unknown>>({ text: TEXT_LATELY });
     return new Map(
       rows.map(({ upstream, ended, succeeded, last_error, p50_bucket, p95_bucket }) => [
         upstream,

@@ -103,7 +103,7 @@ export class TaskOverview {
   }
 
   private async rows<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
-    return (await this.database.query<Row>({ text, values })).rows;
+    return (await this.database.ofOperators().query<Row>({ text, values })).rows;
   }
 }
 

@@ -72,7 +72,7 @@ export class TaskSearchService {
       select ${OPERATOR_TASK_COLUMNS} from task
       where id = any(array(select id from (select id from open union all select id from ended) found order by id desc limit ${limit}))
       order by id desc`;
-    const { rows } = await this.database.query<OperatorTask>({ text, values });
+    const { rows } = await this.database.ofOperators().query<OperatorTask>({ text, values });
     const items = rows.slice(0, page.limit);
     return { items, nextCursor: rows.length > page.limit ? (items.at(-1)?.id ?? null) : null };
   }

@@ -39,6 +39,6 @@ export class WorkersService {
   /** `all`: also those that fell silent within the last day. */
   async list(all: boolean): Promise<WorkerView[]> {
     const values = [WORKER_SILENT_MS, all];
-    return (await this.database.query<WorkerView>({ text: WORKERS, values })).rows;
+    return (await this.database.ofOperators().query<WorkerView>({ text: WORKERS, values })).rows;
   }
 }

@@ -1,5 +1,5 @@
 import { GatewayError, type JsonObject } from '#contracts';
-import type { Database } from '#platform';
+import type { StatementRunner } from '#platform';
 import { CHAIN } from './item-store-statements.js';
 import type { ReserveMemory } from './reserve-memory.js';
 import { readLongJson, SHORT_JSON_BYTES } from './stored-json.js';
@@ -97,7 +97,7 @@ interface InputItemOwner {
  * `request_too_large`; what `reserve` throws.
  */
 export async function findInputItems(
-  database: Database,
+  database: StatementRunner,
   { accountId, responseId, reserve }: InputItemOwner,
   { limit, order, after }: InputItemQuery,
   bounds: { readonly responses: number; readonly bytes: number },

@@ -74,7 +74,7 @@ export class ItemStore {
    * `request_too_large`; what `reserve` throws.
    */
   async conversation(accountId: string, responseId: string, reserve: ReserveMemory): Promise<readonly JsonValue[]> {
-    const { rows } = await this.#database.query<ChainRow>({
+    const { rows } = await this.#database.of(accountId).query<ChainRow>({
       name: 'text_conversation',
       text: FIND_CHAIN,
       values: [accountId, responseId, MAX_CHAIN, MAX_REFERENCED_BYTES, SHORT_JSON_BYTES],
@@ -89,9 +89,11 @@ export class ItemStore {
       return rows.flatMap(({ input_items: input, response }) => [...(input ?? []), ...outputOf(response)]);
     reserve(oldest.bytes);
     const ids = rows.map(({ id }) => id);
-    const parts = await readLongJson(this.#database, LONG_CHAIN, [accountId, ids]).catch((error: unknown) => {
-      throw tooMuchStructure(error, 'previous_response_id', 'the conversation');
-    });
+    const parts = await readLongJson(this.#database.of(accountId), LONG_CHAIN, [accountId, ids]).catch(
+      (error: unknown) => {
+        throw tooMuchStructure(error, 'previous_response_id', 'the conversation');
+      },
+    );
     return (parts as readonly (readonly JsonValue[])[]).flat();
   }
 
@@ -105,7 +107,7 @@ export class ItemStore {
     ids: readonly string[],
     reserve: ReserveMemory,
   ): Promise<ReadonlyMap<string, JsonObject>> {
-    const { rows } = await this.#database.query<FoundItem>({
+    const { rows } = await this.#database.of(accountId).query<FoundItem>({
       name: 'text_items',
       text: FIND_ITEMS,
       values: [accountId, ids, MAX_REFERENCED_BYTES, SHORT_JSON_BYTES],
@@ -122,7 +124,7 @@ export class ItemStore {
   /** @throws GatewayError `not_found` for an unknown response, a forgotten one, and one of another account; what `reserve` throws. */
   async response(accountId: string, responseId: string, reserve: ReserveMemory): Promise<JsonObject> {
     expectIdentifier(responseId);
-    const { rows } = await this.#database.query<{ bytes: number; response: JsonObject | null }>({
+    const { rows } = await this.#database.of(accountId).query<{ bytes: number; response: JsonObject | null }>({
       name: 'text_response',
       text: FIND_RESPONSE,
       values: [accountId, responseId, SHORT_JSON_BYTES],
@@ -130,7 +132,12 @@ export class ItemStore {
     if (!rows[0]) throw notFound(responseId);
     if (rows[0].response) return rows[0].response;
     reserve(rows[0].bytes);
-    const [response] = await readLongJson(this.#database, LONG_RESPONSE, [accountId, responseId], UNBOUNDED);
+    const [response] = await readLongJson(
+      this.#database.of(accountId),
+      LONG_RESPONSE,
+      [accountId, responseId],
+      UNBOUNDED,
+    );
     return response as JsonObject;
   }
 
@@ -142,7 +149,7 @@ export class ItemStore {
     const isLong = rows.some(({ item }) => item === null);
     const ids = rows.map(({ id }) => id);
     const items = isLong
-      ? await readLongJson(this.#database, LONG_ITEMS, [accountId, ids]).catch((error: unknown) => {
+      ? await readLongJson(this.#database.of(accountId), LONG_ITEMS, [accountId, ids]).catch((error: unknown) => {
           throw tooMuchStructure(error, 'input', 'the items that are referred to');
         })
       : rows.map(({ item }) => item);
@@ -162,7 +169,7 @@ export class ItemStore {
   ): Promise<InputItemPage> {
     expectIdentifier(responseId);
     const bounds = { responses: MAX_CHAIN, bytes: MAX_REFERENCED_BYTES };
-    return findInputItems(this.#database, { accountId, responseId, reserve }, query, bounds);
+    return findInputItems(this.#database.of(accountId), { accountId, responseId, reserve }, query, bounds);
   }
 
   /**
@@ -172,7 +179,7 @@ export class ItemStore {
    */
   async remove(accountId: string, responseId: string): Promise<void> {
     expectIdentifier(responseId);
-    const { rowCount } = await this.#database.query({
+    const { rowCount } = await this.#database.of(accountId).query({
       name: 'text_remove',
       text: REMOVE,
       values: [accountId, responseId],

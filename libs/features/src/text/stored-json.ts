@@ -1,4 +1,4 @@
-import type { Database } from '#platform';
+import type { StatementRunner } from '#platform';
 import {
   BodyBytes,
   CONVERSATION_JSON,
@@ -42,7 +42,7 @@ from whole cross join generate_series(0, (length(bytes) - 1) / ${PIECE_BYTES}) a
  * @throws GatewayError `invalid_json`: together they have more structure than `bounds` allow.
  */
 export async function readLongJson(
-  database: Pick<Database, 'query'>,
+  database: StatementRunner,
   from: string,
   values: readonly unknown[],
   bounds: JsonBounds = CONVERSATION_JSON,

@@ -25,7 +25,7 @@ interface Plan {
 describe('The cost of claiming webhooks', () => {
   let test: TestDatabase;
   /** It fills tables, which takes longer than anything that a request waits for. */
-  const run = (text: string, values: unknown[] = []) => test.database.query({ text, values, limit: 'long' });
+  const run = (text: string, values: unknown[] = []) => test.database.query({ text, values });
   beforeAll(async () => {
     test = await createTestDatabase();
     await run(`insert into account (id, name) select 'acct_' || n, 'a' from generate_series(0, 5000) as n`);

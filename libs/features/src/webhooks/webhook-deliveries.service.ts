@@ -80,13 +80,12 @@ export class WebhookDeliveriesService {
     cursor: string | null,
     taskId: string | null,
   ): Promise<ListedDeliveries> {
-    const { webhookDelivery } = await this.database.models();
-    const rows = await webhookDelivery.findMany({
-      where: { accountId, ...(cursor !== null && { id: { lt: cursor } }), ...(taskId !== null && { taskId }) },
-      orderBy: { id: 'desc' },
-      take: limit + 1,
-      select: SHOWN,
-    });
+    const where = { accountId, ...(cursor !== null && { id: { lt: cursor } }), ...(taskId !== null && { taskId }) };
+    const rows = await this.database
+      .of(accountId)
+      .withModels(({ webhookDelivery }) =>
+        webhookDelivery.findMany({ where, orderBy: { id: 'desc' }, take: limit + 1, select: SHOWN }),
+      );
     const shown = rows.slice(0, limit);
     return { deliveries: shown.map(toView), nextCursor: rows.length > limit ? (shown.at(-1)?.id ?? null) : null };
   }
@@ -96,11 +95,12 @@ export class WebhookDeliveriesService {
     accountId: string,
     deliveryId: string,
   ): Promise<WebhookDeliveryView & { readonly log: readonly WebhookAttemptView[] }> {
-    const { webhookDelivery } = await this.database.models();
-    const row = await webhookDelivery.findUnique({
-      where: { id: deliveryId, accountId },
-      select: { ...SHOWN, log: { orderBy: { attempt: 'asc' } } },
-    });
+    const row = await this.database.of(accountId).withModels(({ webhookDelivery }) =>
+      webhookDelivery.findUnique({
+        where: { id: deliveryId, accountId },
+        select: { ...SHOWN, log: { orderBy: { attempt: 'asc' } } },
+      }),
+    );
     if (!row) throw missing(deliveryId);
     return { ...toView(row), log: row.log.map(toAttemptView) };
   }
@@ -112,7 +112,7 @@ export class WebhookDeliveriesService {
    */
   async resend(accountId: string, deliveryId: string): Promise<WebhookDeliveryView> {
     await this.rate.admit(accountId, RESENDS);
-    const { rows } = await this.database.query({ text: RESEND, values: [accountId, deliveryId] });
+    const { rows } = await this.database.of(accountId).query({ text: RESEND, values: [accountId, deliveryId] });
     if (rows.length === 0) throw missing(deliveryId);
     const { log: _log, ...delivery } = await this.read(accountId, deliveryId);
     return delivery;

@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
-import { Database, SafeFetcher, SecretSealer, timeOrderedId, type WebhookEndpoint } from '#platform';
+import {
+  Database,
+  type ModelTransaction,
+  SafeFetcher,
+  SecretSealer,
+  timeOrderedId,
+  type WebhookEndpoint,
+} from '#platform';
 import { type AccountAction, AccountRate } from '../limits/account-rate.js';
 import { TEST_EVENT, WEBHOOK_EVENTS, type WebhookEvent } from './webhook-events.js';
 import { newWebhookSecret, SECRET_OVERLAP_SECONDS } from './webhook-secret.js';
@@ -58,31 +65,34 @@ export class WebhookEndpointsService {
     const secret = newWebhookSecret();
     const eventTypes = readEventTypes(input.event_types);
     const data = { id, accountId, url, eventTypes, secretSealed: new Uint8Array(this.sealer.seal(secret, id)) };
-    const models = await this.database.models();
-    const row = await models.$transaction(async (transaction) => {
+    const add = async (transaction: ModelTransaction) => {
       // Two that are added at once take turns here, or both would count without the other.
       await transaction.$queryRaw`select pg_advisory_xact_lock(hashtext('webhook_endpoint'), hashtext(${accountId}))::text`;
       const open = await transaction.webhookEndpoint.count({ where: { accountId, disabledAt: null } });
       if ((await transaction.webhookEndpoint.count({ where: { accountId } })) >= ENDPOINT_ROWS_MAX)
         throw tooManyRemoved();
       return open < ENDPOINTS_MAX ? transaction.webhookEndpoint.create({ data, select: SHOWN }) : null;
-    });
+    };
+    const row = await this.database.of(accountId).withModels((models) => models.$transaction(add));
     if (!row) throw new GatewayError('conflict', `An account may have at most ${ENDPOINTS_MAX} webhook endpoints.`);
     return { ...toView(row), secret };
   }
 
   /** Newest first, without their secrets. */
   async list(accountId: string): Promise<WebhookEndpointView[]> {
-    const { webhookEndpoint } = await this.database.models();
     const where = { accountId, disabledAt: null };
-    return (await webhookEndpoint.findMany({ where, orderBy: { id: 'desc' }, select: SHOWN })).map(toView);
+    const rows = await this.database
+      .of(accountId)
+      .withModels(({ webhookEndpoint }) => webhookEndpoint.findMany({ where, orderBy: { id: 'desc' }, select: SHOWN }));
+    return rows.map(toView);
   }
 
   /** Nothing new is sent to it; what is on its way is given up. @throws GatewayError `not_found`. */
   async remove(accountId: string, endpointId: string): Promise<void> {
-    const { webhookEndpoint } = await this.database.models();
     const where = { id: endpointId, accountId, disabledAt: null };
-    const { count } = await webhookEndpoint.updateMany({ where, data: { disabledAt: new Date() } });
+    const { count } = await this.database
+      .of(accountId)
+      .withModels(({ webhookEndpoint }) => webhookEndpoint.updateMany({ where, data: { disabledAt: new Date() } }));
     if (count === 0) throw missing(endpointId);
   }
 
@@ -90,8 +100,7 @@ export class WebhookEndpointsService {
   async rotateSecret(accountId: string, endpointId: string): Promise<WebhookEndpointView> {
     const secret = newWebhookSecret();
     const sealed = new Uint8Array(this.sealer.seal(secret, endpointId));
-    const models = await this.database.models();
-    const row = await models.$transaction(async (transaction) => {
+    const rotate = async (transaction: ModelTransaction) => {
       const where = { id: endpointId, accountId, disabledAt: null };
       await transaction.$queryRaw`select id from webhook_endpoint where id = ${endpointId} for update`;
       const before = await transaction.webhookEndpoint.findUnique({ where });
@@ -102,7 +111,8 @@ export class WebhookEndpointsService {
         previousSecretUntil: new Date(Date.now() + SECRET_OVERLAP_SECONDS * 1000),
       };
       return transaction.webhookEndpoint.update({ where, data, select: SHOWN });
-    });
+    };
+    const row = await this.database.of(accountId).withModels((models) => models.$transaction(rotate));
     return { ...toView(row), secret };
   }
 
@@ -113,19 +123,23 @@ export class WebhookEndpointsService {
    */
   async test(accountId: string, endpointId: string): Promise<string> {
     await this.rate.admit(accountId, TESTS);
-    const { webhookDelivery, webhookEndpoint } = await this.database.models();
+    const database = this.database.of(accountId);
     // It waits for its next attempt.
     const where = { accountId, eventType: TEST_EVENT, nextAttemptAt: { not: null } };
-    const open = await webhookDelivery.findMany({ where, select: { id: true }, take: OPEN_TESTS_MAX });
+    const open = await database.withModels(({ webhookDelivery }) =>
+      webhookDelivery.findMany({ where, select: { id: true }, take: OPEN_TESTS_MAX }),
+    );
     if (open.length === OPEN_TESTS_MAX) {
       const message = `${OPEN_TESTS_MAX} test webhooks of the account are still on their way; remove the endpoints that do not answer, or wait.`;
       throw new GatewayError('rate_limit_exceeded', message, { retryAfterMs: 60_000 });
     }
-    const endpoint = await webhookEndpoint.findUnique({ where: { id: endpointId, accountId, disabledAt: null } });
+    const endpoint = await database.withModels(({ webhookEndpoint }) =>
+      webhookEndpoint.findUnique({ where: { id: endpointId, accountId, disabledAt: null } }),
+    );
     if (!endpoint) throw missing(endpointId);
     const id = timeOrderedId('msg');
     const values = [id, accountId, endpointId, TEST_EVENT, endpoint.url];
-    await this.database.query({ text: INSERT_TEST, values });
+    await database.query({ text: INSERT_TEST, values });
     return id;
   }
 }

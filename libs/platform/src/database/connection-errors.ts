@@ -2,8 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isNativeError } from 'node:util/types';
 import { databaseCause } from './model-errors.js';
 
-/** Shutting down, crashed, starting up (57P0x), no connection left (53300) and the connection exceptions (08xxx) of Postgres. */
-const SERVER_CODES = /^(57P0[1-3]|08...|53300)$/;
+/** A statement that the server ended because it took too long; the connection is as good as before. */
+const TIMED_OUT = '57014';
+
+/**
+ * Shutting down, crashed, starting up (57P0x), no connection left (53300), the connection exceptions (08xxx) of Postgres, and a
+ * statement without an answer in time, whichever side ended it.
+ */
+const SERVER_CODES = /^(57P0[1-3]|08...|53300|57014)$/;
 const SYSTEM_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -30,7 +36,7 @@ const UNFIT_CODES = /^(53...|58030|57014|55P03|25006|40P01|P2028|P2034)$/;
 const FIRST_DELAY_MS = 50;
 const DELAY_MAX_MS = 1_000;
 
-/** True when the connection failed, not the statement: whether it took effect is then unknown. */
+/** True when the connection failed, or its statement was not answered in time: whether it took effect is then unknown. */
 export function isConnectionError(error: unknown): boolean {
   if (!isNativeError(error)) return false;
   const code = codeOf(error);
@@ -38,6 +44,10 @@ export function isConnectionError(error: unknown): boolean {
   if (code === undefined && DRIVER_MESSAGES.test(error.message)) return true;
   return isConnectionError(error.cause);
 }
+
+/** True when the connection itself can be used on. */
+export const isUsable = (error: unknown): boolean =>
+  !isConnectionError(error) || (isNativeError(error) && codeOf(error) === TIMED_OUT);
 
 /** True when the database is there but cannot do its work for now; a repeat makes sense, later. Nothing took effect. */
 export const isUnfitError = (error: unknown): boolean =>

@@ -1,8 +1,10 @@
 import { type PoolClient, type QueryResult, type QueryResultRow, types } from 'pg';
 import { logger } from '../log/logger.js';
+import { TimeoutError, within } from '../clock/within.js';
+import { AccountShares } from './account-shares.js';
 import type { LimitedStatement } from './bounded-client.js';
 import { BoundedPool } from './bounded-pool.js';
-import { isConnectionError } from './connection-errors.js';
+import { isUsable } from './connection-errors.js';
 import { DatabaseConfig } from './database.config.js';
 import { repeatOnLockConflict } from './lock-conflict.js';
 import { type Models, openModels } from './model-client.js';
@@ -14,8 +16,11 @@ const HOUR_MS = 3_600_000;
 const GRACE_MS = 2_000;
 /** Transactions of the gateway never wait between their statements. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
-/** A database that answers no statement for so long, while some wait, is unfit for requests; in milliseconds. */
+/** A database that answers no statement for so long, while some wait, must answer a question at once to be fit for requests; in milliseconds. */
 const UNFIT_AFTER_MS = 1_500;
+const AT_ONCE_MS = 400;
+/** The part of the wait for an answer after which the server itself ends a statement. */
+const ENDED_BY_SERVER_AFTER = 0.85;
 
 /** One SQL statement. A `name` makes the server keep its plan: use it for fixed texts on hot paths. */
 export interface Statement {
@@ -42,6 +47,14 @@ export interface StatementRunner {
   query<Row extends QueryResultRow>(statement: Statement): Promise<QueryResult<Row>>;
 }
 
+/** The database as one account may use it: on its share of the connections. */
+export interface AccountDatabase extends StatementRunner {
+  /** As `Database.transaction`. @throws GatewayError `rate_limit_exceeded`: no place came in time. */
+  transaction<Result>(work: (transaction: StatementRunner) => Promise<Result>): Promise<Result>;
+  /** One query of the models, or one transaction of them. @throws GatewayError as `transaction`. */
+  withModels<Result>(work: (models: Models) => Promise<Result>): Promise<Result>;
+}
+
 /**
  * The database of this process: one pool of connections, used by plain statements and by the models alike.
  * Values arrive as `bigint` (int8), `Date` (timestamptz) and `string` (numeric).
@@ -50,17 +63,24 @@ export class Database implements StatementRunner {
   private readonly pool: BoundedPool;
   private openedModels: Promise<Models> | undefined;
   private readonly limitsMs: Readonly<Record<'long' | 'hour', number>>;
+  private readonly longMs: number;
+  private readonly shares: AccountShares;
 
   constructor(databaseUrl: string, config: DatabaseConfig = new DatabaseConfig()) {
     const longMs = config.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1000;
-    // The server's own limit comes first, and keeps the connection.
+    const connectMs = config.DATABASE_CONNECT_TIMEOUT_SECONDS * 1000;
+    const answerMs = config.DATABASE_ANSWER_TIMEOUT_MS;
+    this.longMs = longMs;
+    this.shares = new AccountShares(config.DATABASE_POOL_SIZE, connectMs);
+    // The server's own limit comes first: it keeps the connection, and is an answer, so that slow statements are not taken
+    // for a silent server.
     this.limitsMs = { long: longMs + GRACE_MS, hour: HOUR_MS + GRACE_MS };
     this.pool = new BoundedPool({
       connectionString: databaseUrl,
       max: config.DATABASE_POOL_SIZE,
-      connectionTimeoutMillis: config.DATABASE_CONNECT_TIMEOUT_SECONDS * 1000,
-      statementLimitMs: config.DATABASE_ANSWER_TIMEOUT_MS,
-      statement_timeout: longMs,
+      connectionTimeoutMillis: connectMs,
+      statementLimitMs: answerMs,
+      statement_timeout: Math.ceil(answerMs * ENDED_BY_SERVER_AFTER),
       // One whose client fell silent in the middle must not keep its locks.
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       application_name: 'generation-gateway',
@@ -77,9 +97,33 @@ export class Database implements StatementRunner {
   /** Runs one statement. One that lost a conflict of locks is run again, which is always safe: it was rolled back. */
   query<Row extends QueryResultRow>(statement: Statement): Promise<QueryResult<Row>> {
     return repeatOnLockConflict(
-      () => this.pool.query<Row>(this.toQuery(statement)),
+      () =>
+        statement.limit === undefined
+          ? this.pool.query<Row>(this.toQuery(statement))
+          : this.transaction((transaction) => transaction.query<Row>(statement)),
       (error) => log.warn('statement.repeated', { statement: statement.name, error }),
     );
+  }
+
+  /**
+   * The database as an account may use it for what costs as much as the account makes it cost, such as reading what it stored:
+   * on a share of the connections. What it asks beyond its share waits, and is refused when nothing becomes free in time.
+   */
+  of(accountId: string): AccountDatabase {
+    const during = <Result>(work: () => Promise<Result>): Promise<Result> => this.shares.during(accountId, work);
+    return {
+      query: (statement) => during(() => this.query(statement)),
+      transaction: (work) => during(() => this.transaction(work)),
+      withModels: async (work) => {
+        const models = await this.models();
+        return during(() => work(models));
+      },
+    };
+  }
+
+  /** As `of`, for reports of all accounts: operators share the connections as one account does. */
+  ofOperators(): AccountDatabase {
+    return this.of('operators');
   }
 
   /**
@@ -91,11 +135,11 @@ export class Database implements StatementRunner {
     let broken = false;
     try {
       await client.query('BEGIN');
-      const result = await work({ query: (statement) => client.query(this.toQuery(statement)) });
+      const result = await work({ query: (statement) => this.runOn(client, statement) });
       await client.query('COMMIT');
       return result;
     } catch (error) {
-      broken = isConnectionError(error) || !(await rollBack(client));
+      broken = !isUsable(error) || !(await rollBack(client));
       throw error;
     } finally {
       client.release(broken);
@@ -110,17 +154,28 @@ export class Database implements StatementRunner {
    */
   async unfitness(): Promise<string | null> {
     if (this.pool.silence) return 'the database does not answer';
-    if (this.pool.waitingMs() > UNFIT_AFTER_MS) return 'statements wait for the database without an answer';
-    const { rows } = await this.pool.query<{ writes: boolean }>(
+    const isSuspected = this.pool.waitingMs() > UNFIT_AFTER_MS;
+    const asked = this.pool.query<{ writes: boolean }>(
       `select current_setting('transaction_read_only') = 'off' as writes`,
     );
-    return rows[0]?.writes ? null : 'the database only reads';
+    try {
+      const { rows } = await (isSuspected ? within(asked, AT_ONCE_MS) : asked);
+      return rows[0]?.writes ? null : 'the database only reads';
+    } catch (error) {
+      if (error instanceof TimeoutError) return 'statements wait for the database without an answer';
+      throw error;
+    }
   }
 
   /** How busy the pool is at this moment. */
   connections(): PoolUse {
     const { totalCount: total, idleCount: idle, waitingCount: waiting, options } = this.pool;
     return { total, idle, waiting, limit: options.max };
+  }
+
+  private async runOn<Row extends QueryResultRow>(client: PoolClient, statement: Statement): Promise<QueryResult<Row>> {
+    if (statement.limit === 'long') await client.query(`set local statement_timeout = ${this.longMs}`);
+    return client.query<Row>(this.toQuery(statement));
   }
 
   private toQuery({ name, text, values = [], limit }: Statement): QueryOfDriver {

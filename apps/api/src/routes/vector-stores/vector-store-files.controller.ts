@@ -1,4 +1,5 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, UseGuards } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
+import type { Response } from 'express';
 import {
   type Caller,
   type EntryListQuery,
@@ -8,12 +9,14 @@ import {
 } from '#features';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { withCode } from '../../http/envelope.js';
+import { MemoryReservations } from '../../http/memory-reservations.js';
 import { Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { listObject } from '../uploads/file-object.js';
 import { oneOf, readListQuery } from '../uploads/upload-query.js';
 import { readAttributes, readBatch, readEntry } from './vector-store-bodies.js';
 import { batchObject, entryObject } from './vector-store-objects.js';
+import { writeContent } from './write-content.js';
 import { VECTOR_STORE_FILE_OPERATIONS } from './vector-store-files.openapi.js';
 
 type Queried = Record<string, unknown>;
@@ -26,6 +29,7 @@ export class VectorStoreFilesController {
   constructor(
     private readonly stores: VectorStoresService,
     private readonly entries: VectorStoreFilesService,
+    private readonly memory: MemoryReservations,
   ) {}
 
   /** Puts a file into the vector store. */
@@ -98,10 +102,10 @@ export class VectorStoreFilesController {
     @Param('vector_store_id') vectorStoreId: string,
     @Param('file_id') fileId: string,
     @CurrentCaller() { accountId }: Caller,
-  ): Promise<SerializedBody> {
-    const text = await this.entries.content(accountId, vectorStoreId, fileId);
-    const page = { object: 'vector_store.file_content.page', data: [{ type: 'text', text }], has_more: false };
-    return SerializedBody.json(withCode({ ...page, next_page: null }));
+    @Res() response: Response,
+  ): Promise<void> {
+    const reserve = this.memory.reserverFor(response, accountId);
+    await writeContent(response, await this.entries.content(accountId, vectorStoreId, fileId, reserve));
   }
 
   /** Puts several files into the vector store. */

@@ -90,14 +90,14 @@ export class AccountEntriesService {
    * @throws GatewayError `invalid_parameter`: the cursor is not one of this list.
    */
   async list(query: AccountEntriesQuery, page: PageRequest): Promise<Page<AccountEntryRow>> {
-    const { rows } = await this.database.query<AccountEntryRow>(entriesPage(query, page));
+    const { rows } = await this.database.of(query.accountId).query<AccountEntryRow>(entriesPage(query, page));
     return toPage(rows, page.limit);
   }
 
   /** One entry of the account; null when it has none of that id. */
   async read(accountId: string, entryId: string): Promise<AccountEntryRow | null> {
     const statement = { text: entriesSql(' and id = $4'), values: [accountId, null, 1, entryId] };
-    return (await this.database.query<AccountEntryRow>(statement)).rows[0] ?? null;
+    return (await this.database.of(accountId).query<AccountEntryRow>(statement)).rows[0] ?? null;
   }
 }
 

@@ -61,7 +61,7 @@ export class BalanceService {
   /** The balance of an account, whatever key asks (D1 4.4); null when there is no such account or it is disabled. */
   async ofAccount(accountId: string): Promise<Balance | null> {
     const statement = { name: 'read_balance', text: READ_ACCOUNT, values: [accountId] };
-    const [row] = (await this.database.query<AccountRow>(statement)).rows;
+    const [row] = (await this.database.of(accountId).query<AccountRow>(statement)).rows;
     if (!row) return null;
     const { available_micros: available, used_micros: usedMicros, owed_micros: owedMicros, unlimited } = row;
     return { remainingMicros: unlimited ? null : available, usedMicros, owedMicros };
@@ -69,7 +69,7 @@ export class BalanceService {
 
   /** What an account has, what is held of it, and what it used. @throws GatewayError `not_found`. */
   async whole(accountId: string): Promise<WholeBalance> {
-    const { rows } = await this.database.query<WholeBalance & Record<string, unknown>>({
+    const { rows } = await this.database.of(accountId).query<WholeBalance & Record<string, unknown>>({
       name: 'read_whole_balance',
       text: READ_WHOLE,
       values: [accountId],

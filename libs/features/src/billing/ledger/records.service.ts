@@ -50,12 +50,12 @@ export class RecordsService {
 
   async ledger(accountId: string | null, taskId: string | null, page: PageRequest): Promise<Page<LedgerRow>> {
     const values = [accountId, numberOfCursor(page.cursor), taskId, page.limit + 1];
-    return toPage((await this.database.query<LedgerRow>({ text: LEDGER, values })).rows, page.limit);
+    return toPage((await this.database.ofOperators().query<LedgerRow>({ text: LEDGER, values })).rows, page.limit);
   }
 
   async audit(subjectId: string | null, page: PageRequest): Promise<Page<AuditRow>> {
     const position = fromCursor(page.cursor);
     const values = [subjectId, position?.time ?? null, position?.id ?? null, page.limit + 1];
-    return toPage((await this.database.query<AuditRow>({ text: AUDIT, values })).rows, page.limit);
+    return toPage((await this.database.ofOperators().query<AuditRow>({ text: AUDIT, values })).rows, page.limit);
   }
 }

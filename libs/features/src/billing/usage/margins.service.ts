@@ -74,7 +74,7 @@ export class MarginsService {
     groups: readonly MarginGroup[],
   ): Promise<Margin[]> {
     const query = { text: marginsText(groups), values: [days.from, days.to], limit: 'long' } as const;
-    const { rows } = await this.database.query<Margin & Record<string, unknown>>(query);
+    const { rows } = await this.database.ofOperators().query<Margin & Record<string, unknown>>(query);
     expectAllSums(rows);
     return rows;
   }

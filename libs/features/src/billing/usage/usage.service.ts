@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#platform';
+import { type AccountDatabase, Database } from '#platform';
 import { cursorTime, fromCursor, type Page, type PageRequest, type Position, toPage } from '../../paging/page.js';
 import { expectAllSums, sumsStatement, type UsageGroup, type UsageQuery } from './usage-sums.js';
 
@@ -60,7 +60,7 @@ export class UsageService {
    * can be kept apart in such detail.
    */
   async sums(query: UsageQuery, groups: readonly UsageGroup[]): Promise<UsageSum[]> {
-    const { rows } = await this.database.query<UsageSum>(sumsStatement(query, groups));
+    const { rows } = await this.#databaseOf(query.accountId).query<UsageSum>(sumsStatement(query, groups));
     expectAllSums(rows);
     return rows;
   }
@@ -69,6 +69,10 @@ export class UsageService {
   async records({ accountId, from, to }: UsageQuery, page: PageRequest): Promise<Page<UsageRow>> {
     const position = fromCursor(page.cursor);
     const values = [accountId, from, to, position?.time ?? null, position?.id ?? null, page.limit + 1];
-    return toPage((await this.database.query<UsageRow>({ text: RECORDS, values })).rows, page.limit);
+    return toPage((await this.#databaseOf(accountId).query<UsageRow>({ text: RECORDS, values })).rows, page.limit);
+  }
+
+  #databaseOf(accountId: string | null): AccountDatabase {
+    return accountId === null ? this.database.ofOperators() : this.database.of(accountId);
   }
 }

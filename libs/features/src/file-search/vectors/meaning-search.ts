@@ -39,7 +39,7 @@ export class MeaningSearch {
     );
     const vector = await this.#vectorOf(order);
     if (!vector) return undefined;
-    const near = await this.vectors.nearest([...indexes.keys()], vector, limit);
+    const near = await this.vectors.nearest(order.accountId, [...indexes.keys()], vector, limit);
     return near.flatMap(({ index: id, nth, similarity: score }) => {
       const index = indexes.get(id);
       return index ? [{ index, nth, score }] : [];

@@ -39,7 +39,7 @@ describe.each([
     return holder;
   }
   const placesOf = async (indexes: readonly string[], query = QUERY): Promise<readonly number[]> =>
-    (await vectors.nearest(indexes, query, 3)).map(({ nth }) => nth);
+    (await vectors.nearest('acct', indexes, query, 3)).map(({ nth }) => nth);
   const stored = async (): Promise<unknown> => {
     // The column of pgvector may not be there.
     const text = `select count(embedding)::integer as bytes,
@@ -52,7 +52,7 @@ describe.each([
     const other = await index(101, VECTORS.toReversed());
     expect(await placesOf([indexId])).toEqual([0, 1, 2]);
     expect(await placesOf([other.indexId])).toEqual([3, 2, 1]);
-    const [first] = await vectors.nearest([indexId], QUERY, 1);
+    const [first] = await vectors.nearest('acct', [indexId], QUERY, 1);
     expect(first?.similarity).toBeCloseTo(0.9938, 3);
     // A model that changed its ways has vectors of another length, which are none that can be compared.
     expect(await placesOf([indexId], unit(1, 0))).toEqual([]);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, logger } from '#platform';
+import { Database, logger, type StatementRunner } from '#platform';
 
 const log = logger('file-vectors');
 
@@ -114,25 +114,18 @@ export class PassageVectors {
     return (await this.database.query({ ...statement, limit: 'long' })).rows.length === nths.length;
   }
 
-  /** The passages of these indexes whose vectors are nearest, nearest first. */
-  async nearest(indexes: readonly string[], vector: Float32Array, limit: number): Promise<readonly NearPassage[]> {
-    const ways = [this.#nearestBytes(indexes, vector)];
-    if (await this.#usesPgvector()) ways.push(this.#nearestVectors(indexes, vector, limit));
+  /** The passages of these indexes, all of the account, whose vectors are nearest, nearest first. */
+  async nearest(
+    accountId: string,
+    indexes: readonly string[],
+    vector: Float32Array,
+    limit: number,
+  ): Promise<readonly NearPassage[]> {
+    const database = this.database.of(accountId);
+    const ways = [nearestBytes(database, indexes, vector)];
+    if (await this.#usesPgvector()) ways.push(nearestVectors(database, indexes, vector, limit));
     const near = (await Promise.all(ways)).flat();
     return near.toSorted((left, right) => right.similarity - left.similarity).slice(0, limit);
-  }
-
-  async #nearestVectors(indexes: readonly string[], vector: Float32Array, limit: number): Promise<NearPassage[]> {
-    const values = [indexes, vectorText(vector), vector.length, limit];
-    return (await this.database.query<NearPassage & object>({ text: NEAREST_VECTORS, values })).rows.slice();
-  }
-
-  async #nearestBytes(indexes: readonly string[], vector: Float32Array): Promise<NearPassage[]> {
-    const { rows } = await this.database.query<{ index: string; nth: number; embedding: Buffer }>({
-      text: NEAREST_SIGNS,
-      values: [indexes, signsOf(vector), vector.length, COMPARED_MAX],
-    });
-    return rows.map(({ index, nth, embedding }) => ({ index, nth, similarity: product(fromBytes(embedding), vector) }));
   }
 
   #usesPgvector(): Promise<boolean> {
@@ -153,6 +146,28 @@ export class PassageVectors {
       log.warn('pgvector.unused', { hint: `run as an owner of the database: ${ADD_COLUMN.join('; ')}`, error });
     }
   }
+}
+
+async function nearestVectors(
+  database: StatementRunner,
+  indexes: readonly string[],
+  vector: Float32Array,
+  limit: number,
+): Promise<NearPassage[]> {
+  const values = [indexes, vectorText(vector), vector.length, limit];
+  return (await database.query<NearPassage & object>({ text: NEAREST_VECTORS, values })).rows.slice();
+}
+
+async function nearestBytes(
+  database: StatementRunner,
+  indexes: readonly string[],
+  vector: Float32Array,
+): Promise<NearPassage[]> {
+  const { rows } = await database.query<{ index: string; nth: number; embedding: Buffer }>({
+    text: NEAREST_SIGNS,
+    values: [indexes, signsOf(vector), vector.length, COMPARED_MAX],
+  });
+  return rows.map(({ index, nth, embedding }) => ({ index, nth, similarity: product(fromBytes(embedding), vector) }));
 }
 
 /** As pgvector reads it. */

@@ -102,13 +102,13 @@ export class AccountTasks {
     const text = `
       with found as (select t.id, t.api_key_id, ${PROMPT} as prompt from task t where t.id = any($1) and t.account_id = $2)
       select ${FOUND}`;
-    const { rows } = await this.database.query<FoundRow>({ text, values: [taskIds, accountId] });
+    const { rows } = await this.database.of(accountId).query<FoundRow>({ text, values: [taskIds, accountId] });
     return this.withViews(accountId, rows);
   }
 
   /** How a task was ordered; null when the account has no such task. */
   async order(accountId: string, taskId: string): Promise<TaskOrder | null> {
-    const { rows } = await this.database.query<TaskOrder & Record<string, unknown>>({
+    const { rows } = await this.database.of(accountId).query<TaskOrder & Record<string, unknown>>({
       text: ORDER,
       values: [taskId, accountId],
     });
@@ -117,7 +117,7 @@ export class AccountTasks {
 
   /** Seconds from order to result; null when the account has completed none of that model. */
   async typicalSeconds(accountId: string, model: string): Promise<number | null> {
-    const { rows } = await this.database.query<{ seconds: number | null }>({
+    const { rows } = await this.database.of(accountId).query<{ seconds: number | null }>({
       text: TYPICAL,
       values: [accountId, model],
     });
@@ -132,16 +132,18 @@ export class AccountTasks {
       .join(' and ');
     if (query.text === null) {
       const text = pageText(where, values.push(limit + 1), query.status);
-      const { rows } = await this.database.query<FoundRow>({ text, values });
+      const { rows } = await this.database.of(query.accountId).query<FoundRow>({ text, values });
       const items = rows.slice(0, limit);
       return { rows: items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
     }
     const wanted = values.push(`%${query.text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
     const text = searchText(where, wanted, values.push(limit));
-    const { rows } = await this.database.query<FoundRow & { searched: bigint; last_searched: string }>({
-      text,
-      values,
-    });
+    const { rows } = await this.database
+      .of(query.accountId)
+      .query<FoundRow & { searched: bigint; last_searched: string }>({
+        text,
+        values,
+      });
     return { rows: rows.filter(({ id }) => id !== null), next: nextOfSearch(rows, limit) };
   }
 

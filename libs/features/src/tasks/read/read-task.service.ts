@@ -3,7 +3,7 @@ import { type MediaStore } from '#media';
 import { Batcher, type Database, REQUEST_WAIT_MS } from '#platform';
 import { isTaskId } from '../task-id.js';
 import { type ReadRow, TASK_COLUMNS } from '../task-columns.js';
-import { type ListedTasks, type TaskListQuery, tasksPage } from './task-list.js';
+import { type ListedTasks, type TaskListQuery, lastLookedAt, tasksPage } from './task-list.js';
 import { toTaskView } from './task-view.js';
 
 /** One round trip for all tasks asked for together. */
@@ -70,12 +70,13 @@ export class ReadTaskService {
 
   /** A page of the account's tasks, or of those of one of its keys, newest first. */
   async list(accountId: string, query: TaskListQuery, apiKeyId: string | null = null): Promise<ListedTasks> {
-    const { rows } = await this.database.query<ReadRow>(tasksPage(accountId, query, apiKeyId));
+    const database = this.database.of(accountId);
+    const statement = tasksPage(accountId, query, apiKeyId);
+    const { rows } = await database.query<ReadRow>(statement);
     const shown = rows.slice(0, query.limit);
-    return {
-      tasks: await Promise.all(shown.map((row) => this.toView(row))),
-      nextCursor: rows.length > query.limit ? (shown.at(-1)?.id ?? null) : null,
-    };
+    const isFull = rows.length > query.limit;
+    const [last] = isFull ? shown.slice(-1) : (await database.query<{ id: string }>(lastLookedAt(statement))).rows;
+    return { tasks: await Promise.all(shown.map((row) => this.toView(row))), nextCursor: last?.id ?? null };
   }
 
   private async findOwn(accountId: string, taskId: string): Promise<ReadRow> {

@@ -17,7 +17,10 @@ export interface TaskListQuery {
   readonly createdBefore: number | null;
 }
 
-/** A page of tasks, newest first; `nextCursor` is null on the last page. */
+/**
+ * A page of tasks, newest first; `nextCursor` is null on the last page. A page that is narrowed may hold few tasks, or none,
+ * before the list ends.
+ */
 export interface ListedTasks {
   readonly tasks: readonly TaskView[];
   readonly nextCursor: string | null;
@@ -62,13 +65,21 @@ export function readTaskListQuery(query: Readonly<Record<string, unknown>>): Tas
 export const PUBLIC_STATUS_SQL = `case when finished_at is not null then state
     when state = 'queued' and started_at is null then 'submitted' else 'in_progress' end`;
 
+/** Tasks that are looked at for one page, whatever it is narrowed to. */
+export const LOOKED_AT_MAX = 10_000;
+
 const TASKS_PAGE = `
-select ${TASK_COLUMNS} from task
-where account_id = $1 and id < $2 and id >= $3 and ($4::text is null or ${PUBLIC_STATUS_SQL} = $4)
+select ${TASK_COLUMNS} from (
+  select * from task where account_id = $1 and id < $2 and id >= $3 order by id desc limit ${LOOKED_AT_MAX}
+) task
+where ($4::text is null or ${PUBLIC_STATUS_SQL} = $4)
   and ($5::text is null or medium = $5) and ($6::text is null or model = $6)
   and ($8::text is null or api_key_id = $8)
   and created_at >= to_timestamp($9::float8) and created_at < coalesce(to_timestamp($10::float8), 'infinity')
 order by id desc limit $7`;
+
+const LAST_LOOKED_AT = `
+select id from task where account_id = $1 and id < $2 and id >= $3 order by id desc offset ${LOOKED_AT_MAX - 1} limit 1`;
 
 /** One task more than the page holds shows whether there is another page. Ids carry nearly the time, and so narrow what is read. */
 export function tasksPage(accountId: string, query: TaskListQuery, apiKeyId: string | null): Statement {
@@ -89,6 +100,13 @@ export function tasksPage(accountId: string, query: TaskListQuery, apiKeyId: str
   ];
   return { name: 'tasks_page', text: TASKS_PAGE, values };
 }
+
+/** The last task that was looked at for a page that is not full, where there are more behind it. */
+export const lastLookedAt = ({ values = [] }: Statement): Statement => ({
+  name: 'tasks_looked_at',
+  text: LAST_LOOKED_AT,
+  values: values.slice(0, 3),
+});
 
 /** The smallest id a task of that second can have. */
 const earliestId = (unixSeconds: number): string =>

@@ -61,9 +61,9 @@ export class TasksNeedingAttentionService {
 
   async list(): Promise<TasksNeedingAttention> {
     const [parked, unconfirmed, orphans] = await Promise.all([
-      this.database.query<TaskNeedingAttention>({ text: PARKED }),
-      this.database.query<TaskNeedingAttention>({ text: UNCONFIRMED }),
-      this.database.query<UpstreamOrphan>({ text: ORPHANS }),
+      this.database.ofOperators().query<TaskNeedingAttention>({ text: PARKED }),
+      this.database.ofOperators().query<TaskNeedingAttention>({ text: UNCONFIRMED }),
+      this.database.ofOperators().query<UpstreamOrphan>({ text: ORPHANS }),
     ]);
     return { parked: parked.rows, unconfirmed: unconfirmed.rows, orphans: orphans.rows };
   }
