@@ -1,4 +1,4 @@
-import tests from './jest.config.mjs';
+import { shared } from './jest.config.mjs';
 
 /** Real coding agents against the gateway: `npm run test:agents`. Slow, and their clients come from the package registry. */
-export default { ...tests, roots: ['<rootDir>/agents'], testMatch: ['**/*.agents.ts'], maxWorkers: 1 };
+export default { ...shared, roots: ['<rootDir>/agents'], testMatch: ['**/*.agents.ts'], maxWorkers: 1 };

@@ -6,6 +6,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { transform, version } from '@swc/core';
 
+// Without source maps: nothing reads them here, and each thread of a test run would hold those of every module.
 const { exclude: _tests, ...swc } = JSON.parse(readFileSync(new URL('../.swcrc', import.meta.url), 'utf8'));
 
 /** What was compiled before, by everything that a result depends on; half of a start was compiling the same files again. */
@@ -34,7 +35,7 @@ async function compile(filename) {
   const cached = `${CACHE}${key}.js`;
   const known = await readFile(cached, 'utf8').catch(() => undefined);
   if (known !== undefined) return known;
-  const { code } = await transform(source, { ...swc, swcrc: false, filename, sourceMaps: 'inline' });
+  const { code } = await transform(source, { ...swc, swcrc: false, filename, sourceMaps: false });
   await keep(cached, code);
   return code;
 }

@@ -13,7 +13,7 @@ export const REAL_TIME = {
     1,
     'within a second both replicas know, and not before its end it is over',
   ),
-  'apps/gateway/src/worker-crash.spec.ts': waits(1, 'the moments at which a worker is killed'),
+  'apps/gateway/src/processes/worker-crash.spec.ts': waits(1, 'the moments at which a worker is killed'),
   'chaos/vendor/chaos-vendor.ts': waits(2, 'a vendor whose call lasts, and one that stalls'),
   'chaos/fleet.ts': waits(1, 'a process that cannot start is not started in a busy loop'),
   'chaos/load.ts': waits(1, 'the pace of customers'),

@@ -29,6 +29,7 @@ const ROOT_FILES = new Set([
   'audit-exceptions.json',
   'docker-compose.yml',
   'jest.agents.config.mjs',
+  'jest.all.config.mjs',
   'jest.config.mjs',
   'knip.json',
   'nest-cli.json',

@@ -14,7 +14,6 @@ export { runSmoke } from './media/smoke/run-smoke.js';
 export { VERIFY_REMEDIES, type VerifyProblem } from './media/verify-remedies.js';
 export { IsUpstreamKey } from './routed-entry.js';
 export { accountIn, callProofIn, isBehindCall } from './text/chat/chat-proofs.js';
-export { type MarkedProof, markedProof } from './text/upstream/signatures.js';
 export { checkUpstream, fieldName, type UpstreamMistake } from './text/check-upstreams.js';
 export { DEFAULT_MODEL_LIMITS, knownLimits, type ModelLimits } from './text/model-limits.js';
 export {
@@ -27,6 +26,7 @@ export { TextConfig } from './text/text.config.js';
 export { UpstreamEntry } from './text/upstream-entry.js';
 export { leastOutputLimit } from './text/upstream/least-output-limit.js';
 export { PROTOCOL_CODECS } from './text/upstream/protocol-codecs.js';
+export { type MarkedProof, markedProof } from './text/upstream/signatures.js';
 export { countableText, loadTokenCounter, type TokenCounter } from './text/upstream/token-counter.js';
 export { addToTopLevelObject } from './text/upstream/top-level-field.js';
 export { McpConnection } from './tools/mcp/mcp-connection.js';

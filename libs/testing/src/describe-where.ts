@@ -20,7 +20,8 @@ export function describeWhere<What>(
 ): void {
   const { CI } = loadConfig(TestServicesConfig);
   if (found !== undefined) return describe(name, () => suite(found));
-  if (CI !== 'true' && CI !== '1') return describe.skip(name, () => suite(instead));
+  // The end of the run names what was skipped, with the reason.
+  if (CI !== 'true' && CI !== '1') return describe.skip(`${name} (${missing})`, () => suite(instead));
   describe(name, () => {
     it(title, () => {
       throw new Error(`${missing} In CI these suites must run.`);

@@ -4,14 +4,14 @@ import Sequencer from '@jest/test-sequencer';
 
 /** Suites of 40 seconds and more, the longest first. */
 const LONG_SUITES = [
-  'apps/console/test/every-page',
+  'apps/console/test/pages/every-page',
   'chaos/crashes-on-postgres',
-  'apps/gateway/src/process',
+  'apps/gateway/src/processes/process',
   'attacks/attacks',
   'chaos/crashes-on-redis',
   'apps/gateway/src/deployment/clean-end',
   'apps/gateway/src/deployment/replicas',
-  'apps/gateway/src/first-start',
+  'apps/gateway/src/processes/first-start',
   'apps/gateway/src/deployment/backup',
   'apps/gateway/src/outages/silent-postgres',
   'apps/gateway/src/deployment/day-one',

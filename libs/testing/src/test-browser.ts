@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
-import { loadConfig } from '#platform';
 import type { Browser } from 'playwright-core';
-import { TestServicesConfig } from './test-services.js';
+import { describeWhere } from './describe-where.js';
 
 /** Where Debian, Ubuntu and macOS put the browser. */
 const PLACES = [
@@ -18,14 +17,18 @@ const findBrowser = (): string | undefined => PLACES.find((place) => existsSync(
  * `start` opens a browser of the suite's own; close it in `afterAll`.
  */
 export function describeWithBrowser(name: string, suite: (start: () => Promise<Browser>) => void): void {
-  const { CI } = loadConfig(TestServicesConfig);
-  if (findBrowser() !== undefined || CI === 'true' || CI === '1') describe(name, () => suite(startBrowser));
-  else describe.skip(name, () => suite(startBrowser));
+  const needed = {
+    found: findBrowser() === undefined ? undefined : startBrowser,
+    instead: startBrowser,
+    title: 'has a Chromium to open its pages in',
+    missing: 'chromium is missing: install it.',
+  };
+  describeWhere(name, needed, suite);
 }
 
 async function startBrowser(): Promise<Browser> {
   const executablePath = findBrowser();
-  if (executablePath === undefined) throw new Error('chromium is missing: install it. In CI these suites must run.');
+  if (executablePath === undefined) throw new Error('chromium is missing: install it.');
   // Loaded only here: most suites, and the processes of the crash tests, need no browser.
   const { chromium } = await import('playwright-core');
   // Root may not use the sandbox of the browser, and it opens our own pages only.

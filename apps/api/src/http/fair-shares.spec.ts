@@ -200,8 +200,13 @@ describe('Resources that accounts share', () => {
   });
 
   it('are not exhausted by unread downloads of the links of one account', async () => {
-    const linkOf = async (key: string | undefined): Promise<string> =>
-      api.gateway.platform.store.url(`uploads/${await uploaded(key)}`, { ttlSeconds: 60 });
+    const linkOf = async (key: string | undefined): Promise<string> => {
+      const { rows } = await api.gateway.database.query<{ key: string }>({
+        text: 'select store_key as key from uploaded_file where id = $1',
+        values: [await uploaded(key)],
+      });
+      return api.gateway.platform.store.url(rows[0]?.key ?? '', { ttlSeconds: 60 });
+    };
     const download = async (link: string): Promise<IncomingMessage> => {
       const asked = httpRequest(link, { agent: false });
       asked.on('error', () => undefined).end();

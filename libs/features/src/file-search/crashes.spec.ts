@@ -38,7 +38,7 @@ async function inFolder(): Promise<Place> {
   const store = await createMediaStore(new MediaStoreConfig(), options);
   const test = await createTestDatabase();
   const stored = async (): Promise<readonly string[]> =>
-    (await readdir(join(folder, 'media'), { recursive: true })).filter((name) => name.startsWith('uploads/file_'));
+    (await readdir(join(folder, 'media'), { recursive: true })).filter((name) => name.startsWith('uploads/'));
   const remove = async (): Promise<void> => {
     await store.close();
     await test.remove();

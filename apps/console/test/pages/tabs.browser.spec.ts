@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { describeWithBrowser, eventually } from '#testing';
-import { consoleClient } from '../../gateway/src/testing/console-client.js';
-import { type ConsoleLinks, consoleLinks } from '../../gateway/src/testing/console-link.js';
-import { startTestGateway, type TestGateway } from '../../gateway/src/testing/test-gateway.js';
-import { enter, expectNoComplaint, loaded, openConsole, type Watched } from './open-console.js';
+import { consoleClient } from '../../../gateway/src/testing/console-client.js';
+import { type ConsoleLinks, consoleLinks } from '../../../gateway/src/testing/console-link.js';
+import { startTestGateway, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { enter, expectNoComplaint, loaded, openConsole, type Watched } from '../open-console.js';
 
 const ADMIN_TOKEN = 'admin-token-for-tests';
 const VIDEO = { model: 'beta-2.5-preview', resolution: '480p', size: '16:9', duration: 5 };

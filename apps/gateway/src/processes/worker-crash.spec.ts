@@ -1,6 +1,6 @@
 import { describeWithRedis, PATIENT_WITH_POSTGRES } from '#testing';
-import { spawnApp, type SpawnedProcess } from './testing/spawned-process.js';
-import { startTestGateway, type TestGateway } from './testing/test-gateway.js';
+import { spawnApp, type SpawnedProcess } from '../testing/spawned-process.js';
+import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 
 const TASKS = 12;
 

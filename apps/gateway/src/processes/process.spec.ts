@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskView } from '#contracts';
 import { eventually, freePort } from '#testing';
-import { spawnApp, type SpawnedProcess, spawnScript } from './testing/spawned-process.js';
+import { spawnApp, type SpawnedProcess, spawnScript } from '../testing/spawned-process.js';
 
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '16:9', resolution: '2K' };
 const KEY = 'sk-process-0123456789';

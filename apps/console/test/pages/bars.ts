@@ -1,5 +1,5 @@
 import type { CDPSession, Locator, Page } from 'playwright-core';
-import type { Watched } from './open-console.js';
+import type { Watched } from '../open-console.js';
 
 /** A connection of 1.6 Mbit/s with 150 ms to the server and back. */
 const SLOW = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 200_000 };

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { consoleClient } from './testing/console-client.js';
-import { spawnApp, type SpawnedProcess, spawnScript } from './testing/spawned-process.js';
+import { consoleClient } from '../testing/console-client.js';
+import { spawnApp, type SpawnedProcess, spawnScript } from '../testing/spawned-process.js';
 
 const KEY = /sk-gw-[\w-]+/;
 const READY = /Ctrl-C stops it/;

@@ -100,8 +100,8 @@ describe('Killed processes (SIGKILL)', () => {
     );
     expect(await count(`uploaded_file where state = 'ready' and sha256 is null`)).toBe(0);
     expect(await count(`file_usage where files <> (select count(*) from uploaded_file where state = 'ready')`)).toBe(0);
-    const rows = (await database.query<{ id: string }>({ text: 'select id from uploaded_file' })).rows;
-    const known = new Set(rows.map(({ id }) => `uploads/${id}`));
+    const { rows } = await database.query<{ key: string }>({ text: 'select store_key as key from uploaded_file' });
+    const known = new Set(rows.map(({ key }) => key));
     expect((await stored()).filter((name) => !known.has(name))).toEqual([]);
   }
 
@@ -158,7 +158,11 @@ describe('Killed processes (SIGKILL)', () => {
     await eventually(isIdle);
     expect((await next.files.list()).data.map(({ id }) => id)).toEqual([kept]);
     await expectWhole();
-    expect(await stored()).toEqual([`uploads/${kept}`]);
+    const { rows } = await database.query({
+      text: 'select store_key as key from uploaded_file where id = $1',
+      values: [kept],
+    });
+    expect((await stored()).map((key) => ({ key }))).toEqual(rows);
     expect(await count('account where held_micros <> 0')).toBe(0);
     expect(await count('api_key where held_micros <> 0')).toBe(0);
     expect((await new ReconciliationService(database).run())?.findings).toEqual([]);

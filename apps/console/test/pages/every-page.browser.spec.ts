@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, Route } from 'playwright-core';
 import { describeWithBrowser, eventually, quickestOf } from '#testing';
-import { consoleClient } from '../../gateway/src/testing/console-client.js';
-import { type ConsoleLinks, consoleLinks } from '../../gateway/src/testing/console-link.js';
-import { startTestGateway, type TestGateway } from '../../gateway/src/testing/test-gateway.js';
+import { consoleClient } from '../../../gateway/src/testing/console-client.js';
+import { type ConsoleLinks, consoleLinks } from '../../../gateway/src/testing/console-link.js';
+import { startTestGateway, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
 import { heapAfterPages, keyToPaintMs, largestPaintMs, walk } from './bars.js';
 import { hostile } from './hostile-answers.js';
 import {
@@ -25,7 +25,7 @@ import {
   type Watched,
   WIDTHS,
   wrongLooks,
-} from './open-console.js';
+} from '../open-console.js';
 import { partsOf, readOn, stateOf } from './page-state.js';
 
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };

@@ -1,0 +1,38 @@
+// Runs the tests, after building what they start:
+//   npm test                     what proves the product to a person who changes it
+//   npm test -- PATH [-t NAME]   these files, wherever they are
+//   npm run test:all             these and what waits for machines, processes and outages
+//   npm run test:long          the latter alone
+//   npm run test:changed         what a change that is not committed can reach inside its library or app
+// Other options are those of Jest.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { LONG_FOLDERS } from '../jest.config.mjs';
+
+const MODES = {
+  all: ['--config', 'jest.all.config.mjs'],
+  long: ['--config', 'jest.all.config.mjs', ...LONG_FOLDERS],
+  changed: ['--config', 'jest.config.mjs', '--onlyChanged', '--passWithNoTests'],
+};
+/** Options whose next word is their value, not a path. */
+const WITH_VALUE = new Set([
+  '-t',
+  '--testNamePattern',
+  '--outputFile',
+  '--maxWorkers',
+  '-w',
+  '--testPathIgnorePatterns',
+]);
+
+const [first, ...rest] = process.argv.slice(2);
+const mode = MODES[first];
+const options = mode ? rest : process.argv.slice(2);
+const namesFiles = options.some((option, place) => !option.startsWith('-') && !WITH_VALUE.has(options[place - 1]));
+const chosen = mode ?? (namesFiles ? MODES.all : ['--config', 'jest.config.mjs']);
+
+execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' });
+const { status, signal } = spawnSync(process.execPath, ['node_modules/jest/bin/jest.js', ...chosen, ...options], {
+  stdio: 'inherit',
+  env: { ...process.env, NODE_OPTIONS: '--import ./scripts/typescript.mjs --no-warnings' },
+});
+if (signal) process.kill(process.pid, signal);
+process.exitCode = status ?? 1;
