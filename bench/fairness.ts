@@ -77,7 +77,7 @@ async function medianClaimMs(database: Database): Promise<string> {
   const times: number[] = [];
   for (let round = 0; round < 21; round += 1) {
     const beganMs = performance.now();
-    await database.query({ name: 'claim_due', text: CLAIM_DUE, values: ['image', 'bench', 15_000, 1, [], {}] });
+    await database.query({ name: 'claim_due', text: CLAIM_DUE, values: ['image', 'bench', 15_000, 1, [], {}, {}] });
     times.push(performance.now() - beganMs);
   }
   return times.sort((first, second) => first - second)[10]?.toFixed(2) ?? '';

@@ -5,7 +5,7 @@ export { deliveredType } from './inspect/delivered-type.js';
 export { inspectMedia } from './inspect/inspect-media.js';
 export { InvalidMedia } from './inspect/invalid-media.js';
 export { MediaUnreadable } from './inspect/media-unreadable.js';
-export { checkInlineReferences, checkReferences } from './references/check-references.js';
+export { checkInlineReferences, checkReferences, measureReferences } from './references/check-references.js';
 export { measuredAgain } from './references/measured-again.js';
 export { type CopiedFile, copyToStore, type FilePlace } from './store/copy-to-store.js';
 export { createMediaStore } from './store/create-media-store.js';

@@ -52,8 +52,8 @@ const TAKE = `state = case state when 'queued' then 'submitting' else state end,
 const SHARE = `least(turns.room, ceil($4::numeric / (select count(*) from turns))::bigint)`;
 
 /**
- * $1 medium, $2 owner, $3 lease in ms, $4 most rows, $5 models that are passed over, $6 `{ model: most rows of it }`. Takes
- * what is due, fairly.
+ * $1 medium, $2 owner, $3 lease in ms, $4 most rows, $5 models that are passed over, $6 `{ model: most rows of it }`,
+ * $7 `{ account: most rows of it }`. Takes what is due, fairly.
  *
  * First come steps that were begun: files to fetch, and work whose worker went silent. Then queued tasks, account by
  * account: the one with the least work in progress goes first, weighed by its tier (each step of priority doubles the share),
@@ -85,10 +85,11 @@ with recursive kind as (
   order by lease_until limit $4 for update skip locked
 ), able as (
   select a.id as account_id, power(2, a.priority) as weight, in_hand.tasks as in_hand,
-    case when a.max_running_tasks is null then $4::bigint else a.max_running_tasks - (
-      select count(*) from (
-        select from task o where o.account_id = a.id and o.finished_at is null
-          and ${RUNNING} limit a.max_running_tasks) o) end as room
+    least(coalesce(($7::jsonb ->> a.id)::bigint, $4::bigint), case when a.max_running_tasks is null then $4::bigint
+      else a.max_running_tasks - (
+        select count(*) from (
+          select from task o where o.account_id = a.id and o.finished_at is null
+            and ${RUNNING} limit a.max_running_tasks) o) end) as room
   from waiting w join account a on a.id = w.account_id
   cross join lateral (
     select count(*) as tasks from (

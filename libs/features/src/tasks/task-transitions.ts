@@ -86,9 +86,17 @@ export class TaskTransitions {
     private readonly leaseMs: number,
   ) {}
 
-  /** Takes up to `limit` tasks that are due and not leased: begun steps first, then the fairest queued. */
-  async claimDue(medium: Medium, limit: number, { closed, most }: ClaimLimits = NO_LIMITS): Promise<ClaimedTask[]> {
-    const values = [medium, this.owner, this.leaseMs, limit, closed, most];
+  /**
+   * Takes up to `limit` tasks that are due and not leased: begun steps first, then the fairest queued. `rooms`: of some
+   * accounts, the most queued ones that are taken.
+   */
+  async claimDue(
+    medium: Medium,
+    limit: number,
+    { closed, most }: ClaimLimits = NO_LIMITS,
+    rooms: Readonly<Record<string, number>> = {},
+  ): Promise<ClaimedTask[]> {
+    const values = [medium, this.owner, this.leaseMs, limit, closed, most, rooms];
     const tasks = await this.run<ClaimedTask>('claim_due', statements.CLAIM_DUE, values);
     for (const task of tasks) taskLog.claimed(task);
     if (tasks.length > 0) this.signals.publish(tasks.map(({ id }) => id));

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { GatewayError, type MediaLimits, type MediaReference } from '#contracts';
 import { SafeFetcher } from '#platform';
 import { isoBox, movieSample, mp4Brands, pngSample, wavSample } from '#testing';
-import { checkReference, checkReferences } from './check-references.js';
+import { checkReference, checkReferences, measureReferences } from './check-references.js';
 
 const MEBIBYTE = 1024 * 1024;
 const IMAGE: MediaLimits = { formats: ['png', 'jpeg'], maxBytes: MEBIBYTE, minSidePixels: 128 };
@@ -248,8 +248,8 @@ describe('checking several references', () => {
       return reference(`${hostUrl}${index}.wav`, SOUND, `audio_urls[${index}]`);
     });
   const TOTAL = { param: 'audio_urls', medium: 'audio', maxSeconds: 15 } as const;
-  const checkAll = (references: MediaReference[]) =>
-    checkReferences(references, [TOTAL], { fetcher, timeoutMs: 60_000 });
+  const checkAll = async (references: MediaReference[], deadline?: number) =>
+    checkReferences(references, [TOTAL], await measureReferences(references, { fetcher, timeoutMs: 60_000, deadline }));
 
   it('keeps their order and reads at most four at once', async () => {
     let [open, most] = [0, 0];
@@ -271,6 +271,18 @@ describe('checking several references', () => {
     expect(error).toMatchObject({ param: 'audio_urls[0]', publicMessage: expect.stringContaining('lasts 16 s') });
     const params = (error as GatewayError).details?.map(({ param }) => param);
     expect(params).toEqual(['audio_urls[0]', 'audio_urls[2]', 'image_urls[0]']);
+  });
+
+  it('has one time for all of them, and names those that were not reached in it', async () => {
+    respond = () => undefined;
+    const references = Array.from({ length: 24 }, (_, index) =>
+      reference(`${hostUrl}x`, IMAGE, `image_urls[${index}]`),
+    );
+    await expect(checkAll(references, performance.now() + 50)).rejects.toMatchObject({
+      publicMessage: expect.stringContaining('image_urls[0]: the file could not be fetched'),
+      details: references.map(({ param }) => ({ param })),
+    });
+    expect(asked.length).toBeLessThanOrEqual(4);
   });
 
   it('adds their lengths up', async () => {

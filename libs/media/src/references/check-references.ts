@@ -18,6 +18,8 @@ export interface MediaCheckDependencies {
   readonly store?: OwnFiles | undefined;
   /** Longest time for one file, in milliseconds. */
   readonly timeoutMs: number;
+  /** When the time for all files of a request is over, on the clock of `performance`. Absent: only each has a limit. */
+  readonly deadline?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Whose files they are; see `SafeGetOptions`. */
   readonly accountId?: string | undefined;
@@ -44,17 +46,34 @@ export async function checkReference(
 }
 
 /**
- * Checks all files of a request, a few at a time, and then the lengths of several together. Every broken rule is listed.
+ * Measures files of a request, a few at a time, and holds each against its limits. Every broken rule is listed; so is every
+ * file that was not reached in the time for all of them.
+ *
+ * @throws as {@link checkReference}.
+ */
+export async function measureReferences(
+  references: readonly MediaReference[],
+  dependencies: MediaCheckDependencies,
+): Promise<MeasuredReference[]> {
+  const check = (reference: MediaReference): Promise<MeasuredReference> => checkReference(reference, dependencies);
+  return measuredOrRefused(await inTurns(references, check, FILES_AT_ONCE));
+}
+
+/**
+ * Checks the files that stand in a request itself, and then the lengths of several together with those that were measured
+ * elsewhere. Every broken rule is listed.
  *
  * @throws as {@link checkReference}.
  */
 export async function checkReferences(
   references: readonly MediaReference[],
   totals: readonly TotalSecondsLimit[],
-  dependencies: MediaCheckDependencies,
+  elsewhere: readonly MeasuredReference[],
 ): Promise<MeasuredReference[]> {
-  const outcomes = await inTurns(references, (reference) => checkReference(reference, dependencies), FILES_AT_ONCE);
-  const measured = measuredOrRefused(outcomes);
+  const known = new Map(elsewhere.map((measured) => [measured.param, measured]));
+  const inline = await checkInlineReferences(references);
+  for (const measured of inline) known.set(measured.param, measured);
+  const measured = references.flatMap(({ param }) => known.get(param) ?? []);
   const [first, ...more] = totals.flatMap((limit): BrokenMediaRule[] => {
     const rule = brokenTotalRule(measured, limit);
     return rule === undefined ? [] : [{ param: limit.param, rule }];
@@ -95,13 +114,19 @@ async function checkRemote(
   reference: MediaReference,
   dependencies: MediaCheckDependencies,
 ): Promise<MeasuredReference> {
-  for (let attempt = 1; ; attempt += 1) {
+  const { deadline = Number.POSITIVE_INFINITY } = dependencies;
+  let failure: unknown = new BrokenRule('the file could not be fetched in the time that all files of a request have.');
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const leftMs = Math.floor(deadline - performance.now());
+    if (leftMs <= 0) break;
     try {
-      return await measureRemote(reference, dependencies);
+      return await measureRemote(reference, { ...dependencies, timeoutMs: Math.min(dependencies.timeoutMs, leftMs) });
     } catch (error) {
-      if (!mayHelp(error) || attempt === ATTEMPTS) throw error;
+      failure = error;
+      if (!mayHelp(error)) break;
     }
   }
+  throw failure;
 }
 
 const mayHelp = (error: unknown): boolean =>

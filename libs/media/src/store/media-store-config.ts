@@ -128,7 +128,8 @@ export class MediaStoreConfig {
   MEDIA_DOWNLOAD_TIMEOUT_SECONDS = 300;
 
   @Variable({
-    description: 'Longest time for reading the header of one referenced file.',
+    description:
+      'Longest time for reading the header of one referenced file; all files of an order have three times as long.',
     unit: 'seconds, 1 to 60',
   })
   @Type(() => Number)

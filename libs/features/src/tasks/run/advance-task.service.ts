@@ -6,10 +6,10 @@ import type { ClaimedTask } from '../task-row.js';
 import { MAX_FAILURES, mayCrashWorkers } from '../attempts.js';
 import { backoffDelayMs } from '../backoff.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
-import type { StepAside } from './hand-over.js';
 import { StartStep } from './start-step.js';
 import { StoreStep } from './store-step.js';
 import { TaskTransitions } from '../task-transitions.js';
+import type { StepPlace } from './work-slots.js';
 
 const log = logger('generation');
 
@@ -62,12 +62,12 @@ export class AdvanceTaskService {
 
   /**
    * Never throws for what goes wrong inside a task: that ends up in the row, as another attempt or as its failure.
-   * `signal` stops the step at its next safe point; the lease then lapses and another worker continues. `aside` is called
-   * when the step only waits for a vendor.
+   * `signal` stops the step at its next safe point; the lease then lapses and another worker continues. The step leaves
+   * its `place` while it only waits for others.
    */
-  async advance(task: ClaimedTask, signal: AbortSignal, aside?: StepAside): Promise<void> {
+  async advance(task: ClaimedTask, signal: AbortSignal, place?: StepPlace): Promise<void> {
     try {
-      if (task.state === 'submitting') await this.start.run(task, signal, aside);
+      if (task.state === 'submitting') await this.start.run(task, signal, place);
       else if (task.state === 'storing') await this.store.run(task, signal);
     } catch (error) {
       if (signal.aborted) return;

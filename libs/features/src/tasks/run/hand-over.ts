@@ -16,12 +16,10 @@ import { failureFields } from './failure-fields.js';
 import { HandedOver } from './handed-over.js';
 import { BROKE_OFF, costsOf, publicFailureOf, storableStarted, takeOf } from './start-outcomes.js';
 import { StepAbandoned, withinLimit } from './step-limit.js';
+import type { StepAside, StepPlace } from './work-slots.js';
 import { WorkerParts } from './worker-parts.js';
 
 const log = logger('generation');
-
-/** Frees the worker's slot of a step that only waits for a vendor; its call continues. */
-export type StepAside = () => void;
 
 /** One attempt at starting a task. */
 export interface StartAttempt {
@@ -29,6 +27,7 @@ export interface StartAttempt {
   readonly signal: AbortSignal;
   /** Absent: the worker does nothing else beside the step, so that the step waits for no upstream to open. */
   readonly aside: StepAside | undefined;
+  readonly beside?: StepPlace['beside'] | undefined;
 }
 
 /** For how long one attempt offers an order to one upstream after another, in milliseconds. */

@@ -27,7 +27,8 @@ describe('An order that comes too early for the rate of starts of its upstream',
   async function waiting(gate: StartGate): Promise<{ readonly over: Promise<void> }> {
     const { start } = createTaskSteps(bench.platform, { ...bench, leaseMs: 60_000, gate });
     let isAside = false;
-    const over = start.run(await bench.claim(early), new AbortController().signal, () => (isAside = true));
+    const place = { aside: () => (isAside = true), beside: () => Promise.reject(new Error('it has no files')) };
+    const over = start.run(await bench.claim(early), new AbortController().signal, place);
     await eventually(() => isAside);
     return { over };
   }

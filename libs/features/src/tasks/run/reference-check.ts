@@ -1,7 +1,13 @@
-import type { MeasuredReference, ModelFamily } from '#contracts';
-import { checkReferences, type MediaStore } from '#media';
+import type { MeasuredReference, MediaReference } from '#contracts';
+import { checkReferences, isDataUri, measureReferences, type MediaStore } from '#media';
 import type { SafeFetcher } from '#platform';
+import { catalogFamily } from '../submit/catalog-family.js';
 import type { TaskRow } from '../task-row.js';
+
+type Asked = Pick<TaskRow, 'model' | 'parameters'>;
+
+/** All files of one task together may take as long as so many of them, each at its limit. */
+const FILES_TIME = 3;
 
 /** Checks the files a request refers to, before any vendor sees the order. */
 export class ReferenceCheck {
@@ -12,18 +18,34 @@ export class ReferenceCheck {
     private readonly store: MediaStore,
   ) {}
 
-  /** @throws InvalidMedia naming the file and the rule it broke. */
-  check(
-    family: ModelFamily,
-    { account_id: accountId, parameters }: Pick<TaskRow, 'account_id' | 'parameters'>,
+  /** Those that are not in the request itself. Its long texts need not be in their places. */
+  elsewhere({ model, parameters }: Asked): MediaReference[] {
+    const references: readonly (Omit<MediaReference, 'source'> & { source: unknown })[] =
+      catalogFamily(model).references(parameters);
+    return references.filter(
+      (reference): reference is MediaReference => typeof reference.source === 'string' && !isDataUri(reference.source),
+    );
+  }
+
+  /** Looks at such files. @throws InvalidMedia naming the file and the rule it broke. */
+  lookAt(
+    files: readonly MediaReference[],
+    { account_id: accountId }: Pick<TaskRow, 'account_id'>,
     signal: AbortSignal,
   ): Promise<MeasuredReference[]> {
-    return checkReferences(family.references(parameters), family.totalSeconds(parameters), {
+    return measureReferences(files, {
       fetcher: this.fetcher,
       store: this.store,
       timeoutMs: this.fileTimeoutMs,
+      deadline: performance.now() + this.fileTimeoutMs * FILES_TIME,
       signal,
       accountId,
     });
+  }
+
+  /** Checks the others, and all together. @throws InvalidMedia naming the file and the rule it broke. */
+  check({ model, parameters }: Asked, elsewhere: readonly MeasuredReference[]): Promise<MeasuredReference[]> {
+    const family = catalogFamily(model);
+    return checkReferences(family.references(parameters), family.totalSeconds(parameters), elsewhere);
   }
 }

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  type MeasuredReference,
   MediaFailure,
   type MediaOrder,
   type MediaUpstream,
@@ -22,12 +23,18 @@ import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
 import { HOLD_MS, WAITS } from '../../media-upstreams/start-gate.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { HandedOver } from './handed-over.js';
-import { HANDOVER_MS, HandOver, type StartAttempt, type StepAside } from './hand-over.js';
+import { HANDOVER_MS, HandOver, type StartAttempt } from './hand-over.js';
+import { PutBack, type StepPlace } from './work-slots.js';
 
 const log = logger('generation');
 
-/** The time limits for checking all files an order refers to, and for finding an order. */
+/**
+ * The time limits for checking all files an order refers to, which ends by itself before, with the wait for a slot behind it;
+ * and for finding an order.
+ */
 const LIMITS = { references: 120_000, find: 30_000 } as const;
+/** How long a task waits whose files the worker had no room to look at, in milliseconds; up to twice as long. */
+const NO_ROOM_MS = 1_000;
 /** What the statements of the step may take besides, in milliseconds. */
 const STATEMENTS_MS = 30_000;
 /** How long a task waits whose upstream no process knows any more, in milliseconds. */
@@ -46,12 +53,12 @@ export class StartStep {
     private readonly handedOver: HandedOver,
   ) {}
 
-  /** @param aside called once when the step only waits for a vendor, so that it needs no slot any more. */
-  async run(task: ClaimedTask, signal: AbortSignal, aside?: StepAside): Promise<void> {
+  /** @param place what the step leaves while it only waits for others. */
+  async run(task: ClaimedTask, signal: AbortSignal, place?: StepPlace): Promise<void> {
     if (await this.stopUnconfirmed(task)) return;
     const earlier = this.earlierUpstream(task);
     if (earlier === 'unknown') return this.awaitUpstream(task);
-    const step = { task, signal, aside };
+    const step = { task, signal, aside: place?.aside, beside: place?.beside };
     if (earlier && earlier.upstream.traits.repeatStart !== 'idempotent') return this.resume(step, earlier);
     return this.startFresh(step, earlier);
   }
@@ -95,6 +102,9 @@ export class StartStep {
     const { handOver } = this;
     const { transitions, router, gate } = this.parts;
     const { aside } = given;
+    // Before the long texts of the task are in memory: how long this takes is up to hosts that its owner chose.
+    const elsewhere = await this.lookElsewhere(given);
+    if (!elsewhere) return;
     const task = await transitions.withLongTexts(given.task);
     const step = { ...given, task };
     const planned = plannedOrderOf(task.id, catalogFamily(task.model), task);
@@ -112,23 +122,47 @@ export class StartStep {
     const waitMs = handOver.closedMs(makers.candidates, task.model);
     const isKept = aside && makers.candidates.every((maker) => gate.keepsInHand(maker, waitMs));
     if (waitMs > 0 && !isKept) return handOver.later(task, { reason: WAITS.closed, delayMs: waitMs, counts: false });
-    const order = await this.prepare(step, planned);
+    const order = await this.prepare(step, planned, elsewhere);
     if (order && !(await handOver.offer(step, order, makers.candidates))) await this.startFresh(given, only);
   }
 
-  /** Checks what the order points at. Null: it broke a rule, and the task has been ended. */
-  private async prepare({ task, signal }: StartAttempt, planned: PlannedOrder): Promise<MediaOrder | null> {
+  /** Looks at the files elsewhere that the order points at, outside the slot. Null: the task has been ended or put back. */
+  private async lookElsewhere({ task, signal, beside }: StartAttempt): Promise<MeasuredReference[] | null> {
+    const files = this.parts.references.elsewhere(task);
+    if (files.length === 0) return [];
+    const look = (letGo?: AbortSignal): Promise<MeasuredReference[]> => {
+      const ending = letGo ? AbortSignal.any([signal, letGo]) : signal;
+      const limit = { step: 'references', limitMs: LIMITS.references, signal: ending } as const;
+      return withinLimit(limit, (limited) => this.parts.references.lookAt(files, task, limited));
+    };
     try {
-      const limit = { step: 'references', limitMs: LIMITS.references, signal } as const;
-      const references = await withinLimit(limit, (limited) =>
-        this.parts.references.check(catalogFamily(task.model), task, limited),
-      );
-      return { ...planned, references, attempt: task.attempt };
+      return await (beside ? beside(look) : look());
     } catch (error) {
-      if (!(error instanceof InvalidMedia) || task.start_intent_at) throw error;
-      await this.parts.settlement.fail(task, 'invalid_media', error.message);
+      if (!(error instanceof PutBack)) return this.refuse(task, error);
+      const delayMs = NO_ROOM_MS * (1 + Math.random());
+      await this.handOver.later(task, { reason: error.message, delayMs, counts: false });
       return null;
     }
+  }
+
+  /** Checks what the order holds itself, and all its files together. Null: it broke a rule, and the task has been ended. */
+  private async prepare(
+    { task }: StartAttempt,
+    planned: PlannedOrder,
+    elsewhere: readonly MeasuredReference[],
+  ): Promise<MediaOrder | null> {
+    try {
+      const references = await this.parts.references.check(task, elsewhere);
+      return { ...planned, references, attempt: task.attempt };
+    } catch (error) {
+      return this.refuse(task, error);
+    }
+  }
+
+  private async refuse(task: ClaimedTask, error: unknown): Promise<null> {
+    if (!(error instanceof InvalidMedia) || task.start_intent_at) throw error;
+    await this.parts.settlement.fail(task, 'invalid_media', error.message);
+    return null;
   }
 
   /**

@@ -5,12 +5,11 @@ import { FAILPOINTS, type Failpoints, type Listening, TASK_NOTIFIER, type TaskNo
 import type { ClaimedTask } from '../task-row.js';
 import { AdvanceTaskService } from './advance-task.service.js';
 import { StartGate } from '../../media-upstreams/start-gate.js';
-import type { StepAside } from './hand-over.js';
 import { KeptLease } from './kept-lease.js';
 import { Loop } from './loop.js';
 import { ABANDON_GRACE_MS, endedWithin, StepAbandoned, withinLimit } from './step-limit.js';
 import { TaskTransitions } from '../task-transitions.js';
-import { WorkSlots } from './work-slots.js';
+import { PutBack, type StepAside, type StepPlace, WorkSlots } from './work-slots.js';
 import { CONCURRENCY, MEDIUM } from './worker-parts.js';
 
 const log = logger('generation');
@@ -25,6 +24,8 @@ const LEFT_TO_IDLE_MS = 3_000;
 const LEFT_TO_OTHERS_MS = 60_000;
 /** The most calls that a process waits for beside its slots; further ones keep theirs. */
 const MAX_ASIDE = 1_000;
+/** The most steps that look at files elsewhere, in all and of one account; a claim takes no more of its tasks then. */
+const MAX_BESIDE = { all: 512, ofAccount: 16 } as const;
 /** Which part of the time for stopping the steps under way may use. The rest is for giving up those that do not stop. */
 const STOPPING_SHARE = 0.8;
 
@@ -42,6 +43,11 @@ export class TaskWorker {
   private readonly slots: WorkSlots;
   /** Steps that only wait for a vendor. */
   private readonly aside = new WorkSlots(MAX_ASIDE);
+  /** Steps that look at files elsewhere and will need a slot again, and how many of each account. */
+  private readonly beside = new WorkSlots(MAX_BESIDE.all);
+  private readonly besideOf = new Map<string, number>();
+  /** Ends what they do. */
+  private letting = new AbortController();
   /** Abort the steps in slots, and those aside. */
   private readonly endings = { slots: new Set<AbortController>(), aside: new Set<AbortController>() };
   private listening: Listening | undefined;
@@ -88,6 +94,7 @@ export class TaskWorker {
   async stop(graceMs: number, callGraceMs = graceMs): Promise<void> {
     this.stopping = true;
     this.gate.stop();
+    this.letGo();
     const abortAll = (steps: Set<AbortController>) => () => {
       for (const step of steps) step.abort();
     };
@@ -96,6 +103,7 @@ export class TaskWorker {
       setTimeout(abortAll(this.endings.aside), Math.max(graceMs, callGraceMs) * STOPPING_SHARE),
     ];
     await Promise.all([this.listening?.stop(graceMs), this.sweep.stop(), this.suspects.stop(), this.lastClaim()]);
+    await this.beside.empty();
     await this.slots.empty();
     await this.aside.empty();
     for (const timer of timers) clearTimeout(timer);
@@ -131,10 +139,11 @@ export class TaskWorker {
     for (;;) {
       const { free } = this.slots;
       if (free === 0 || this.stopping || this.isolating) return false;
-      const tasks = await this.transitions.claimDue(this.medium, free, await this.gate.claimLimits(this.medium));
+      const limits = await this.gate.claimLimits(this.medium);
+      const tasks = await this.transitions.claimDue(this.medium, free, limits, this.roomsBeside());
       if (tasks.length > 0) this.failpoints.reach('after-claim');
       this.backlog = tasks.length === free;
-      for (const task of tasks) this.fill((aside) => this.work(task, aside));
+      for (const task of tasks) this.fill(task, (place) => this.work(task, place));
       // Each account got its even share; what small ones left free is for those with more.
       const accounts = new Set(tasks.map(({ account_id: accountId }) => accountId));
       if (this.backlog || accounts.size < 2) return false;
@@ -142,19 +151,58 @@ export class TaskWorker {
   }
 
   /** Gives a piece of work a slot, and takes it away again when the work only waits. */
-  private fill(begin: (aside: StepAside) => Promise<void>): void {
+  private fill({ account_id: accountId }: ClaimedTask, begin: (place: StepPlace) => Promise<void>): void {
     let leave = (): void => undefined;
-    const work = begin(() => {
-      if (this.aside.free === 0) return;
-      this.aside.fill(work);
-      leave();
-      if (this.backlog) this.claimSoon();
+    const work = begin({
+      aside: () => {
+        if (this.aside.free === 0) return;
+        this.aside.fill(work);
+        leave();
+        if (this.backlog) this.claimSoon();
+      },
+      beside: async (part) => {
+        const isFull = this.beside.free === 0 || this.roomBeside(accountId) === 0;
+        if (isFull || this.stopping || this.isolating) throw new PutBack();
+        const comeBack = this.beside.fill(work);
+        this.countBeside(accountId, 1);
+        leave();
+        if (this.backlog) this.claimSoon();
+        try {
+          return await part(this.letting.signal);
+        } finally {
+          // What the account was passed over for need not wait for the next sweep.
+          if (this.roomBeside(accountId) === 0) this.claimSoon();
+          this.countBeside(accountId, -1);
+          leave = await this.slots.refill(work);
+          comeBack();
+        }
+      },
     });
     leave = this.slots.fill(work);
   }
 
-  private async work(task: ClaimedTask, aside: StepAside): Promise<void> {
-    await this.inContext(task, () => this.advanceWithLease(task, new KeptLease(this.transitions, task), aside));
+  private roomBeside(accountId: string): number {
+    return Math.max(0, MAX_BESIDE.ofAccount - (this.besideOf.get(accountId) ?? 0));
+  }
+
+  private roomsBeside(): Record<string, number> {
+    return Object.fromEntries([...this.besideOf.keys()].map((accountId) => [accountId, this.roomBeside(accountId)]));
+  }
+
+  private countBeside(accountId: string, change: 1 | -1): void {
+    const steps = (this.besideOf.get(accountId) ?? 0) + change;
+    if (steps > 0) this.besideOf.set(accountId, steps);
+    else this.besideOf.delete(accountId);
+  }
+
+  /** Tasks whose files are being looked at go back to the queue. */
+  private letGo(): void {
+    this.letting.abort(new PutBack());
+    this.letting = new AbortController();
+  }
+
+  private async work(task: ClaimedTask, place: StepPlace): Promise<void> {
+    await this.inContext(task, () => this.advanceWithLease(task, new KeptLease(this.transitions, task), place));
     // The slot is free again: what waits for one need not wait for the next sweep.
     if (this.backlog) this.claimSoon();
   }
@@ -184,6 +232,8 @@ export class TaskWorker {
     const lease = new KeptLease(this.transitions, task);
     try {
       await this.lastClaim();
+      this.letGo();
+      await this.beside.empty();
       await this.slots.empty();
       // They would have this process do nothing else for as long as their upstreams are closed.
       this.gate.letGo();
@@ -205,10 +255,10 @@ export class TaskWorker {
    * Keeps the lease while the step runs; a step whose lease was lost is aborted, because another worker has the task. So is
    * one whose time is over, and the slot is free soon after, even when it does not stop.
    */
-  private async advanceWithLease(task: ClaimedTask, lease: KeptLease, aside?: StepAside): Promise<void> {
+  private async advanceWithLease(task: ClaimedTask, lease: KeptLease, place?: StepPlace): Promise<void> {
     const ending = new AbortController();
     this.endings.slots.add(ending);
-    const stepAside = aside && this.asideOf(ending, aside);
+    const stepPlace = place && { ...place, aside: this.asideOf(ending, place.aside) };
     const limit = {
       step: 'task',
       limitMs: this.advance.limitMs(task),
@@ -216,7 +266,7 @@ export class TaskWorker {
     } as const;
     try {
       await withinLimit(limit, async (signal) => {
-        await this.advance.advance(task, signal, stepAside);
+        await this.advance.advance(task, signal, stepPlace);
         if (signal.aborted && !limit.signal.aborted) await this.overran(task);
       });
     } catch (error) {

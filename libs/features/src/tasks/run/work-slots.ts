@@ -1,6 +1,30 @@
-/** A fixed number of places for pieces of work that run side by side. */
+/** Frees the worker's slot of a step that only waits for a vendor; its call continues. */
+export type StepAside = () => void;
+
+/** How a step leaves the slot that its worker gave it. */
+export interface StepPlace {
+  readonly aside: StepAside;
+  /**
+   * Does a part that only waits for hosts that users name, outside the slot, and takes one again before the step goes on.
+   * `letGo` aborts when the worker needs the part to end.
+   *
+   * @throws PutBack when there is no room for it; also the reason of `letGo`.
+   */
+  readonly beside: <Result>(part: (letGo: AbortSignal) => Promise<Result>) => Promise<Result>;
+}
+
+/** The worker cannot wait for hosts now: the task goes back to the queue, and is none the worse for it. */
+export class PutBack extends Error {
+  constructor() {
+    super('The worker has no room to look at its files now.');
+    this.name = 'PutBack';
+  }
+}
+
+/** A fixed number of places for pieces of work that run side by side; for a moment, a few more. */
 export class WorkSlots {
   private readonly running = new Set<Promise<void>>();
+  private readonly returning: (() => void)[] = [];
   private readonly waiting: (() => void)[] = [];
   private readonly waitingForNone: (() => void)[] = [];
 
@@ -15,11 +39,17 @@ export class WorkSlots {
     this.running.add(work);
     const leave = (): void => {
       if (!this.running.delete(work)) return;
-      this.waiting.shift()?.();
+      if (this.free > 0) (this.returning.shift() ?? this.waiting.shift())?.();
       if (this.running.size === 0) for (const resume of this.waitingForNone.splice(0)) resume();
     };
     void work.then(leave);
     return leave;
+  }
+
+  /** The same for work that had a place before, as soon as there is one: before whatever else waits. */
+  async refill(work: Promise<void>): Promise<() => void> {
+    if (this.free === 0) await new Promise<void>((resolve) => this.returning.push(resolve));
+    return this.fill(work);
   }
 
   /** Resolves when there is a place; it may be taken again by then. */
