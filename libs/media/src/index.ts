@@ -1,5 +1,5 @@
 export { decodedBase64 } from './inspect/base64.js';
-export { BufferSource } from './inspect/byte-source.js';
+export { BufferSource, FileMemory, NoMemoryForFiles } from './inspect/byte-source.js';
 export { isDataUri } from './inspect/data-uri.js';
 export { deliveredType } from './inspect/delivered-type.js';
 export { inspectMedia } from './inspect/inspect-media.js';

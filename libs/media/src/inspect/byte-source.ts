@@ -6,6 +6,56 @@ export const BLOCK_BYTES = 64 * 1024;
 /** How much of one file is read, and in how many requests, before its header counts as not to be found. */
 export const READ_BUDGET = { bytes: 4 * 1024 * 1024, requests: 48 } as const;
 
+/** There is no memory for more of an account's files now: a matter of time, and not the file's fault. */
+export class NoMemoryForFiles extends Error {
+  constructor() {
+    super('There is no memory to look at more files now.');
+    this.name = 'NoMemoryForFiles';
+  }
+}
+
+/**
+ * Memory for what a process keeps of files elsewhere while it looks at them, in bytes. An account gets a quarter of it at
+ * most, and half of what others leave, so that slow hosts of one do not take it from all.
+ */
+export class FileMemory {
+  private taken = 0;
+  private readonly ofAccounts = new Map<string, number>();
+
+  constructor(private readonly most: number) {}
+
+  /** What one file of an account takes. */
+  of(accountId: string): KeptBytes {
+    let bytes = 0;
+    return {
+      take: (more) => {
+        this.change(accountId, more);
+        bytes += more;
+      },
+      letGo: () => {
+        if (bytes > 0) this.change(accountId, -bytes);
+        bytes = 0;
+      },
+    };
+  }
+
+  private change(accountId: string, bytes: number): void {
+    const own = this.ofAccounts.get(accountId) ?? 0;
+    const share = Math.min(this.most / 4, (this.most - (this.taken - own)) / 2);
+    if (bytes > 0 && own + bytes > share) throw new NoMemoryForFiles();
+    this.taken += bytes;
+    if (own + bytes > 0) this.ofAccounts.set(accountId, own + bytes);
+    else this.ofAccounts.delete(accountId);
+  }
+}
+
+/** The memory of one file. */
+export interface KeptBytes {
+  /** @throws NoMemoryForFiles */
+  take(bytes: number): void;
+  letGo(): void;
+}
+
 /** A file that can be read at any place. Positions are bytes from the beginning. */
 export interface ByteSource {
   /** Length of the file. */
@@ -21,7 +71,7 @@ export interface ByteSource {
   /** The bytes from `start` to the end in one pass, outside the read budget and without keeping them. */
   stream(start: number): AsyncIterable<Buffer>;
 
-  /** Lets go of connections and temporary files. */
+  /** Lets go of connections and memory. */
   close(): Promise<void>;
 }
 
@@ -52,10 +102,17 @@ export abstract class BlockSource implements ByteSource {
   private bytesLoaded = 0;
   private requests = 0;
 
-  protected constructor(readonly size: number) {}
+  protected constructor(
+    readonly size: number,
+    private readonly kept?: KeptBytes,
+  ) {}
 
   abstract stream(start: number): AsyncIterable<Buffer>;
-  abstract close(): Promise<void>;
+
+  async close(): Promise<void> {
+    this.blocks.clear();
+    this.kept?.letGo();
+  }
 
   /** Fetches exactly the bytes from `start` up to but without `end`, both inside the file. */
   protected abstract load(start: number, end: number): Promise<Buffer>;
@@ -104,6 +161,7 @@ export abstract class BlockSource implements ByteSource {
     this.bytesLoaded += bytes;
     if (this.requests > READ_BUDGET.requests || this.bytesLoaded > READ_BUDGET.bytes)
       throw new MediaUnreadable('budget', 'has a header that is too large or too scattered to be read');
+    this.kept?.take(bytes);
   }
 
   private joined(firstBlock: number, endBlock: number): Buffer {

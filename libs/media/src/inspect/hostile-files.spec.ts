@@ -42,10 +42,6 @@ class CountedSource extends BlockSource {
     }
   }
 
-  async close(): Promise<void> {
-    // Memory needs no closing.
-  }
-
   protected async load(start: number, end: number): Promise<Buffer> {
     this.bytesFetched += end - start;
     return this.file.subarray(start, end);

@@ -1,7 +1,7 @@
 import { contentRange, RemoteStatus, type SafeAnswer, type SafeFetcher } from '#platform';
-import { BLOCK_BYTES, BlockSource, BufferSource, type ByteSource } from './byte-source.js';
+import { BLOCK_BYTES, BlockSource, BufferSource, type ByteSource, type KeptBytes } from './byte-source.js';
 import { MediaUnreadable } from './media-unreadable.js';
-import { SpooledSource } from './spooled-source.js';
+import { StreamedSource } from './streamed-source.js';
 
 /** How a remote file is opened. */
 export interface RemoteSourceOptions {
@@ -13,27 +13,36 @@ export interface RemoteSourceOptions {
   readonly signal?: AbortSignal | undefined;
   /** Whose file it is; see `SafeGetOptions`. */
   readonly accountId?: string | undefined;
+  /** Memory for what is kept of it. Absent: only the read budget bounds it. */
+  readonly kept?: KeptBytes | undefined;
 }
 
 /**
  * Opens a remote file with one ranged GET, never HEAD: presigned links refuse HEAD. A host that knows no ranges is read
- * from front to back into a temporary file, only as far as needed.
+ * from front to back, only as far as needed. Nothing is written to the disk.
  *
- * @throws MediaUnreadable `too_large` or `bad_answer`; RemoteStatus; FetchRefused; FetchFailed.
+ * @throws MediaUnreadable `too_large` or `bad_answer`; RemoteStatus; FetchRefused; FetchFailed; NoMemoryForFiles.
  */
 export async function openRemoteSource(url: string, options: RemoteSourceOptions): Promise<ByteSource> {
   const transfer = new Transfer(options);
   const answer = await transfer.get(url, { range: `bytes=0-${BLOCK_BYTES - 1}` });
   try {
-    return await sourceOf(answer, transfer, options.maxBytes);
+    const again = (): Promise<SafeAnswer> => transfer.get(url, {});
+    return answer.status === 200
+      ? await StreamedSource.open(answer, { ...options, again })
+      : await rangedSource(answer, transfer, options);
   } catch (error) {
     answer.body.destroy();
+    options.kept?.letGo();
     throw error;
   }
 }
 
-async function sourceOf(answer: SafeAnswer, transfer: Transfer, maxBytes: number): Promise<ByteSource> {
-  if (answer.status === 200) return SpooledSource.open(answer, maxBytes);
+async function rangedSource(
+  answer: SafeAnswer,
+  transfer: Transfer,
+  { maxBytes, kept }: RemoteSourceOptions,
+): Promise<ByteSource> {
   // An empty file has no satisfiable range.
   if (answer.status === 416) {
     answer.body.destroy();
@@ -44,7 +53,7 @@ async function sourceOf(answer: SafeAnswer, transfer: Transfer, maxBytes: number
   if (range?.start !== 0) throw new MediaUnreadable('bad_answer', 'is answered with a range that was not asked for');
   if (range.size > maxBytes) throw new MediaUnreadable('too_large', `has ${range.size} bytes`);
   const beginning = await takeExactly(answer, Math.min(BLOCK_BYTES, range.size));
-  return new RangedSource(answer.url, { transfer, size: range.size, etag: answer.headers.etag, beginning });
+  return new RangedSource(answer.url, { transfer, size: range.size, etag: answer.headers.etag, beginning, kept });
 }
 
 /** All requests for one file: they share its time and its bounds. */
@@ -67,6 +76,7 @@ interface RangedFile {
   readonly size: number;
   readonly etag: string | string[] | undefined;
   readonly beginning: Buffer;
+  readonly kept: KeptBytes | undefined;
 }
 
 /** A file on a host that answers ranges. Every answer must be of the file that was opened. */
@@ -75,7 +85,7 @@ class RangedSource extends BlockSource {
     private readonly url: string,
     private readonly file: RangedFile,
   ) {
-    super(file.size);
+    super(file.size, file.kept);
     this.keepBeginning(file.beginning);
   }
 
@@ -95,10 +105,6 @@ class RangedSource extends BlockSource {
     if (same && answer.headers.etag === this.file.etag) return answer;
     answer.body.destroy();
     throw new MediaUnreadable('changed', 'changed while it was read');
-  }
-
-  async close(): Promise<void> {
-    // Every answer was read to its end or destroyed.
   }
 }
 

@@ -1,16 +1,17 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { GatewayError, type MediaLimits, type MediaReference } from '#contracts';
 import { SafeFetcher } from '#platform';
-import { isoBox, movieSample, mp4Brands, pngSample, wavSample } from '#testing';
+import { isoBox, longs, movieSample, mp4Brands, pngSample, wavSample } from '#testing';
+import { FileMemory, NoMemoryForFiles } from '../inspect/byte-source.js';
 import { checkReference, checkReferences, measureReferences } from './check-references.js';
 
 const MEBIBYTE = 1024 * 1024;
 const IMAGE: MediaLimits = { formats: ['png', 'jpeg'], maxBytes: MEBIBYTE, minSidePixels: 128 };
-const VIDEO: MediaLimits = { formats: ['mp4', 'mov'], maxBytes: 8 * MEBIBYTE, minSeconds: 2, maxSeconds: 10 };
+const VIDEO: MediaLimits = { formats: ['mp4', 'mov'], maxBytes: 100 * MEBIBYTE, minSeconds: 2, maxSeconds: 10 };
 const SOUND: MediaLimits = { formats: ['wav', 'mp3'], maxBytes: MEBIBYTE, maxSeconds: 15 };
 
 const GOOD_IMAGE = pngSample({ width: 640, height: 480 });
@@ -82,7 +83,17 @@ const refusal = (rule: string) => ({
   publicMessage: `image_urls[0]: ${rule}`,
 });
 
-const temporaryFiles = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('gateway-reference-'));
+/** The boxes of a video with filler in front of each of its fragments. */
+function apart(file: Buffer, filler: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  for (let at = 0; at < file.length;) {
+    const box = file.subarray(at, at + file.readUInt32BE(at));
+    if (box.toString('latin1', 4, 8) === 'moof') parts.push(filler);
+    parts.push(box);
+    at += box.length;
+  }
+  return Buffer.concat(parts);
+}
 
 describe('checking a remote reference', () => {
   it('measures an image with one request', async () => {
@@ -104,7 +115,7 @@ describe('checking a remote reference', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('reads from a host without ranges only as far as needed, and leaves no temporary file', async () => {
+  it('reads from a host without ranges only as far as needed', async () => {
     const known = (response: ServerResponse, file: Buffer) =>
       response.writeHead(200, { 'content-length': file.length }).end(file);
     const unknown = (response: ServerResponse, file: Buffer) => response.writeHead(200).end(file);
@@ -113,7 +124,54 @@ describe('checking a remote reference', () => {
       expect(await check('late.mp4', VIDEO)).toMatchObject({ bytes: LATE_VIDEO.length, durationSeconds: 5 });
       expect(await check('image.png')).toMatchObject({ width: 640 });
     }
-    expect(temporaryFiles()).toEqual([]);
+  });
+
+  it.each([
+    ['announced', true],
+    ['not announced', false],
+  ])(
+    'needs no disk for 100 MB with the header at the end, from a host without ranges, its length %s',
+    async (_, isAnnounced) => {
+      const [beginning, end] = [
+        Buffer.concat([mp4Brands(), longs(99 * MEBIBYTE + 8), Buffer.from('mdat')]),
+        movieSample(),
+      ];
+      const filler = Buffer.alloc(MEBIBYTE);
+      const bytes = beginning.length + 99 * MEBIBYTE + end.length;
+      respond = (_request, response) => {
+        if (isAnnounced) response.setHeader('content-length', bytes);
+        const parts = function* () {
+          yield beginning;
+          for (let part = 0; part < 99; part += 1) yield filler;
+          yield end;
+        };
+        Readable.from(parts()).pipe(response);
+      };
+      const { TMPDIR } = process.env;
+      process.env['TMPDIR'] = '/dev/null/no-disk';
+      try {
+        expect(await check('large.mp4', VIDEO)).toMatchObject({ bytes, durationSeconds: 5 });
+      } finally {
+        if (TMPDIR === undefined) delete process.env['TMPDIR'];
+        else process.env['TMPDIR'] = TMPDIR;
+      }
+    },
+  );
+
+  it('reads a header from a host without ranges that lies in front of what was read, as from one that has them', async () => {
+    const fixture = (name: string) => readFileSync(new URL(`../inspect/fixtures/${name}`, import.meta.url));
+    const far = isoBox('free', Buffer.alloc(3 * MEBIBYTE));
+    // The index of its fragments is found on the way to the end, and their headers are read after that.
+    files.set('far.mp4', apart(fixture('fragments.mp4'), far));
+    const measured = await check('far.mp4', { ...VIDEO, minSeconds: 0 });
+    expect(measured.durationSeconds).toBeGreaterThan(0);
+    for (const send of ['known', 'unknown']) {
+      respond = (request, response) => {
+        const file = files.get(request.url?.slice(1) ?? '') ?? GOOD_IMAGE;
+        response.writeHead(200, { etag: '"1"', ...(send === 'known' && { 'content-length': file.length }) }).end(file);
+      };
+      expect(await check('far.mp4', { ...VIDEO, minSeconds: 0 })).toEqual(measured);
+    }
   });
 
   it.each([
@@ -139,7 +197,6 @@ describe('checking a remote reference', () => {
       code: 'invalid_media',
       publicMessage: expect.stringMatching(/^image_urls\[0\]: the file .*; at most 1 MB are allowed\.$/),
     });
-    expect(temporaryFiles()).toEqual([]);
   });
 
   it.each([
@@ -271,6 +328,22 @@ describe('checking several references', () => {
     expect(error).toMatchObject({ param: 'audio_urls[0]', publicMessage: expect.stringContaining('lasts 16 s') });
     const params = (error as GatewayError).details?.map(({ param }) => param);
     expect(params).toEqual(['audio_urls[0]', 'audio_urls[2]', 'image_urls[0]']);
+  });
+
+  it('keeps of files of one account at most its share of the memory, and none when they are measured', async () => {
+    const memory = new FileMemory(8 * 64 * 1024);
+    const large = Buffer.concat([GOOD_IMAGE, Buffer.alloc(64 * 1024)]);
+    const references = Array.from({ length: 2 }, (_, index) => reference(`${hostUrl}x`, IMAGE, `image_urls[${index}]`));
+    const look = (accountId: string) =>
+      measureReferences(references, { fetcher, timeoutMs: 60_000, memory, accountId });
+    respond = (request, response) => sendRange(request, response, large);
+    const other = memory.of('a');
+    other.take(2 * 64 * 1024);
+    await expect(look('a')).rejects.toBeInstanceOf(NoMemoryForFiles);
+    expect(await look('b')).toHaveLength(2);
+    other.letGo();
+    expect(await look('a')).toHaveLength(2);
+    memory.of('a').take(2 * 64 * 1024);
   });
 
   it('has one time for all of them, and names those that were not reached in it', async () => {

@@ -1,6 +1,6 @@
 import type { MeasuredReference, MediaReference, TotalSecondsLimit } from '#contracts';
 import { mayPass, type SafeFetcher, withinTime } from '#platform';
-import { BufferSource, type ByteSource } from '../inspect/byte-source.js';
+import { BufferSource, type ByteSource, type FileMemory } from '../inspect/byte-source.js';
 import { decodeDataUri, isDataUri } from '../inspect/data-uri.js';
 import { BrokenRule, ruleOf } from './explain-failure.js';
 import { inspectMedia } from '../inspect/inspect-media.js';
@@ -23,6 +23,8 @@ export interface MediaCheckDependencies {
   readonly signal?: AbortSignal | undefined;
   /** Whose files they are; see `SafeGetOptions`. */
   readonly accountId?: string | undefined;
+  /** What is kept of remote files meanwhile. Absent: only the read budget of each bounds it. */
+  readonly memory?: FileMemory | undefined;
 }
 
 /** How many files of one request are read at once. */
@@ -35,7 +37,8 @@ const ATTEMPTS = 2;
  * Measures one referenced file, inline or remote, and holds it against its limits.
  *
  * @throws InvalidMedia when the file cannot be had, cannot be read or breaks a limit.
- * @throws the reason of `signal` when that is aborted, and failures of our own, such as a full temporary folder, unchanged.
+ * @throws NoMemoryForFiles when others take the memory for it now.
+ * @throws the reason of `signal` when that is aborted, and failures of our own unchanged.
  */
 export async function checkReference(
   reference: MediaReference,
@@ -137,10 +140,12 @@ async function measureRemote(
   dependencies: MediaCheckDependencies,
 ): Promise<MeasuredReference> {
   const { maxBytes } = reference.limits;
-  const { store, timeoutMs, signal: caller } = dependencies;
+  const { store, timeoutMs, signal: caller, memory, accountId = '' } = dependencies;
   const key = store?.keyOf(reference.source);
-  if (!store || key === undefined)
-    return measureAndClose(reference, await openRemoteSource(reference.source, { ...dependencies, maxBytes }));
+  if (!store || key === undefined) {
+    const kept = memory?.of(accountId);
+    return measureAndClose(reference, await openRemoteSource(reference.source, { ...dependencies, maxBytes, kept }));
+  }
   return withinTime(timeoutMs, caller, async (signal) =>
     measureAndClose(reference, await openOwnFile(store, key, { maxBytes, signal })),
   );

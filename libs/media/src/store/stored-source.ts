@@ -23,10 +23,6 @@ class StoredSource extends BlockSource {
     yield* await this.store.open(this.file.key, { start, end: this.file.bytes }, this.signal);
   }
 
-  async close(): Promise<void> {
-    // Each read opens and closes the file by itself.
-  }
-
   protected async load(start: number, end: number): Promise<Buffer> {
     return buffer(await this.store.open(this.file.key, { start, end }, this.signal));
   }

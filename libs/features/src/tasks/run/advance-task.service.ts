@@ -13,8 +13,12 @@ import type { StepPlace } from './work-slots.js';
 
 const log = logger('generation');
 
-/** How long a task waits whose step the database could not write, in milliseconds: soon after it can, and no burden until then. */
-const DATABASE_RETRY_MS = 3_000;
+/** How long a task waits whose step database or disk could not write, in milliseconds: soon after they can, and no burden until then. */
+const ROOM_RETRY_MS = 3_000;
+
+/** The machine has no room for more: on its disk, or for open files. */
+const isMachineFull = (error: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'].includes(String((Object(error) as NodeJS.ErrnoException).code));
 
 /** How long a task waits whose end could not be written, in milliseconds: up to an hour. */
 const unwrittenDelayMs = (failures: number): number =>
@@ -74,9 +78,9 @@ export class AdvanceTaskService {
       log.error('task.step_failed', { taskId: task.id, attempt: task.attempt, error });
       const reason = error instanceof Error ? error.message : String(error);
       // A full disk says nothing about the task, whose work may be paid for: it is tried until its deadline.
-      const isOfDatabase = isConnectionError(error) || isUnfitError(error);
-      await (isOfDatabase
-        ? this.transitions.retryLater(task, { reason, delayMs: DATABASE_RETRY_MS, counts: false })
+      const isOfOthers = isConnectionError(error) || isUnfitError(error) || isMachineFull(error);
+      await (isOfOthers
+        ? this.transitions.retryLater(task, { reason, delayMs: ROOM_RETRY_MS, counts: false })
         : this.again(task, reason));
     }
   }
@@ -102,7 +106,7 @@ export class AdvanceTaskService {
       return ended;
     } catch (error) {
       log.error('task.end_failed', { taskId: task.id, error });
-      const delayMs = isConnectionError(error) ? DATABASE_RETRY_MS : unwrittenDelayMs(task.failures);
+      const delayMs = isConnectionError(error) ? ROOM_RETRY_MS : unwrittenDelayMs(task.failures);
       return this.transitions.retryLater(task, { reason: reasonOf(error), delayMs, counts: true });
     }
   }

@@ -39,4 +39,11 @@ describe('A task whose end the database has no room for', () => {
     });
     expect(await bench.entries(taskId)).toEqual(['hold', 'capture']);
   });
+
+  it('and one that a full disk of its worker stopped, is not given up, however often it is tried', async () => {
+    vendor.start = () => Promise.reject(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
+    const taskId = await bench.submit();
+    for (let attempt = 0; attempt <= MAX_FAILURES; attempt += 1) await advance(taskId);
+    expect(await bench.row(taskId)).toMatchObject({ state: 'submitting', failures: 0 });
+  });
 });

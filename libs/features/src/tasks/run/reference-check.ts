@@ -1,5 +1,5 @@
 import type { MeasuredReference, MediaReference } from '#contracts';
-import { checkReferences, isDataUri, measureReferences, type MediaStore } from '#media';
+import { checkReferences, FileMemory, isDataUri, measureReferences, type MediaStore } from '#media';
 import type { SafeFetcher } from '#platform';
 import { catalogFamily } from '../submit/catalog-family.js';
 import type { TaskRow } from '../task-row.js';
@@ -9,8 +9,13 @@ type Asked = Pick<TaskRow, 'model' | 'parameters'>;
 /** All files of one task together may take as long as so many of them, each at its limit. */
 const FILES_TIME = 3;
 
+/** What is kept of all files that are looked at, in bytes: of most one block, of a video with a large header 2 MB. */
+const MEMORY_BYTES = 128 * 1024 * 1024;
+
 /** Checks the files a request refers to, before any vendor sees the order. */
 export class ReferenceCheck {
+  private readonly memory = new FileMemory(MEMORY_BYTES);
+
   constructor(
     private readonly fetcher: SafeFetcher,
     /** The time limit for checking one file, in milliseconds. */
@@ -27,7 +32,7 @@ export class ReferenceCheck {
     );
   }
 
-  /** Looks at such files. @throws InvalidMedia naming the file and the rule it broke. */
+  /** Looks at such files. @throws InvalidMedia naming the file and the rule it broke; NoMemoryForFiles. */
   lookAt(
     files: readonly MediaReference[],
     { account_id: accountId }: Pick<TaskRow, 'account_id'>,
@@ -36,6 +41,7 @@ export class ReferenceCheck {
     return measureReferences(files, {
       fetcher: this.fetcher,
       store: this.store,
+      memory: this.memory,
       timeoutMs: this.fileTimeoutMs,
       deadline: performance.now() + this.fileTimeoutMs * FILES_TIME,
       signal,

@@ -8,7 +8,7 @@ import {
   type Started,
   type VendorCost,
 } from '#contracts';
-import { InvalidMedia } from '#media';
+import { InvalidMedia, NoMemoryForFiles } from '#media';
 import { logger } from '#platform';
 import { catalogFamily } from '../submit/catalog-family.js';
 import { plannedOrderOf } from '../submit/planned-order.js';
@@ -138,7 +138,7 @@ export class StartStep {
     try {
       return await (beside ? beside(look) : look());
     } catch (error) {
-      if (!(error instanceof PutBack)) return this.refuse(task, error);
+      if (!(error instanceof PutBack || error instanceof NoMemoryForFiles)) return this.refuse(task, error);
       const delayMs = NO_ROOM_MS * (1 + Math.random());
       await this.handOver.later(task, { reason: error.message, delayMs, counts: false });
       return null;
