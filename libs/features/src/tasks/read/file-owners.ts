@@ -3,13 +3,13 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Database } from '#platform';
 
-/** Results lie in a folder named after their task, uploads under their own id. */
+/** Results lie in a folder named after their task; an upload names its key. */
 const OWNER = `
 select account_id from task where id = $1
-union all select account_id from uploaded_file where id = $1`;
+union all select account_id from uploaded_file where store_key = $2`;
 
-/** The task or the upload in the name of a stored file. */
-const ID = /^(?:media|uploads)\/(\w+)/;
+/** The folder of a task's results. */
+const RESULTS = /^media\/(\w+)/;
 
 const KNOWN_MAX = 10_000;
 
@@ -25,18 +25,18 @@ export class FileOwners {
 
   /** The account of a file, by its name in the store; what it belongs to, where that cannot be found out. */
   async of(key: string): Promise<string> {
-    const id = ID.exec(key)?.[1];
-    if (id === undefined) return key;
-    const known = this.#known.get(id);
+    const taskId = RESULTS.exec(key)?.[1];
+    const name = taskId ?? key;
+    const known = this.#known.get(name);
     if (known !== undefined) return known;
-    const found = await Promise.race([this.#find(id), after(PATIENCE_MS, undefined, { ref: false })]);
-    if (found !== undefined) this.#known.set(id, found);
-    return found ?? id;
+    const found = await Promise.race([this.#find(taskId ?? '', key), after(PATIENCE_MS, undefined, { ref: false })]);
+    if (found !== undefined) this.#known.set(name, found);
+    return found ?? name;
   }
 
-  async #find(id: string): Promise<string | undefined> {
+  async #find(taskId: string, key: string): Promise<string | undefined> {
     try {
-      const { rows } = await this.database.query<{ account_id: string }>({ text: OWNER, values: [id] });
+      const { rows } = await this.database.query<{ account_id: string }>({ text: OWNER, values: [taskId, key] });
       return rows[0]?.account_id;
     } catch {
       // A link stays good while the database is away.
