@@ -2,10 +2,10 @@
 //   npm test                     what proves the product to a person who changes it
 //   npm test -- PATH [-t NAME]   these files, wherever they are
 //   npm run test:all             these and what waits for machines, processes and outages
-//   npm run test:long          the latter alone
+//   npm run test:long            the latter alone
 //   npm run test:changed         what a change that is not committed can reach inside its library or app
 // Other options are those of Jest.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { LONG_FOLDERS } from '../jest.config.mjs';
 
 const MODES = {
@@ -30,9 +30,14 @@ const namesFiles = options.some((option, place) => !option.startsWith('-') && !W
 const chosen = mode ?? (namesFiles ? MODES.all : ['--config', 'jest.config.mjs']);
 
 execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' });
-const { status, signal } = spawnSync(process.execPath, ['node_modules/jest/bin/jest.js', ...chosen, ...options], {
+const jest = spawn(process.execPath, ['node_modules/jest/bin/jest.js', ...chosen, ...options], {
   stdio: 'inherit',
   env: { ...process.env, NODE_OPTIONS: '--import ./scripts/typescript.mjs --no-warnings' },
 });
-if (signal) process.kill(process.pid, signal);
-process.exitCode = status ?? 1;
+// npm passes signals on to this process alone.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => jest.kill(signal));
+jest.on('exit', (status, signal) => {
+  if (signal) process.removeAllListeners(signal);
+  if (signal) process.kill(process.pid, signal);
+  process.exitCode = status ?? 1;
+});

@@ -100,8 +100,8 @@ describe('A signal to npm', () => {
         shows: () => filesBelow(folder).slice(0, 5).join(),
       });
       // SIGKILL is for the runner itself, which npm could not pass it on to.
-      const runner = signal === 'SIGKILL' ? processesOf(folder).find(isRunner) : child.pid;
-      process.kill(runner ?? 0, signal);
+      if (signal === 'SIGKILL') process.kill(runnerOf(folder), signal);
+      else child.kill(signal);
       await once(child, 'exit');
       const left = (): unknown[] => [...processesOf(folder), ...filesBelow(folder).slice(0, 5)];
       await eventually(() => left().length === 0, { ...PATIENT, shows: () => left().join() });
@@ -110,7 +110,11 @@ describe('A signal to npm', () => {
   );
 });
 
-const isRunner = (id: number): boolean => {
-  const command = readFileSync(`/proc/${id}/cmdline`, 'utf8');
-  return command.startsWith('node') && command.includes('jest');
-};
+/** The process of Jest itself. Never a guess: a signal to process 0 ends the run of this test, and with it that of everything else. */
+function runnerOf(folder: string): number {
+  const runner = processesOf(folder).find((id) =>
+    readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('jest/bin/jest.js'),
+  );
+  if (runner === undefined) throw new Error(`no process of Jest names ${folder}`);
+  return runner;
+}

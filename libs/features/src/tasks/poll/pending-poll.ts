@@ -10,6 +10,8 @@ export interface PendingPoll extends HeldPoll {
   leave: () => void;
   /** It did not end in its time: what it still says decides nothing. */
   abandoned: boolean;
+  /** Abandons it. Cleared with its end: it would keep the whole poller in memory for a minute more. */
+  limit?: NodeJS.Timeout;
 }
 
 const nothing = (): void => undefined;

@@ -125,7 +125,12 @@ export class ProviderPoller {
   private begin(held: HeldPoll, signal: AbortSignal): PendingPoll {
     const pending = pendingPoll(held, signal);
     this.underWay.add(pending);
-    pending.leave = this.slots.fill(this.ask(pending).finally(() => this.underWay.delete(pending)));
+    pending.leave = this.slots.fill(
+      this.ask(pending).finally(() => {
+        this.underWay.delete(pending);
+        clearTimeout(pending.limit);
+      }),
+    );
     return pending;
   }
 
@@ -146,13 +151,13 @@ export class ProviderPoller {
 
   private leaseSlow(begun: readonly PendingPoll[]): void {
     for (const pending of begun) {
-      if (pending.answered || pending.abandoned) continue;
+      if (pending.answered || pending.abandoned || !this.underWay.has(pending)) continue;
       pending.leased = this.parts.schedule
         .again(pending.poll, this.slowLeaseMs)
         .catch((error: unknown) => log.warn('upstream.lease_failed', { taskId: pending.poll.taskId, error }));
       const allowedMs = this.timeoutMs + (pending.poll.cancelRequested ? this.cancelTimeoutMs : 0);
       const graceMs = allowedMs - POLLING.slowMs + ABANDON_GRACE_MS;
-      setTimeout(() => this.abandon(pending), Math.max(graceMs, 0)).unref();
+      pending.limit = setTimeout(() => this.abandon(pending), Math.max(graceMs, 0)).unref();
     }
   }
 
