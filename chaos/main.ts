@@ -3,7 +3,7 @@
 import 'reflect-metadata';
 import { tmpdir } from 'node:os';
 import { configureLog } from '#platform';
-import { bundleProgram } from './bundle-program.js';
+import { bundleProgram } from '#testing';
 import { PROGRAM } from './fleet.js';
 import { logFileOf, openGround } from './open-ground.js';
 import { packetDropHindrance, runInOwnNetwork } from './packet-drop.js';

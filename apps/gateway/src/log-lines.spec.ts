@@ -162,7 +162,7 @@ describe('The output of a role', () => {
     };
     try {
       for (const role of ['api', 'image-worker', 'video-worker', 'maintenance-worker']) {
-        const process = spawnApp(role, environment);
+        const process = await spawnApp(role, environment);
         await process.waitFor(/process\.started/);
         expect(await process.end('SIGTERM')).toBe(0);
         const lines = process
@@ -175,7 +175,7 @@ describe('The output of a role', () => {
         expect(lines.map(({ event }) => event)).toEqual(
           expect.arrayContaining(['process.started', 'process.stopping', 'process.stopped']),
         );
-        const failing = spawnApp(role, { ...environment, PORT: 'x', LOG_LEVEL: 'loud' });
+        const failing = await spawnApp(role, { ...environment, PORT: 'x', LOG_LEVEL: 'loud' });
         expect(await failing.exited()).toBe(1);
         expect(JSON.parse(failing.output())).toMatchObject({
           level: 'fatal',

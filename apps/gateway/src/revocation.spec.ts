@@ -13,16 +13,15 @@ describe('Revoking a key', () => {
 
   beforeAll(async () => {
     test = await createTestDatabase();
-    replicas = [1, 2].map(() =>
-      spawnApp('api', {
-        ...test.environment,
-        SANDBOX_SELLS: 'true',
-        DATABASE_POOL_SIZE: '3',
-        KEY_PEPPER: 'a-pepper-for-tests-only',
-        ADMIN_TOKEN,
-        PORT: '0',
-      }),
-    );
+    const environment = {
+      ...test.environment,
+      SANDBOX_SELLS: 'true',
+      DATABASE_POOL_SIZE: '3',
+      KEY_PEPPER: 'a-pepper-for-tests-only',
+      ADMIN_TOKEN,
+      PORT: '0',
+    };
+    replicas = await Promise.all([1, 2].map(() => spawnApp('api', environment)));
     const started = await Promise.all(replicas.map((replica) => replica.waitFor(/API on (http:[^\s"]+)/)));
     urls = started.map(([, url]) => url ?? '');
   });

@@ -33,7 +33,7 @@ describeWithRedis('The text upstreams of two API processes', (redisUrl) => {
       ADMIN_TOKEN,
       PORT: '0',
     };
-    replicas = [1, 2].map(() => spawnApp('api', environment));
+    replicas = await Promise.all([1, 2].map(() => spawnApp('api', environment)));
     const started = await Promise.all(replicas.map((replica) => replica.waitFor(/API on (http:[^\s"]+)/)));
     urls = [started[0]?.[1] ?? '', started[1]?.[1] ?? ''];
   });

@@ -1,4 +1,5 @@
 export { atBest, quickestOf } from './at-best.js';
+export { bundleProgram, sharedBundle } from './bundle-program.js';
 export { ControllableClock } from './controllable-clock.js';
 export {
   docxSample,

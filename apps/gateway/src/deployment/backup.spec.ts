@@ -154,7 +154,7 @@ describe('Backup and restore', () => {
       });
       expect(numbers[0]?.next).toBeGreaterThan(numbers[0]?.highest ?? 0n);
 
-      const restored = spawnApp('api', { ...target, PORT: '0' });
+      const restored = await spawnApp('api', { ...target, PORT: '0' });
       const [, url = ''] = await restored.waitFor(/API on (http:[^\s"]+)/);
       const after = await seenBy(url, TEST_KEY);
       await restored.end('SIGTERM');
@@ -174,7 +174,7 @@ describe('Backup and restore', () => {
     ];
     const environment = (dataDirectory: string) => ({ DATA_DIR: dataDirectory, PORT: '0', SANDBOX_IMAGE_MS: '10' });
     const start = async (dataDirectory: string): Promise<[SpawnedProcess, string]> => {
-      const process = spawnApp('gateway', environment(dataDirectory));
+      const process = await spawnApp('gateway', environment(dataDirectory));
       const [, url = ''] = await process.waitFor(/Base URL +(http:\S+)/);
       return [process, url];
     };

@@ -37,7 +37,7 @@ describeWithRedis(
 
     async function start(more: Record<string, string>): Promise<string> {
       if (!sentinel) throw new Error('redis-server with TLS and openssl are needed');
-      const process = spawnApp('gateway', {
+      const process = await spawnApp('gateway', {
         ...database.environment,
         ...more,
         REDIS_URL: sentinel.url,

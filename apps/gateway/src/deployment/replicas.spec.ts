@@ -199,7 +199,7 @@ describeWithRedis('A fleet of replicas over one Redis and one Postgres', (redisU
 
   async function start(app: App): Promise<Member> {
     // Only the API has a load balancer that has to notice.
-    const process = spawnApp(app, { ...environment, DRAIN_SECONDS: app === 'api' ? '2' : '0' });
+    const process = await spawnApp(app, { ...environment, DRAIN_SECONDS: app === 'api' ? '2' : '0' });
     started.push(process);
     const [, url = ''] = await process.waitFor(READY[app]);
     const member = { app, process, url };

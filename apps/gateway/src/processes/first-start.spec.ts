@@ -19,13 +19,13 @@ describe('The first start of a gateway', () => {
   let busyPort: number;
   const running: SpawnedProcess[] = [];
 
-  const start = (environment: Record<string, string>): SpawnedProcess => {
-    const started = spawnApp('gateway', { DATA_DIR: join(folder, 'data'), PORT: '0', ...environment });
+  const start = async (environment: Record<string, string>): Promise<SpawnedProcess> => {
+    const started = await spawnApp('gateway', { DATA_DIR: join(folder, 'data'), PORT: '0', ...environment });
     running.push(started);
     return started;
   };
   const linesOf = async (environment: Record<string, string>): Promise<string[]> => {
-    const started = start(environment);
+    const started = await start(environment);
     expect(await started.exited()).toBe(1);
     return started.output().trim().split('\n');
   };
@@ -95,7 +95,7 @@ describe('The first start of a gateway', () => {
   );
 
   it('shows key and admin token after failed starts, and reports a misspelt variable while it runs', async () => {
-    const gateway = start({ PRT: '4' });
+    const gateway = await start({ PRT: '4' });
     await gateway.waitFor(READY);
     expect(gateway.output()).toMatch(/PRT is set, but the gateway has no such variable; did you mean PORT\?/);
     const [key] = await gateway.waitFor(KEY);
@@ -123,7 +123,7 @@ describe('The first start of a gateway', () => {
     const offline = spawnScript(['scripts/new-key.mjs'], environment);
     expect(await offline.exited()).toBe(0);
     const [offlineKey = ''] = KEY.exec(offline.output()) ?? [];
-    const again = start({});
+    const again = await start({});
     await again.waitFor(READY);
     expect(again.output()).toContain('lost it? npm run new-key');
     const [, secondUrl = ''] = await again.waitFor(/Base URL +(\S+)/);
@@ -134,10 +134,10 @@ describe('The first start of a gateway', () => {
 
   it('shows the admin token when it is stored, so that not even a crash loses it', async () => {
     const DATA_DIR = join(folder, 'crashed');
-    const crashed = start({ DATA_DIR });
+    const crashed = await start({ DATA_DIR });
     const [token] = await crashed.waitFor(/admin-[\w-]{32}/);
     await crashed.end('SIGKILL');
-    const again = start({ DATA_DIR });
+    const again = await start({ DATA_DIR });
     const [, url = ''] = await again.waitFor(/Base URL +(\S+)/);
     await again.waitFor(READY);
     const answer = await fetch(`${url}/admin/v1/accounts`, { headers: { authorization: `Bearer ${token}` } });

@@ -9,7 +9,7 @@ import { ReconciliationService } from '#features';
 import { Database } from '#platform';
 import { FILE_CRASH_POINTS } from '#runtime';
 import { eventually, PATIENT_WITH_POSTGRES, uniqueRedisPrefix } from '#testing';
-import { type SpawnedProcess, spawnScript } from '../testing/spawned-process.js';
+import { type SpawnedProcess, spawnProgram } from '../testing/spawned-process.js';
 import { createGatewayPlace, type GatewayPlace, TEST_KEY } from '../testing/test-gateway.js';
 import { FakeTextVendor } from '../testing/text-vendor/fake-text-vendor.js';
 
@@ -71,7 +71,7 @@ describe('Killed processes (SIGKILL)', () => {
     await database.query({ text: 'update request_hold set expires_at = now()' });
     await database.query({ text: 'update file_index set due_at = now()' });
     await database.query({ text: `update uploaded_file set expires_at = now() where state = 'uploading'` });
-    gateway = spawnScript(['dist/apps/gateway/src/testing/dying-gateway.js'], { ...environment, DIE_AT: dieAt });
+    gateway = await spawnProgram('dist/apps/gateway/src/testing/dying-gateway.js', { ...environment, DIE_AT: dieAt });
     const [, port] = await gateway.waitFor(/API on http:\/\/127\.0\.0\.1:(\d+) is ready/);
     baseUrl = `http://127.0.0.1:${port}`;
     return new OpenAI({ apiKey: TEST_KEY, baseURL: `${baseUrl}/v1`, maxRetries: 0 });

@@ -53,10 +53,13 @@ describe('A start without Postgres', () => {
     ...ROLES.map((role) => [role, () => spawnApp(role, environment)] as const),
     ...SCRIPTS.map(
       ([script, ...options]) =>
-        [script, () => spawnScript([script, ...options.map((name) => join(folder, name))], environment)] as const,
+        [
+          script,
+          () => Promise.resolve(spawnScript([script, ...options.map((name) => join(folder, name))], environment)),
+        ] as const,
     ),
   ])('%s waits with one line a second, and then exits with one line', async (name, spawn) => {
-    const started = spawn();
+    const started = await spawn();
     expect(await started.exited()).toBe(1);
     const lines = started.output().trim().split('\n');
     // Scripts are started by people, processes have a log.
@@ -81,8 +84,8 @@ describe('The gateway as one process, nothing set but its folder and port', () =
   let baseUrl: string;
   const running: SpawnedProcess[] = [];
 
-  const start = (more: Record<string, string> = {}): SpawnedProcess => {
-    const started = spawnApp('gateway', { ...environment, ...more });
+  const start = async (more: Record<string, string> = {}): Promise<SpawnedProcess> => {
+    const started = await spawnApp('gateway', { ...environment, ...more });
     running.push(started);
     return started;
   };
@@ -99,14 +102,14 @@ describe('The gateway as one process, nothing set but its folder and port', () =
   });
 
   it('prints its address, a key that works, and keeps tasks and files across a stop', async () => {
-    gateway = start();
+    gateway = await start();
     const [key = ''] = await gateway.waitFor(/sk-gw-[\w-]+/);
     await gateway.waitFor(/Ctrl-C stops it/);
     const taskId = await submit(baseUrl, key, IMAGE);
     const first = await poll(baseUrl, key, taskId);
     expect(await gateway.end('SIGTERM')).toBe(0);
 
-    gateway = start({ GATEWAY_API_KEY: KEY });
+    gateway = await start({ GATEWAY_API_KEY: KEY });
     await gateway.waitFor(/Ctrl-C stops it/);
     expect(gateway.output()).not.toContain(KEY);
     expect(gateway.output()).toContain('GATEWAY_API_KEY (');
@@ -117,13 +120,13 @@ describe('The gateway as one process, nothing set but its folder and port', () =
   });
 
   it('names the process that uses the folder when it is started on it a second time, and exits', async () => {
-    const second = start({ PORT: '0' });
+    const second = await start({ PORT: '0' });
     expect(await second.exited()).toBe(1);
     expect(second.output()).toContain(`DATA_DIR is in use by process ${gateway.child.pid}`);
   });
 
   it('reports a taken port in one line, and leaves no database running', async () => {
-    const other = start({ DATA_DIR: join(folder, 'other') });
+    const other = await start({ DATA_DIR: join(folder, 'other') });
     expect(await other.exited()).toBe(1);
     expect(other.output()).toMatch(
       /^PORT is already in use: choose another with PORT=..., or stop what listens on \d+\.\n$/,
@@ -132,7 +135,7 @@ describe('The gateway as one process, nothing set but its folder and port', () =
   });
 
   it('names every wrong variable, one line each', async () => {
-    const wrong = start({ PORT: 'web', SHUTDOWN_GRACE_SECONDS: '-1', REDIS_URL: 'http://x' });
+    const wrong = await start({ PORT: 'web', SHUTDOWN_GRACE_SECONDS: '-1', REDIS_URL: 'http://x' });
     expect(await wrong.exited()).toBe(1);
     const lines = wrong.output().trim().split('\n');
     expect(lines.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
@@ -144,7 +147,7 @@ describe('The gateway as one process, nothing set but its folder and port', () =
 
   it('reports a read-only folder in one line', async () => {
     await writeFile(join(folder, 'a-file'), '');
-    const unwritable = start({ DATA_DIR: join(folder, 'a-file', 'data'), PORT: '0' });
+    const unwritable = await start({ DATA_DIR: join(folder, 'a-file', 'data'), PORT: '0' });
     expect(await unwritable.exited()).toBe(1);
     expect(unwritable.output().trim().split('\n')).toHaveLength(1);
     expect(unwritable.output()).toContain('DATA_DIR');
@@ -157,7 +160,7 @@ describe('The gateway as one process, nothing set but its folder and port', () =
       return data.status === 'in_progress';
     });
     await gateway.end('SIGKILL');
-    gateway = start({ GATEWAY_API_KEY: KEY });
+    gateway = await start({ GATEWAY_API_KEY: KEY });
     await gateway.waitFor(/Ctrl-C stops it/);
     expect(await poll(baseUrl, KEY, taskId)).toMatchObject({ status: 'completed', usage: { amount: '0.035000' } });
   });
@@ -165,7 +168,7 @@ describe('The gateway as one process, nothing set but its folder and port', () =
   it('stops cleanly at Ctrl-C while a task runs, which continues after the next start', async () => {
     const taskId = await submit(baseUrl, KEY, { ...IMAGE, prompt: '[sandbox:delay=2500]' });
     expect(await gateway.end('SIGINT')).toBe(0);
-    gateway = start({ GATEWAY_API_KEY: KEY });
+    gateway = await start({ GATEWAY_API_KEY: KEY });
     await gateway.waitFor(/Ctrl-C stops it/);
     expect(await poll(baseUrl, KEY, taskId)).toMatchObject({ status: 'completed' });
   });

@@ -42,8 +42,8 @@ function survivesKills(redisUrl?: string): void {
   });
 
   it('completes and charges every task once although its worker is killed repeatedly', async () => {
-    const start = (): SpawnedProcess => spawnApp('image-worker', workerEnvironment(gateway));
-    worker = start();
+    const start = (): Promise<SpawnedProcess> => spawnApp('image-worker', workerEnvironment(gateway));
+    worker = await start();
     const taskIds = await Promise.all(
       Array.from({ length: TASKS }, (_, index) =>
         gateway.submit('/v1/images/generations', { model: 'eta-image-2.0', prompt: `image ${index}` }),
@@ -54,7 +54,7 @@ function survivesKills(redisUrl?: string): void {
       await worker.waitFor(/waiting for image tasks/);
       await new Promise((resolve) => setTimeout(resolve, delayMs));
       await worker.end('SIGKILL');
-      worker = start();
+      worker = await start();
     }
     const tasks = await Promise.all(taskIds.map((taskId) => gateway.waitForTask(taskId, 50_000)));
     expect(tasks.map(({ status }) => status)).toEqual(taskIds.map(() => 'completed'));

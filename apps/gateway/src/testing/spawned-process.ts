@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { eventually, noteProcess } from '#testing';
+import { eventually, noteProcess, sharedBundle } from '#testing';
 import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 
@@ -24,9 +24,13 @@ function keepLog(output: string): void {
   if (file) appendFileSync(file, output.replaceAll(/^(?!\{).*\n?/gm, ''));
 }
 
-/** Starts `apps/<app>`; only the given variables and PATH are set. */
-export const spawnApp = (app: string, environment: Record<string, string>): SpawnedProcess =>
-  spawnScript([`dist/apps/${app}/src/main.js`], environment);
+/** Starts `apps/<app>`, bundled; only the given variables and PATH are set. */
+export const spawnApp = (app: string, environment: Record<string, string>): Promise<SpawnedProcess> =>
+  spawnProgram(`dist/apps/${app}/src/main.js`, environment);
+
+/** Starts a built program, bundled; only the given variables and PATH are set. */
+export const spawnProgram = async (program: string, environment: Record<string, string>): Promise<SpawnedProcess> =>
+  spawnScript([await sharedBundle(program)], environment);
 
 /** Starts a script with its arguments, in a folder; only the given variables and PATH are set. */
 export function spawnScript(
