@@ -6,18 +6,26 @@
 /** Folders of suites that wait for machines, processes and outages: `npm test` leaves them out, `npm run test:all` does not. */
 export const LONG_FOLDERS = [
   'apps/console/test/pages',
-  'apps/gateway/src/deployment',
-  'apps/gateway/src/outages',
-  'apps/gateway/src/processes',
+  'tests/deployment',
+  'tests/outages',
+  'tests/processes',
   'attacks',
   'chaos',
   'fuzz',
+  'tests/faults',
 ];
 
 /** How every test is run, whichever are chosen. */
 export const shared = {
   runner: 'jest-light-runner',
-  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/attacks', '<rootDir>/chaos', '<rootDir>/fuzz'],
+  roots: [
+    '<rootDir>/apps',
+    '<rootDir>/libs',
+    '<rootDir>/tests',
+    '<rootDir>/attacks',
+    '<rootDir>/chaos',
+    '<rootDir>/fuzz',
+  ],
   testMatch: ['**/*.spec.ts'],
   testSequencer: '<rootDir>/libs/testing/src/long-suites-first.mjs',
   setupFilesAfterEnv: ['<rootDir>/libs/testing/src/time-limits.mjs', '<rootDir>/libs/testing/src/log-capture.mjs'],

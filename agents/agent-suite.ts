@@ -1,4 +1,4 @@
-import { startTextGateway, type TextGateway } from '../apps/gateway/src/testing/text-vendor/text-gateway.js';
+import { startTextGateway, type TextGateway } from '../tests/harness/text-vendor/text-gateway.js';
 import { type Agent, LIMIT_MS, session, type SetUp } from './agent.js';
 import { itGoesOn, type Resumption } from './going-on.js';
 import { type AgentPackage, describeWithCli } from './install-cli.js';

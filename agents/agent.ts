@@ -1,4 +1,4 @@
-import type { TextGateway, Upstream } from '../apps/gateway/src/testing/text-vendor/text-gateway.js';
+import type { TextGateway, Upstream } from '../tests/harness/text-vendor/text-gateway.js';
 import { type AgentPlace, type AgentRun, makePlace, runCli } from './run-cli.js';
 import type { Steps } from './scripted-session.js';
 

@@ -1,5 +1,5 @@
-import { FakeTextVendor } from '../apps/gateway/src/testing/text-vendor/fake-text-vendor.js';
-import { MODEL_OVER, startTextGateway, type Upstream } from '../apps/gateway/src/testing/text-vendor/text-gateway.js';
+import { FakeTextVendor } from '../tests/harness/text-vendor/fake-text-vendor.js';
+import { MODEL_OVER, startTextGateway, type Upstream } from '../tests/harness/text-vendor/text-gateway.js';
 import { type Agent, LIMIT_MS, session } from './agent.js';
 import { LAST_WORDS, scriptedSession } from './scripted-session.js';
 

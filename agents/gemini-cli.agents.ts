@@ -1,4 +1,4 @@
-import { MODEL_OVER } from '../apps/gateway/src/testing/text-vendor/text-gateway.js';
+import { MODEL_OVER } from '../tests/harness/text-vendor/text-gateway.js';
 import type { SetUp } from './agent.js';
 import { describeAgent, itEndsOverSandbox, itLivesLong } from './agent-suite.js';
 import { itIsCutOff } from './cut-off.js';

@@ -1,4 +1,4 @@
-import type { Upstream } from '../apps/gateway/src/testing/text-vendor/text-gateway.js';
+import type { Upstream } from '../tests/harness/text-vendor/text-gateway.js';
 import { eventually } from '#testing';
 import { type Agent, LIMIT_MS, runIn, session } from './agent.js';
 import { makePlace } from './run-cli.js';

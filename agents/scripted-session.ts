@@ -1,4 +1,4 @@
-import type { VendorRequest, VendorWords } from '../apps/gateway/src/testing/text-vendor/vendor-script.js';
+import type { VendorRequest, VendorWords } from '../tests/harness/text-vendor/vendor-script.js';
 
 /** One call that the vendor makes of the agent's tools. */
 export interface Step {

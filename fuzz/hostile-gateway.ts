@@ -1,8 +1,8 @@
 import type { Sender } from './targets.js';
 import type { Environment } from '#platform';
-import { type AdminGateway, startAdminGateway } from '../apps/gateway/src/testing/admin-gateway.js';
-import { consoleClient, OWN_PAGE } from '../apps/gateway/src/testing/console-client.js';
-import type { TestGateway, TestGatewayOptions } from '../apps/gateway/src/testing/test-gateway.js';
+import { type AdminGateway, startAdminGateway } from '../tests/harness/admin-gateway.js';
+import { consoleClient, OWN_PAGE } from '../tests/harness/console-client.js';
+import type { TestGateway, TestGatewayOptions } from '../tests/harness/test-gateway.js';
 
 const ACCOUNTS = 4;
 

@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage, request as httpRequest } from 'node
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { parentPort } from 'node:worker_threads';
-import { wholeChat } from '../apps/gateway/src/testing/text-vendor/chat-vendor.js';
-import { wholeGemini } from '../apps/gateway/src/testing/text-vendor/gemini-vendor.js';
-import { wholeMessage } from '../apps/gateway/src/testing/text-vendor/messages-vendor.js';
-import { wholeResponse } from '../apps/gateway/src/testing/text-vendor/responses-vendor.js';
+import { wholeChat } from '../tests/harness/text-vendor/chat-vendor.js';
+import { wholeGemini } from '../tests/harness/text-vendor/gemini-vendor.js';
+import { wholeMessage } from '../tests/harness/text-vendor/messages-vendor.js';
+import { wholeResponse } from '../tests/harness/text-vendor/responses-vendor.js';
 import { LARGE_CASES } from './large-cases.js';
 import type { FollowingRequest, LargeCase } from './large-requests.js';
 

@@ -1,4 +1,4 @@
-import type { TestGateway } from '../apps/gateway/src/testing/test-gateway.js';
+import type { TestGateway } from '../tests/harness/test-gateway.js';
 
 /** Event streams, which have no end, and a page that sends on. */
 const NO_JSON = /\/(events|callback)$/;

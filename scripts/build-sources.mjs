@@ -19,7 +19,7 @@ const STAMP = 'dist/.built';
  */
 export async function buildSources({ forImage = false } = {}) {
   const settings = JSON.stringify({ forImage, version, swc: readFileSync('.swcrc', 'utf8') });
-  const folders = ['apps', 'libs', 'chaos'];
+  const folders = ['apps', 'libs', 'chaos', 'tests'];
   if (!existsSync(STAMP) || readFileSync(STAMP, 'utf8') !== settings) {
     for (const folder of folders) rmSync(join('dist', folder), { recursive: true, force: true });
     mkdirSync('dist', { recursive: true });

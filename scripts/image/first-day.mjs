@@ -1,4 +1,4 @@
-// The stranger's first day (apps/gateway/src/deployment/testing/day-one) from the built image, with the commands and the
+// The stranger's first day (tests/deployment/testing/day-one) from the built image, with the commands and the
 // environment of docker-compose.yml and .env, behind its load balancer; and the upgrade of what the first release left.
 // Started by scripts/test-image.mjs in a network namespace of its own.
 import { after, before, describe, it } from 'node:test';
@@ -7,7 +7,7 @@ import { ComposePlace } from './compose-place.mjs';
 
 // The steps are those of a test that Jest runs.
 globalThis.expect = expect;
-const DAY_ONE = '../../apps/gateway/src/deployment/testing/day-one';
+const DAY_ONE = '../../tests/deployment/testing/day-one';
 const { Installation, ROLES } = await import(`${DAY_ONE}/installation.ts`);
 const { operatingSteps } = await import(`${DAY_ONE}/operating-steps.ts`);
 const { sellingSteps } = await import(`${DAY_ONE}/selling-steps.ts`);

@@ -5,7 +5,7 @@ import { placeOf, walk } from './sources.mjs';
 
 const SPEC = /\.spec\.ts$/;
 const TEST_CODE =
-  /\.spec\.ts$|\/testing\/|^libs\/testing\/|^apps\/console\/test\/|^(agents|attacks|bench|chaos|fuzz|scripts)\//;
+  /\.spec\.ts$|\/testing\/|^libs\/testing\/|^apps\/console\/test\/|^(agents|attacks|bench|chaos|fuzz|scripts|tests)\//;
 /** Where routes and their descriptions stand. */
 const ROUTES = /^apps\/[\w-]+\/src\/routes\/|\.openapi\.ts$/;
 /** What puts answers into the envelope. */

@@ -7,7 +7,7 @@ const CODE_BLOCK = /^([ ]*)```.*?^\1```/gms;
 const LINK = /\]\(([^()\s]+)\)/g;
 const HEADING = /^#+ (.*)$/gm;
 /** A path in backticks that begins with one of our folders; those with placeholders are patterns, not paths. */
-const NAMED_PATH = /`((?:apps|agents|attacks|bench|chaos|deploy|docs|fuzz|libs|prisma|scripts)\/[\w./@-]+)`/g;
+const NAMED_PATH = /`((?:apps|agents|attacks|bench|chaos|deploy|docs|fuzz|libs|prisma|scripts|tests)\/[\w./@-]+)`/g;
 /** Pages that say what was true on their day: files that they name may be gone. */
 const HISTORY = /^(CHANGELOG\.md|docs\/decisions\/.*)$/;
 

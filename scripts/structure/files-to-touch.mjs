@@ -5,7 +5,7 @@ import ts from 'typescript';
 import { walk } from './sources.mjs';
 
 const TEST_CODE =
-  /\.spec\.ts$|\/testing\/|^libs\/testing\/|^apps\/console\/|^(agents|attacks|bench|chaos|fuzz|scripts)\/|\.mjs$/;
+  /\.spec\.ts$|\/testing\/|^libs\/testing\/|^apps\/console\/|^(agents|attacks|bench|chaos|fuzz|scripts|tests)\/|\.mjs$/;
 const CATALOG = 'libs/contracts/src/catalog/';
 const FAMILY = /^libs\/contracts\/src\/catalog\/(video|image)-families\/[\w.-]+\.ts$/;
 const VENDORS = 'libs/providers/src/media/';

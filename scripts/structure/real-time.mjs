@@ -7,13 +7,13 @@ const waits = (count, because) => ({ count, because });
 export const REAL_TIME = {
   'apps/api/src/http/hostile-clients.spec.ts': waits(1, 'a client leaves after a second if it is not sent away'),
   'apps/api/src/http/idempotency.spec.ts': waits(1, 'a request more would be one too many for the limit under test'),
-  'apps/gateway/src/deployment/replicas.spec.ts': waits(2, 'the pace of customers and of a balancer'),
-  'apps/gateway/src/text/slow-upstreams.spec.ts': waits(1, 'what came before the silence is on its way'),
-  'apps/gateway/src/upstreams.spec.ts': waits(
+  'tests/deployment/replicas.spec.ts': waits(2, 'the pace of customers and of a balancer'),
+  'tests/faults/slow-upstreams.spec.ts': waits(1, 'what came before the silence is on its way'),
+  'tests/operations/upstreams.spec.ts': waits(
     1,
     'within a second both replicas know, and not before its end it is over',
   ),
-  'apps/gateway/src/processes/worker-crash.spec.ts': waits(1, 'the moments at which a worker is killed'),
+  'tests/processes/worker-crash.spec.ts': waits(1, 'the moments at which a worker is killed'),
   'chaos/vendor/chaos-vendor.ts': waits(2, 'a vendor whose call lasts, and one that stalls'),
   'chaos/fleet.ts': waits(1, 'a process that cannot start is not started in a busy loop'),
   'chaos/load.ts': waits(1, 'the pace of customers'),

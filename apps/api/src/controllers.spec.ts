@@ -1,7 +1,7 @@
 import { KEY_SCOPES } from '#features';
 import type { JsonObject } from '#contracts';
 import { Controller, Get } from '@nestjs/common';
-import { startTestGateway, type TestGateway } from '../../gateway/src/testing/test-gateway.js';
+import { startTestGateway, type TestGateway } from '../../../tests/harness/test-gateway.js';
 import { CONTROLLERS } from './controllers.js';
 import { type DeclaredRoute, declaredRoutes } from './http/declared-routes.js';
 import { isTextStyle } from './http/request-style.js';

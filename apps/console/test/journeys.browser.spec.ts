@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { describeWithBrowser, eventually } from '#testing';
-import { consoleClient } from '../../gateway/src/testing/console-client.js';
-import { type ConsoleLinks, consoleLinks } from '../../gateway/src/testing/console-link.js';
-import { startTestGateway, type TestGateway } from '../../gateway/src/testing/test-gateway.js';
+import { consoleClient } from '../../../tests/harness/console-client.js';
+import { type ConsoleLinks, consoleLinks } from '../../../tests/harness/console-link.js';
+import { startTestGateway, type TestGateway } from '../../../tests/harness/test-gateway.js';
 import { enter, expectNoComplaint, loaded, openConsole, violations, type Watched } from './open-console.js';
 
 const ADMIN_TOKEN = 'admin-token-for-tests';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Locator, Page, Request, Route } from 'playwright-core';
 import { eventually } from '#testing';
-import type { ConsoleClient } from '../../gateway/src/testing/console-client.js';
+import type { ConsoleClient } from '../../../tests/harness/console-client.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { startBenchServices } from '../../../bench/services.js';
-import { consoleLinks } from '../../gateway/src/testing/console-link.js';
-import { startTestGateway, type TestGateway } from '../../gateway/src/testing/test-gateway.js';
+import { consoleLinks } from '../../../tests/harness/console-link.js';
+import { startTestGateway, type TestGateway } from '../../../tests/harness/test-gateway.js';
 import { dress, enter, loaded, openConsole } from './open-console.js';
 
 const FOLDER = 'docs/images';

@@ -1,6 +1,6 @@
 import { CONSOLE_ACCESS, type ConsoleApi, type ConsoleRole } from '#contracts';
-import { type ConsoleClient, consoleClient, OWN_PAGE } from '../../../gateway/src/testing/console-client.js';
-import { startTestGateway, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { type ConsoleClient, consoleClient, OWN_PAGE } from '../../../../tests/harness/console-client.js';
+import { startTestGateway, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 
 const ADMIN_TOKEN = 'an-admin-token-for-tests';
 const VIEWER_TOKEN = 'a-viewer-token-for-tests';

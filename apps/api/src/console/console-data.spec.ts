@@ -1,7 +1,7 @@
 import { MODEL_IDS, parseMicros } from '#contracts';
 import { eventually } from '#testing';
-import { type ConsoleClient, consoleClient, OWN_PAGE } from '../../../gateway/src/testing/console-client.js';
-import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { type ConsoleClient, consoleClient, OWN_PAGE } from '../../../../tests/harness/console-client.js';
+import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 import { createApi } from '../create-api.js';
 import { consoleLink } from '../seed.js';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { type Micros, parseMicros } from '#contracts';
 import { RequestLedger } from '#features';
-import { type ConsoleClient, consoleClient } from '../../../gateway/src/testing/console-client.js';
-import { consoleLinks } from '../../../gateway/src/testing/console-link.js';
-import { startTestGateway, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { type ConsoleClient, consoleClient } from '../../../../tests/harness/console-client.js';
+import { consoleLinks } from '../../../../tests/harness/console-link.js';
+import { startTestGateway, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 
 const CHARGES = 1_000;
 const AT_ONCE = 100;

@@ -1,7 +1,7 @@
 import { CONSOLE_ACCESS, type ConsoleApi, permissionsOf } from '#contracts';
-import { type ConsoleClient, consoleClient } from '../../../gateway/src/testing/console-client.js';
-import { consoleLinks } from '../../../gateway/src/testing/console-link.js';
-import { startTestGateway, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { type ConsoleClient, consoleClient } from '../../../../tests/harness/console-client.js';
+import { consoleLinks } from '../../../../tests/harness/console-link.js';
+import { startTestGateway, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 
 /** What an owner may call, but for the person's own settings and the list of models, which need no account. */
 const ROUTES = (Object.keys(CONSOLE_ACCESS) as (keyof ConsoleApi)[]).filter((route) => {

@@ -6,8 +6,8 @@ import { InvitationsService, OneTimeLinks, PeopleService, SessionsModule } from 
 import { eventually, untilBlocked } from '#testing';
 import { createApi } from '../create-api.js';
 import { consoleLink } from '../seed.js';
-import { type ConsoleClient, consoleClient, OWN_PAGE } from '../../../gateway/src/testing/console-client.js';
-import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { type ConsoleClient, consoleClient, OWN_PAGE } from '../../../../tests/harness/console-client.js';
+import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 
 const ADMIN_TOKEN = 'an-admin-token-for-tests';
 const PASSWORD = 'correct horse battery';

@@ -1,5 +1,5 @@
 import { configureLog } from '#platform';
-import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 
 describe('The log of refused and failed requests', () => {
   let gateway: TestGateway;

@@ -4,8 +4,8 @@ import { eventually } from '#testing';
 import { CONTROLLERS } from '../controllers.js';
 import { declaredRoutes } from './declared-routes.js';
 import { CONSOLE_API } from '../console/console-gate.js';
-import { consoleClient, OWN_PAGE } from '../../../gateway/src/testing/console-client.js';
-import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { consoleClient, OWN_PAGE } from '../../../../tests/harness/console-client.js';
+import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 const TEXT = { model: 'vendor-5', input: 'Say something about lighthouses.' };

@@ -1,4 +1,4 @@
-import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 
 const ADMIN = { authorization: 'Bearer admin-token-for-tests' };
 

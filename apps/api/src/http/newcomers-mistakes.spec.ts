@@ -1,5 +1,5 @@
 import { WHERE_TEXT_IS } from '#contracts';
-import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 
 /** What people send before reading the guide; each error must say what to send instead. */
 describe('A request with a typical mistake', () => {

@@ -1,5 +1,5 @@
 import { eventually } from '#testing';
-import { startTestGateway, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { startTestGateway, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 const PATHS = {

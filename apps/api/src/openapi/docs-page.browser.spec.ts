@@ -1,6 +1,6 @@
 import { describeWithBrowser } from '#testing';
 import type { Browser } from 'playwright-core';
-import { startTestGateway, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { startTestGateway, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 
 describeWithBrowser('The documentation page in Chromium', (startBrowser) => {
   let gateway: TestGateway;

@@ -5,7 +5,7 @@ import { ModulesContainer } from '@nestjs/core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Express } from 'express';
 import { Client } from 'undici';
-import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 import { createApi } from '../create-api.js';
 import { openapiDocument } from './openapi-document.js';
 

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { describeWithBrowser, eventually } from '#testing';
-import { type ConsoleLinks, consoleLinks } from '../../../gateway/src/testing/console-link.js';
-import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { type ConsoleLinks, consoleLinks } from '../../../../tests/harness/console-link.js';
+import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 import { refusal, enter, loaded, openConsole, playedWidth, tabTo, violations, type Watched } from '../open-console.js';
 
 const IMAGES = '/v1/images/generations';

@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, Route } from 'playwright-core';
 import { describeWithBrowser, eventually, quickestOf } from '#testing';
-import { consoleClient } from '../../../gateway/src/testing/console-client.js';
-import { type ConsoleLinks, consoleLinks } from '../../../gateway/src/testing/console-link.js';
-import { startTestGateway, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { consoleClient } from '../../../../tests/harness/console-client.js';
+import { type ConsoleLinks, consoleLinks } from '../../../../tests/harness/console-link.js';
+import { startTestGateway, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 import { heapAfterPages, keyToPaintMs, largestPaintMs, walk } from './bars.js';
 import { hostile } from './hostile-answers.js';
 import {

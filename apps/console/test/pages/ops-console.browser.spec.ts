@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { describeWithBrowser } from '#testing';
-import { startTestGateway, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { startTestGateway, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 
 const TOKENS = { admin: 'admin-token-for-tests', viewer: 'viewer-token-for-tests' } as const;
 const IMAGES = '/v1/images/generations';

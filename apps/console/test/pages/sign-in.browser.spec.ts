@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { describeWithBrowser } from '#testing';
-import { consoleClient } from '../../../gateway/src/testing/console-client.js';
-import { type ConsoleLinks, consoleLinks } from '../../../gateway/src/testing/console-link.js';
-import { startTestGateway, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { consoleClient } from '../../../../tests/harness/console-client.js';
+import { type ConsoleLinks, consoleLinks } from '../../../../tests/harness/console-link.js';
+import { startTestGateway, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 import { openIdentityProvider, type TestIdentityProvider } from './identity-provider.js';
 import { enter, loaded, openConsole, type Watched } from '../open-console.js';
 

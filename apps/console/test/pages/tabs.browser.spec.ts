@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { describeWithBrowser, eventually } from '#testing';
-import { consoleClient } from '../../../gateway/src/testing/console-client.js';
-import { type ConsoleLinks, consoleLinks } from '../../../gateway/src/testing/console-link.js';
-import { startTestGateway, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { consoleClient } from '../../../../tests/harness/console-client.js';
+import { type ConsoleLinks, consoleLinks } from '../../../../tests/harness/console-link.js';
+import { startTestGateway, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 import { enter, expectNoComplaint, loaded, openConsole, type Watched } from '../open-console.js';
 
 const ADMIN_TOKEN = 'admin-token-for-tests';

@@ -1,5 +1,5 @@
-import { startAdminGateway, type AdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
-import type { TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
+import { startAdminGateway, type AdminGateway } from '../../../../../tests/harness/admin-gateway.js';
+import type { TestGateway } from '../../../../../tests/harness/test-gateway.js';
 
 const KEY = 'sk-of-an-upstream-0123456789';
 const IMAGES = '/v1/images/generations';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { formatMicros, parseMicros, type TaskView } from '#contracts';
 import { eventually } from '#testing';
 import { FakeVendor, FakeXaiImage } from '#vendor-fakes';
-import { type AdminGateway, startAdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
+import { type AdminGateway, startAdminGateway } from '../../../../../tests/harness/admin-gateway.js';
 
 const KEY = 'key-of-the-vendor-0123456789-wxyz';
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '#testing';
-import { startAdminGateway, type AdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
-import { TEST_KEY } from '../../../../gateway/src/testing/test-gateway.js';
-import { FakeTextVendor } from '../../../../gateway/src/testing/text-vendor/fake-text-vendor.js';
+import { startAdminGateway, type AdminGateway } from '../../../../../tests/harness/admin-gateway.js';
+import { TEST_KEY } from '../../../../../tests/harness/test-gateway.js';
+import { FakeTextVendor } from '../../../../../tests/harness/text-vendor/fake-text-vendor.js';
 
 const KEY = 'sk-of-the-vendor-0123456789-wxyz';
 const MODEL = 'vendor-5';

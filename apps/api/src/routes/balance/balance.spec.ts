@@ -1,4 +1,4 @@
-import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
+import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../../tests/harness/test-gateway.js';
 
 const PATHS = ['/v1/user/balance', '/user/balance'];
 const KEY = { authorization: `Bearer ${TEST_KEY}` };

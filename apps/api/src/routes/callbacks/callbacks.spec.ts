@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { eventually } from '#testing';
-import { startTestGateway, type TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
+import { startTestGateway, type TestGateway } from '../../../../../tests/harness/test-gateway.js';
 
 /** A vendor that accepts orders, never finishes them, and records its callback addresses. */
 class Vendor {

@@ -1,6 +1,6 @@
 import { eventually } from '#testing';
-import { startAdminGateway, type AdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
-import type { TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
+import { startAdminGateway, type AdminGateway } from '../../../../../tests/harness/admin-gateway.js';
+import type { TestGateway } from '../../../../../tests/harness/test-gateway.js';
 
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 

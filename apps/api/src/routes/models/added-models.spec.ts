@@ -1,5 +1,5 @@
-import { type AdminGateway, startAdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
-import type { TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
+import { type AdminGateway, startAdminGateway } from '../../../../../tests/harness/admin-gateway.js';
+import type { TestGateway } from '../../../../../tests/harness/test-gateway.js';
 import type { ModelView } from './model-view.js';
 
 describe('A text model that an operator adds', () => {

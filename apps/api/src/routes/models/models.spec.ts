@@ -1,5 +1,5 @@
 import { MODEL_IDS, type ModelId } from '#contracts';
-import { startTestGateway, type TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
+import { startTestGateway, type TestGateway } from '../../../../../tests/harness/test-gateway.js';
 import type { QuoteView } from '../quote/quotes.js';
 import type { ModelView } from './model-view.js';
 

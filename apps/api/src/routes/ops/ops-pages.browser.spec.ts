@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { describeWithBrowser, eventually } from '#testing';
-import { startTestGateway, type TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
+import { startTestGateway, type TestGateway } from '../../../../../tests/harness/test-gateway.js';
 
 const ADMIN = 'admin-token-for-tests';
 /** Many times what a step of the browser takes. */

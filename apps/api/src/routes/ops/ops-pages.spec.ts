@@ -1,4 +1,4 @@
-import { startTestGateway, type TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
+import { startTestGateway, type TestGateway } from '../../../../../tests/harness/test-gateway.js';
 
 const ADMIN = 'admin-token-for-tests';
 const VIEWER = 'viewer-token-for-tests';

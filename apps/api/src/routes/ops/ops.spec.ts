@@ -1,5 +1,5 @@
 import { eventually } from '#testing';
-import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
+import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../../tests/harness/test-gateway.js';
 
 /** How many requests a page of metrics counts under these labels; the counters are the process's, not the gateway's. */
 function requestsOn(page: string, labels: string): number {

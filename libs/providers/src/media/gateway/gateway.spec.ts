@@ -12,7 +12,7 @@ const failsWith = (code: string) => says({ status: 'failed', result: null, error
 mediaUpstreamContract({
   codec: gatewayCodec,
   fake: () => new FakeGateway(),
-  judge: { none: 'our own product: apps/gateway/src/gateway-upstream.spec.ts' },
+  judge: { none: 'our own product: tests/media/gateway-upstream.spec.ts' },
   order: ORDER,
   alwaysSent: {},
   elsewhere: {

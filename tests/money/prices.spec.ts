@@ -1,0 +1,284 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { applyPricesFile, type ImportedPrices, readPricesFile } from '#features';
+import { ConfigError, DatabaseConfig, type Readiness } from '#platform';
+import { type SalesConfig } from '#runtime';
+import { eventually } from '#testing';
+import { applyPrices } from '../../apps/api/src/seed.js';
+import { type AdminGateway, startAdminGateway } from '../harness/admin-gateway.js';
+import { TEST_KEY } from '../harness/test-gateway.js';
+
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
+const MESSAGE = { model: 'vendor-haiku-4-5-20251001', max_tokens: 16, messages: [{ role: 'user', content: 'Hello' }] };
+const VERSION = { 'x-api-key': TEST_KEY, 'vendor-version': '2023-06-01' };
+
+interface Refusal {
+  readonly error: { readonly code?: string; readonly type: string };
+}
+
+const metric = async (api: AdminGateway, name: string): Promise<number> => {
+  const page = await (await fetch(`${api.gateway.baseUrl}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(page)?.[1]);
+};
+
+const readiness = async (api: AdminGateway): Promise<[number, Readiness]> => {
+  const { status, body } = await api.gateway.send<Readiness>('GET', '/readyz');
+  return [status, body];
+};
+
+describe('A gateway with DATABASE_URL and no upstream', () => {
+  let api: AdminGateway;
+  beforeAll(async () => {
+    api = await startAdminGateway({ SANDBOX_SELLS: '' });
+  });
+  afterAll(() => api.gateway.stop());
+
+  it('has no price that the operator did not choose', async () => {
+    expect((await api.admin('GET', '/prices')).body.data).toEqual([]);
+  });
+
+  it('refuses before money is held, without retry, in every style', async () => {
+    const image = await api.gateway.send<Refusal>('POST', '/v1/images/generations', IMAGE);
+    expect([image.status, image.body.error.code]).toEqual([404, 'model_not_available']);
+    const message = await api.gateway.send<Refusal>('POST', '/v1/messages', MESSAGE, VERSION);
+    expect([message.status, message.headers.get('x-should-retry')]).toEqual([404, 'false']);
+    const quote = await api.gateway.send('POST', '/v1/quote', IMAGE);
+    expect(quote.status).toBe(404);
+    const { body } = await api.gateway.send<{ data: object }>('GET', '/v1/user/balance');
+    expect(JSON.stringify(body)).toContain('10000');
+  });
+
+  it('is ready without a price problem', async () => {
+    const [status, { reasons }] = await readiness(api);
+    expect([status, reasons]).toEqual([200, []]);
+    expect([await metric(api, 'gateway_sandbox_selling'), await metric(api, 'gateway_models_without_price')]).toEqual([
+      0, 0,
+    ]);
+  });
+});
+
+describe('A gateway with DATABASE_URL whose sandbox may sell', () => {
+  let api: AdminGateway;
+  beforeAll(async () => {
+    api = await startAdminGateway();
+  });
+  afterAll(() => api.gateway.stop());
+
+  it('reports it in every response, at /readyz and in a metric, and stays ready', async () => {
+    const image = await api.gateway.send('POST', '/v1/images/generations', IMAGE);
+    const text = await api.gateway.send('POST', '/v1/messages', MESSAGE, VERSION);
+    const stream = await api.gateway.send('POST', '/v1/messages', MESSAGE, VERSION);
+    for (const { status, headers } of [image, text, stream])
+      expect([status, headers.get('x-gateway-sandbox')]).toEqual([200, 'true']);
+    const [status, { reasons }] = await readiness(api);
+    expect([status, reasons]).toEqual([200, [expect.stringMatching(/^sandbox: .*sold to customers/)]]);
+    expect(await metric(api, 'gateway_sandbox_selling')).toBe(1);
+  });
+});
+
+describe('A model without a price in force', () => {
+  let api: AdminGateway;
+  beforeAll(async () => {
+    api = await startAdminGateway({ SANDBOX_SELLS: '' });
+    await api.admin('POST', '/upstreams', {
+      id: 'house',
+      protocol: 'sandbox',
+      models: { 'house-writer': 'w', 'vendor-5': 'v' },
+    });
+  });
+  afterAll(() => api.gateway.stop());
+
+  it('is refused without retry, named at /readyz, and counted', async () => {
+    const answer = await api.gateway.send<Refusal>('POST', '/v1/responses', { model: 'vendor-5', input: 'Hello' });
+    expect([answer.status, answer.body.error.code, answer.headers.get('x-should-retry')]).toEqual([
+      404,
+      'model_not_priced',
+      'false',
+    ]);
+    const [status, { reasons }] = await readiness(api);
+    expect([status, reasons]).toEqual([
+      200,
+      ['prices: 2 model(s) on sale have no price in force: vendor-5, house-writer'],
+    ]);
+    expect(await metric(api, 'gateway_models_without_price')).toBe(2);
+  });
+
+  it('is named with what lacks a price when only a part of it does', async () => {
+    const models = { 'beta-2.5-preview': 'beta-2.5-preview' };
+    await api.admin('POST', '/upstreams', { id: 'videos', kind: 'media', protocol: 'sandbox', models });
+    await api.admin('POST', '/prices', { model: 'beta-2.5-preview', unit: 'second', variant: '480p', amount: '0.05' });
+    await api.admin('POST', '/prices', { model: 'vendor-5', unit: 'input_token', amount: '1' });
+    const reasons = await eventually(async () => {
+      const [, view] = await readiness(api);
+      return view.reasons.join().includes('output_token') ? view.reasons : undefined;
+    });
+    const unpriced = 'beta-2.5-preview (720p, 1080p), vendor-5 (output_token), house-writer';
+    expect(reasons).toEqual([`prices: 3 model(s) on sale have no price in force: ${unpriced}`]);
+  });
+});
+
+describe('Example prices', () => {
+  let api: AdminGateway;
+  beforeEach(async () => {
+    api = await startAdminGateway({ SANDBOX_SELLS: '' });
+  });
+  afterEach(() => api.gateway.stop());
+
+  const models = { 'vendor-5': 'theirs' };
+  const vendor = { id: 'vendor', protocol: 'chat', base_url: 'http://127.0.0.1:9/v1', models } as const;
+  /** As a gateway with embedded Postgres does it, whether or not its operator says that the sandbox sells. */
+  const seedAs = (sales: SalesConfig) => {
+    const config = { sales, database: new DatabaseConfig() };
+    return applyPrices({ database: api.gateway.database, config }, [], { fromFile: [vendor] });
+  };
+  const pricedModels = async (): Promise<string[]> => {
+    const { body } = await api.admin<{ model: string }[]>('GET', '/prices');
+    return body.data.map(({ model }) => model);
+  };
+
+  it('are not set for models of configured vendors: those are refused and reported instead', async () => {
+    await seedAs({});
+    const priced = await pricedModels();
+    expect([priced.includes('eta-image-2.0'), priced.includes('vendor-5')]).toEqual([true, false]);
+    await api.admin('POST', '/upstreams', vendor);
+    const answer = await api.gateway.send<Refusal>('POST', '/v1/responses', { model: 'vendor-5', input: 'Hello' });
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'model_not_priced']);
+    const [, { reasons }] = await readiness(api);
+    expect(reasons).toEqual(['prices: 1 model(s) on sale have no price in force: vendor-5']);
+  });
+
+  it('are reported at /readyz and counted for a vendor added later, until an operator sets prices', async () => {
+    await seedAs({ SANDBOX_SELLS: true });
+    await api.admin('POST', '/upstreams', vendor);
+    const reason = 'prices: 1 model(s) of upstreams are sold at example prices that no operator has set: vendor-5';
+    const isReported = async (...reasons: string[]) =>
+      (await readiness(api))[1].reasons.join() === reasons.join() || undefined;
+    await eventually(() => isReported(reason));
+    expect(await metric(api, 'gateway_models_without_price')).toBe(1);
+    for (const unit of ['input_token', 'output_token'])
+      await api.admin('POST', '/prices', { model: 'vendor-5', unit, amount: '1', per_quantity: 1_000_000 });
+    await eventually(() => isReported());
+    expect(await metric(api, 'gateway_models_without_price')).toBe(0);
+  });
+});
+
+describe('Lists of prices', () => {
+  let api: AdminGateway;
+  let folder: string;
+  beforeAll(async () => {
+    api = await startAdminGateway({ SANDBOX_SELLS: '' });
+    folder = await mkdtemp(join(tmpdir(), 'gateway-prices-'));
+  });
+  afterAll(async () => {
+    await api.gateway.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  const file = async (text: string): Promise<string> => {
+    const path = join(folder, 'prices.yaml');
+    await writeFile(path, text);
+    return path;
+  };
+  const problemsOf = async (work: () => unknown): Promise<readonly string[]> => {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof ConfigError) return error.problems.map((problem) => problem.replace(`${folder}/`, ''));
+      throw error;
+    }
+    return [];
+  };
+
+  it('are refused with every mistake, its line and field', async () => {
+    const path = await file(`effective_from: 2026-01-01
+prices:
+  - { model: eta-image-2.0, unit: second, variant: huge, amount: "0.1" }
+  - model: vendor-5
+    unit: input_token
+    amount: -1
+    per_quantity: 0
+    effective_from: soon
+    price: 3
+  - { model: beta-2.5-previev, unit: second, amount: "1" }
+`);
+    expect(await problemsOf(() => readPricesFile(path))).toEqual([
+      'prices.yaml:3: prices[0].unit must be one of image',
+      expect.stringMatching(/^prices\.yaml:3: prices\[0\]\.variant must be one of /),
+      'prices.yaml:9: prices[1].price is not a field here; there are model, unit, variant, amount, per_quantity, effective_from',
+      'prices.yaml:7: prices[1].per_quantity must be a whole number from 1 to 1000000000',
+      'prices.yaml:6: prices[1].amount must be a decimal such as "0.25", not below 0, with at most six places',
+      expect.stringMatching(/^prices\.yaml:8: prices\[1\]\.effective_from must be a day or a moment/),
+      expect.stringMatching(
+        /^prices\.yaml:10: prices\[2\]\.unit must be one of input_token.*unless the model is "beta-2.5-preview"$/,
+      ),
+    ]);
+    expect(await problemsOf(async () => readPricesFile(await file('prices: [')))).toEqual([
+      expect.stringMatching(/^prices\.yaml:\d+: /),
+    ]);
+    expect(await problemsOf(() => readPricesFile(join(folder, 'none.yaml')))).toEqual([
+      expect.stringMatching(/^PRICES_FILE names "none\.yaml", which cannot be read/),
+    ]);
+  });
+
+  it('of a file take effect once, even when applied repeatedly and concurrently, and later ones follow', async () => {
+    const { database } = api.gateway;
+    const apply = async (text: string, times = 1): Promise<void> => {
+      const path = await file(text);
+      await Promise.all(Array.from({ length: times }, () => applyPricesFile(database, readPricesFile(path))));
+    };
+    const first =
+      'effective_from: 2026-01-01\nprices:\n  - { model: vendor-5, unit: input_token, amount: 1.25, per_quantity: 1000000 }\n';
+    await apply(first, 5);
+    await apply(
+      `${first}  - { model: vendor-5, unit: input_token, amount: 2, per_quantity: 1000000, effective_from: 2099-01-01 }\n`,
+    );
+    await apply(
+      `${first}  - { model: vendor-5, unit: input_token, amount: 3, per_quantity: 1000000, effective_from: 2099-01-01 }\n`,
+    );
+    const { body } = await api.admin<{ amount: string; created_by: string }[]>(
+      'GET',
+      '/prices?history=true&model=vendor-5',
+    );
+    expect(body.data.map(({ amount, created_by: by }) => [amount, by])).toEqual([
+      ['3.000000', 'PRICES_FILE'],
+      ['1.250000', 'PRICES_FILE'],
+    ]);
+    expect(await problemsOf(() => apply(first.replace('1.25', '1.26')))).toEqual([
+      'prices.yaml:3: vendor-5 input_token default has cost 1.250000 since 2026-01-01T00:00:00.000Z and cannot cost 1.260000 from then on; give the new price a later effective_from',
+    ]);
+  });
+
+  it('are exported and imported through the admin API, first as a preview', async () => {
+    const added = {
+      model: 'eta-image-2.0',
+      unit: 'image',
+      variant: 'default',
+      amount: '0.05',
+      effective_from: '2026-02-01',
+    };
+    const exported = (await api.admin<never>('GET', '/prices/export')).body as unknown as { prices: object[] };
+    const list = { prices: [...exported.prices, added] };
+    const look = await api.admin<ImportedPrices>('POST', '/prices/import?dry_run=true', list);
+    expect(look.body.data).toMatchObject({
+      added: [{ ...added, amount: '0.050000', effective_from: '2026-02-01T00:00:00.000Z', was: null }],
+      changed: [],
+      unchanged: 2,
+      conflicts: [],
+    });
+    expect((await api.admin<unknown[]>('GET', '/prices?model=eta-image-2.0')).body.data).toEqual([]);
+    expect((await api.admin<ImportedPrices>('POST', '/prices/import', list)).body.data.added).toHaveLength(1);
+    expect((await api.admin<ImportedPrices>('POST', '/prices/import', list)).body.data).toMatchObject({
+      added: [],
+      unchanged: 3,
+    });
+    const conflict = await api.admin('POST', '/prices/import', { prices: [{ ...added, amount: '0.06' }] });
+    expect([conflict.status, conflict.body.error.code]).toEqual([409, 'conflict']);
+    const wrong = await api.admin('POST', '/prices/import', { prices: [{ ...added, amount: true }] });
+    expect([wrong.status, wrong.body.error.param]).toEqual([400, 'prices[0].amount']);
+    const answer = await fetch(`${api.gateway.baseUrl}/admin/v1/prices/export?format=yaml`, {
+      headers: { authorization: `Bearer ${api.token}` },
+    });
+    expect(readPricesFile(await file(await answer.text()))).toHaveLength(3);
+  });
+});

@@ -1,0 +1,69 @@
+import { type McpProgram, startMcpProgram } from '../../harness/tools/mcp-program.js';
+import { MODEL_OVER, startTextGateway, type TextGateway, UPSTREAMS } from '../../harness/text-vendor/text-gateway.js';
+
+interface Item {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+describe('A server of tools that the gateway asks', () => {
+  let everything: McpProgram;
+  let budget: McpProgram;
+  let older: McpProgram;
+  let gateway: TextGateway;
+  beforeAll(async () => {
+    [everything, budget, older] = await Promise.all([
+      startMcpProgram('everything'),
+      startMcpProgram('budget'),
+      startMcpProgram('everything-sse'),
+    ]);
+    gateway = await startTextGateway(
+      { MEDIA_FETCH_ALLOW: [everything, budget, older].map(({ address }) => address).join(',') },
+      { idleSeconds: 10 },
+    );
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await Promise.all([everything, budget, older].map((program) => program.stop()));
+  });
+
+  const remote = (address: string, path = '/mcp') => ({
+    type: 'remote_mcp',
+    remote_mcp: { url: `http://${address}${path}`, auth_token: 'a-token-of-the-caller' },
+  });
+  const respond = (body: object) =>
+    gateway.send<{ output: Item[]; tools: object[]; error?: object }>('POST', '/v1/responses', body);
+
+  it.each(UPSTREAMS)('runs its tool and uses the result over the %s upstream', async (upstream) => {
+    const { status, body } = await respond({
+      model: MODEL_OVER[upstream],
+      input: 'Please call echo with {"message":"the word is heliotrope"}',
+      tools: [remote(everything.address)],
+    });
+    expect([status, body.error]).toEqual([200, null]);
+    // One vendor proves the reasoning of every call.
+    const shown = body.output.filter(({ type }) => type !== 'reasoning');
+    expect(shown.map(({ type }) => type)).toEqual(['mcp_list_tools', 'mcp_call', 'message']);
+    const [list, call, message] = shown;
+    expect(list).toMatchObject({ server_label: everything.address.replaceAll(/[.:]/g, '-'), error: null });
+    expect(JSON.stringify(list?.['tools'])).toContain('"name":"echo"');
+    expect(call).toMatchObject({ name: 'echo', status: 'completed', error: null, approval_request_id: null });
+    expect(call?.['output']).toContain(upstream === 'sandbox' ? 'Echo' : 'the word is heliotrope');
+    expect(JSON.stringify(message)).toContain('Echo');
+    expect(JSON.stringify(body)).not.toContain('a-token-of-the-caller');
+  });
+
+  it('reaches another server of the registry, and one with an older protocol version', async () => {
+    const answers = await Promise.all([
+      respond({ model: MODEL_OVER.chat, input: 'call get-budget-data with {}', tools: [remote(budget.address)] }),
+      respond({
+        model: MODEL_OVER.chat,
+        input: 'call get-sum with {"a":20,"b":22}',
+        tools: [remote(older.address, '/sse')],
+      }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(JSON.stringify(answers[0]?.body.output)).toContain('get-budget-data');
+    expect(JSON.stringify(answers[1]?.body.output)).toContain('42');
+  });
+});

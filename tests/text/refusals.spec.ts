@@ -1,0 +1,68 @@
+import { eventually } from '#testing';
+import { MODEL_OVER, startTextGateway, type TextGateway } from '../harness/text-vendor/text-gateway.js';
+import { STYLES, type Style, textRequest } from '../harness/text-vendor/text-requests.js';
+
+/** The refusal of an empty balance, in the shape of each style. */
+const UNPAID = {
+  responses: { error: { type: 'insufficient_quota', code: 'insufficient_balance', param: null } },
+  chat: { error: { type: 'insufficient_quota', code: 'insufficient_balance', param: null } },
+  messages: { type: 'error', error: { type: 'billing_error' }, request_id: expect.stringMatching(/^req_/) },
+  gemini: { error: { code: 402, status: 'FAILED_PRECONDITION', details: [] } },
+};
+
+let gateway: TextGateway;
+beforeAll(async () => {
+  gateway = await startTextGateway();
+});
+afterAll(() => gateway.stop());
+
+/** Each style has an upstream of its own, so that none meets the rest that another's was sent to. */
+const MODEL: Readonly<Record<Style, string>> = MODEL_OVER;
+
+describe.each(STYLES)('A refusal in the %s style', (style) => {
+  async function ask(model: string, stream: boolean) {
+    const { path, body, headers } = textRequest(style, { key: gateway.key, model, stream });
+    return gateway.send('POST', path, body, headers);
+  }
+
+  it.each([[false], [true]])('of an empty balance has the shape of the style (streamed: %s)', async (stream) => {
+    await gateway.setBalance(0n);
+    const { status, headers, body } = await ask(MODEL[style], stream);
+    await gateway.spareMoney();
+    expect(status).toBe(402);
+    expect(headers.get('content-type')).toContain('application/json');
+    expect(body).toMatchObject({ ...UNPAID[style], code: 402, message: expect.any(String) });
+  });
+
+  it('says whether the same request may succeed later, and when', async () => {
+    const retryHeaders = (headers: Headers) =>
+      ['x-should-retry', 'retry-after', 'retry-after-ms'].map((name) => headers.get(name));
+    expect(retryHeaders((await ask('no-such-model', false)).headers)).toEqual(['false', null, null]);
+    Object.assign(gateway.vendor, { fault: 'refusal', refusal: { status: 500 }, faultyRequests: 1 });
+    expect(retryHeaders((await ask(MODEL[style], true)).headers)).toEqual(['true', null, null]);
+    const refusal = { status: 429, headers: { 'retry-after': '10' } };
+    Object.assign(gateway.vendor, { refusal, faultyRequests: 1 });
+    expect(retryHeaders((await ask(MODEL[style], true)).headers)).toEqual(['true', '10', '10000']);
+    const coolingDown = (await ask(MODEL[style], false)).headers;
+    expect(retryHeaders(coolingDown)).toEqual([
+      'true',
+      expect.stringMatching(/^([1-9]|10)$/),
+      expect.stringMatching(/^\d+$/),
+    ]);
+    expect(Number(coolingDown.get('retry-after-ms'))).toBeLessThanOrEqual(10_000);
+  });
+});
+
+it.each([
+  [429, 429, '5', 4_000],
+  [503, 503, '1', 0],
+  [529, 503, '1', 0],
+])('%d names a time to wait although the upstream names none', async (theirs, ours, seconds, atLeastMs) => {
+  const { path, body } = textRequest('responses', { key: gateway.key, model: MODEL_OVER.chat, stream: true });
+  const served = async () => (await gateway.send('POST', path, { ...body, stream: false })).status === 200;
+  await eventually(served);
+  Object.assign(gateway.vendor, { fault: 'refusal', refusal: { status: theirs }, faultyRequests: 1 });
+  const { status, headers } = await gateway.send('POST', path, body);
+  expect([status, headers.get('retry-after')]).toEqual([ours, seconds]);
+  expect(Number(headers.get('retry-after-ms'))).toBeGreaterThan(atLeastMs);
+});
