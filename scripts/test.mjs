@@ -32,7 +32,12 @@ const chosen = mode ?? (namesFiles ? MODES.all : ['--config', 'jest.config.mjs']
 execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' });
 const jest = spawn(process.execPath, ['node_modules/jest/bin/jest.js', ...chosen, ...options], {
   stdio: 'inherit',
-  env: { ...process.env, NODE_OPTIONS: '--import ./scripts/typescript.mjs --no-warnings' },
+  env: {
+    ...process.env,
+    // V8 lets a heap grow to gigabytes before it collects, in each thread, where the machine has them.
+    NODE_OPTIONS: '--import ./scripts/typescript.mjs --no-warnings --max-old-space-size=512',
+    MALLOC_ARENA_MAX: '2',
+  },
 });
 // npm passes signals on to this process alone.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => jest.kill(signal));

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { ItemStore } from '#features';
 import { eventually } from '#testing';
-import { type AdminGateway, startAdminGateway } from '../../../../tests/harness/admin-gateway.js';
+import { type AdminGateway, startAdminGateway } from '../harness/admin-gateway.js';
 
 const MIB = 1024 * 1024;
 const ORDER = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };

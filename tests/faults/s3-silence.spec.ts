@@ -4,10 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { createMediaStore, type MediaStore, MediaStoreConfig } from '#media';
 import { eventually, FaultProxy, type S3Server, startS3Server, startSilentHandshake, startTlsFront } from '#testing';
-import { createMediaStore } from './create-media-store.js';
-import { MediaStoreConfig } from './media-store-config.js';
-import type { MediaStore } from './media-store.js';
 
 const MEBIBYTE = 1024 * 1024;
 /** A request may cost 5 seconds while the store is silent; a busy machine needs more. */
