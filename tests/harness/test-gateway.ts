@@ -88,7 +88,7 @@ export interface TestGateway {
   ): Promise<TestAnswer<Body>>;
   /** Submits a task that must be accepted, and answers its id. */
   submit(path: string, body: unknown): Promise<string>;
-  /** Polls until the task is final. @throws Error after `limitMs`, 100 s unless given. */
+  /** Polls until the task is final. @throws Error after `limitMs`, 240 s unless given. */
   waitForTask(taskId: string, limitMs?: number): Promise<TaskView>;
   /** Waits until a request has come that is not answered. */
   untilAsked(): Promise<void>;

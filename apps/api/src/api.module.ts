@@ -26,7 +26,7 @@ import { BalanceView } from './console/balance-view.js';
 import { KeyFacts } from './console/key-facts.js';
 import { ConsoleTaskHistory } from './console/console-task-history.js';
 import { TaskStream } from './console/task-stream.js';
-import { UpstreamStandings } from './console/upstream-standings.js';
+import { UpstreamStandings } from './routes/admin/upstream-standings.js';
 import { CONTROLLERS, MOST_ASKED } from './controllers.js';
 import { Admission } from './http/admission.js';
 import { BodyBudget } from './http/body-budget.js';

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import {
   FileIndexer,
   ReservationLedger,
-  Loop,
   LowBalanceNotices,
   MaintenanceService,
   ReconciliationService,
@@ -13,6 +12,7 @@ import {
   WebhookSender,
   WorkerHeartbeat,
 } from '#features';
+import { PeriodicTask } from '#platform';
 import { type Worker } from '#runtime';
 
 /** How often expired data is removed, in milliseconds. */
@@ -33,7 +33,7 @@ const BOOKS_MS = 60_000;
  */
 @Injectable()
 export class MaintenanceWorker implements Worker {
-  private readonly loops: readonly Loop[];
+  private readonly loops: readonly PeriodicTask[];
 
   constructor(
     maintenance: MaintenanceService,
@@ -49,20 +49,20 @@ export class MaintenanceWorker implements Worker {
     storage: StorageCharges,
   ) {
     this.loops = [
-      new Loop('maintenance', ROUND_MS, () => maintenance.run()),
-      new Loop('webhooks', WEBHOOKS_MS, () => webhooks.sendDue()),
-      new Loop('file-index', FILES_MS, () => indexer.indexNext('quick')),
-      new Loop('slow-file-index', FILES_MS, () => indexer.indexNext('slow')),
-      new Loop('abandoned-holds', BOOKS_MS, async () => (await requests.releaseExpired()) > 0),
-      new Loop('abandoned-reservations', BOOKS_MS, async () => (await reservations.closeExpired()) > 0),
-      new Loop('file-storage', BOOKS_MS, () => storage.chargeDue()),
-      new Loop('low-balances', BALANCES_MS, () => balances.send()),
-      new Loop('spend-marks', BOOKS_MS, async () => {
+      new PeriodicTask('maintenance', ROUND_MS, () => maintenance.run()),
+      new PeriodicTask('webhooks', WEBHOOKS_MS, () => webhooks.sendDue()),
+      new PeriodicTask('file-index', FILES_MS, () => indexer.indexNext('quick')),
+      new PeriodicTask('slow-file-index', FILES_MS, () => indexer.indexNext('slow')),
+      new PeriodicTask('abandoned-holds', BOOKS_MS, async () => (await requests.releaseExpired()) > 0),
+      new PeriodicTask('abandoned-reservations', BOOKS_MS, async () => (await reservations.closeExpired()) > 0),
+      new PeriodicTask('file-storage', BOOKS_MS, () => storage.chargeDue()),
+      new PeriodicTask('low-balances', BALANCES_MS, () => balances.send()),
+      new PeriodicTask('spend-marks', BOOKS_MS, async () => {
         await limits.mark();
         return false;
       }),
-      new Loop('usage-days', BOOKS_MS, () => usageDays.closeDue()),
-      new Loop('reconciliation', BOOKS_MS, async () => {
+      new PeriodicTask('usage-days', BOOKS_MS, () => usageDays.closeDue()),
+      new PeriodicTask('reconciliation', BOOKS_MS, async () => {
         await reconciliation.runWhenDue();
         return false;
       }),

@@ -295,6 +295,6 @@ export {
   type UnpricedUse,
   type UpstreamPolicy,
 } from './text/upstream-policy.js';
-export { textModelElsewhere, unknownTextModel, WHERE_TEXT_IS } from './text/where-served.js';
 export { excerpt, hasAtMostCharacters, isStorable, STORABLE_RULE, unstorableField } from './unicode-text.js';
+export { textModelElsewhere, unknownTextModel, WHERE_TEXT_IS } from './where-served.js';
 export { wireNames } from './wire-names.js';

@@ -1,5 +1,6 @@
 export { Batcher, type BatcherOptions } from './batching/batcher.js';
 export { type Clock, systemClock } from './clock/clock.js';
+export { PeriodicTask } from './clock/periodic-task.js';
 export { asAbortSignal, StopSource } from './clock/stop-source.js';
 export { abortAfter, timeIsUp, withinTime } from './clock/time-limit.js';
 export { nextTurn, Turns } from './clock/turns.js';
@@ -53,7 +54,6 @@ export { type PostgresWait, waitForPostgres } from './database/wait-for-postgres
 export { InterimResponses } from './floods/interim-responses.js';
 export { PieceCount } from './floods/piece-count.js';
 export { Health, type HealthCheck, type Liveness, type Readiness, READINESS_STATUSES } from './health/health.js';
-export { VERSION } from './health/version.js';
 export { randomId, timeOrderedId } from './identifiers/time-ordered-id.js';
 export { BodyBytes } from './json/body-bytes.js';
 export { JsonTexts, parseBounded, TooMuchStructure } from './json/bounded-json.js';
@@ -101,3 +101,4 @@ export { queueTelemetry } from './tracing/queue-telemetry.js';
 export { enterSpan } from './tracing/span.js';
 export { TracingConfig } from './tracing/tracing.config.js';
 export { startTracing, type Tracing } from './tracing/tracing.js';
+export { VERSION } from './version.js';

@@ -15,7 +15,7 @@ import { upstreamSettings, UpstreamsByKind } from '../upstreams-by-kind.js';
 import { actorOf } from './acting.js';
 import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
-import { UpstreamStandings } from './upstream-standings.js';
+import { UpstreamStandings } from '../routes/admin/upstream-standings.js';
 import { rowOf } from './views.js';
 
 /** Prices and upstreams, and how the whole stands, for operators. */

@@ -3,7 +3,7 @@ import { CONSOLE_ACCESS, type ConsoleAccess, type ConsolePermission, GatewayErro
 import { expectAllowedAddress, type OpenSession, type SessionsService } from '#features';
 import { type Platform, publicBaseUrl } from '#runtime';
 import type { OperatorAccess } from '../routes/ops/operator-access.js';
-import { ConsoleRefusal } from './console-refusal.js';
+import { ConsoleRefusal } from '../http/console-refusal.js';
 import { expectOwnPage, expectVersion } from './own-page.js';
 import { sessionTokenOf } from './session-cookie.js';
 

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import type { ConsoleSession, SignInMethod } from '#contracts';
 import { type SessionOwner, SessionsService } from '#features';
 import { logger } from '#platform';
-import { wrongCredentials } from './console-refusal.js';
+import { wrongCredentials } from '../http/console-refusal.js';
 import { SessionAnswer } from './session-answer.js';
 import { setSessionCookie } from './session-cookie.js';
 

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { CONSOLE_VERSION } from '#contracts';
-import { ConsoleRefusal } from './console-refusal.js';
+import { ConsoleRefusal } from '../http/console-refusal.js';
 
 /**
  * Lets only pages of the gateway itself change something: what a form, a link or a script of another site can send has

@@ -5,7 +5,7 @@ import { type GuessLimiter, OPERATOR_GUESSES, PasskeysService, type RelyingParty
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
-import { ConsoleRefusal, wrongCredentials } from './console-refusal.js';
+import { ConsoleRefusal, wrongCredentials } from '../http/console-refusal.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { NewSessions } from './new-sessions.js';
 import { relyingParty } from './relying-party.js';

@@ -4,7 +4,7 @@ import { type ConsoleModel, type ConsoleProblem, type ConsoleQuote, GatewayError
 import { SubmissionService } from '#features';
 import { IdempotentRequests } from '../http/idempotent-requests.js';
 import { SerializedBody } from '../http/serialized-body.js';
-import { submissionContext } from '../routes/generations/submitted.js';
+import { submissionContext } from '../http/submitted.js';
 import { expectKnown, KnownModels } from '../routes/models/known-models.js';
 import type { ModelView } from '../routes/models/model-view.js';
 import { ModelViews } from '../routes/models/model-views.js';

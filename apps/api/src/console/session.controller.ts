@@ -7,7 +7,7 @@ import { checked } from '../checked-input.js';
 import { OperatorAccess } from '../routes/ops/operator-access.js';
 import { personOf } from './acting.js';
 import { CONSOLE_API, CONSOLE_ROLES_OF_TOKENS, openSession } from './console-gate.js';
-import { ConsoleRefusal, wrongCredentials } from './console-refusal.js';
+import { ConsoleRefusal, wrongCredentials } from '../http/console-refusal.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { SessionAnswer } from './session-answer.js';
 import { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.js';

@@ -5,7 +5,7 @@ import { logger } from '#platform';
 import { toConsoleFailure } from '../http/error-body.js';
 import { EventStream } from '../http/event-stream.js';
 import { toGatewayError } from '../http/to-gateway-error.js';
-import { ConsoleRefusal } from './console-refusal.js';
+import { ConsoleRefusal } from '../http/console-refusal.js';
 import { taskOf } from './views.js';
 
 const log = logger('console');

@@ -1,7 +1,7 @@
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner } from '@nestjs/core';
-import type { OperationText } from '../openapi/operation.js';
+import type { OperationText } from './operation.js';
 import { handlerFacts, type RouteFacts, routeFacts } from './route-facts.js';
 
 /** A route as its controller declares it. */

@@ -1,5 +1,5 @@
 import { type ConsoleFailure, ERRORS, type GatewayError } from '#contracts';
-import { ConsoleRefusal } from '../console/console-refusal.js';
+import { ConsoleRefusal } from './console-refusal.js';
 
 /** The error body of media, task and account routes (design section 6). */
 export function toErrorBody(error: GatewayError): Record<string, unknown> {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Attempt, IdempotencyService, type RecordedResponse, onlyOwnKey, RENEW_EVERY_MS } from '#features';
 import { logger } from '#platform';
-import { submitted } from '../routes/generations/submitted.js';
+import { submitted } from './submitted.js';
 import { Admission } from './admission.js';
 import { callerOf } from './api-key.guard.js';
 import { envelope } from './envelope.js';

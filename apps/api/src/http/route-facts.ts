@@ -1,6 +1,6 @@
 import type { KeyScope } from '#features';
 import { SetMetadata } from '@nestjs/common';
-import type { OperationText } from '../openapi/operation.js';
+import type { OperationText } from './operation.js';
 import type { BodyKind } from './body-kinds.js';
 import type { RequestStyle } from './request-style.js';
 import type { RouteAccess } from './route-access.js';

@@ -2,7 +2,7 @@ import { componentSchemas, type JsonObject } from '#contracts';
 import { VERSION } from '#platform';
 import type { DeclaredRoute } from '../http/declared-routes.js';
 import { ANSWER_SCHEMAS } from './answer-schemas.js';
-import { operation } from './operation.js';
+import { operation } from '../http/operation.js';
 import { WEBHOOK_SCHEMAS } from './webhook-schemas.js';
 
 const TAGS = [

@@ -5,7 +5,7 @@ import { alternatives, quote } from './field-errors.js';
 import type { ModelRequest, SubmissionPath } from './media-order.js';
 import type { ModelFamily } from './model-family.js';
 import { nearestNames } from '../nearest-name.js';
-import { textModelElsewhere } from '../text/where-served.js';
+import { textModelElsewhere } from '../where-served.js';
 
 /**
  * Checks the parsed body of a submission against the family of its model: all rules of D2 and D3 that need no file.

@@ -3,7 +3,7 @@ import { GatewayError, type Micros, wireNames } from '#contracts';
 import { type Account, Database, type ModelTransaction, timeOrderedId } from '#platform';
 import type { Page, PageRequest } from '../paging/page.js';
 import { idOfCursor, pageById } from '../paging/page-by-id.js';
-import { AuditedChanges, type Change, type Operator } from './audit.js';
+import { AuditedChanges, type Change, type Operator } from '../audit/audit.js';
 import { given } from './given.js';
 import { missingAccount } from '../billing/ledger/locked-account.js';
 

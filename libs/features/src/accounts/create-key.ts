@@ -1,6 +1,6 @@
 import { type Database, randomId, type Secrets } from '#platform';
 import { FIRST_ACCOUNT_ID } from './seed.service.js';
-import { AuditedChanges } from './audit.js';
+import { AuditedChanges } from '../audit/audit.js';
 import { KeysService } from './keys.service.js';
 
 /** Whose key, and what to call it. */

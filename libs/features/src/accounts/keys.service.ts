@@ -4,7 +4,7 @@ import { type ApiKey, brokeConstraint, Database, type ModelTransaction, type Pri
 import { KEY_PEPPER } from '#runtime';
 import { hashApiKey, newApiKey, visiblePrefix } from './api-key.js';
 import { lock } from './accounts.service.js';
-import { AuditedChanges, type Change, type Operator } from './audit.js';
+import { AuditedChanges, type Change, type Operator } from '../audit/audit.js';
 import { given } from './given.js';
 
 /** The columns of a key that are never shown. */

@@ -1,5 +1,5 @@
 import { Database, isConnectionError, logger, timeOrderedId } from '#platform';
-import { notPaused, PausedWork } from '../operations/paused-work.js';
+import { notPaused, PausedWork } from '../observability/paused-work.js';
 
 const log = logger('ledger');
 

@@ -4,7 +4,7 @@ import { Database, logger, timeOrderedId } from '#platform';
 import type { RequestHold } from '../billing/ledger/request-hold.js';
 import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import type { PriceLine } from '../billing/ledger/request-usage.js';
-import { notPaused, PausedWork } from '../operations/paused-work.js';
+import { notPaused, PausedWork } from '../observability/paused-work.js';
 import { PriceBook, type PriceInForce } from '../billing/prices/price-book.js';
 import { STORAGE_MODEL, STORAGE_UNIT } from '../billing/prices/storage-price.js';
 import { METERED } from './uploaded-file.js';

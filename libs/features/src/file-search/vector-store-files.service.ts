@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type FileAttributes, GatewayError } from '#contracts';
 import { Database, type StatementRunner, timeOrderedId } from '#platform';
-import type { ReserveMemory } from '../text/reserve-memory.js';
+import type { ReserveMemory } from '../limits/reserve-memory.js';
 import type { Chunking } from './chunking.js';
 import { type ListPart, listPart, type ListQuery } from './list-part.js';
 import { LENGTH_BYTES } from './postings.js';

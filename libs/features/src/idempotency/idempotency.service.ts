@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
 import { Database, REQUEST_RETRY_MS, retryOnConnectionError, timeOrderedId } from '#platform';
 import { RequestLedger } from '../billing/ledger/request-ledger.js';
-import * as statements from './idempotency-statements.js';
+import * as statements from '../billing/ledger/idempotency-statements.js';
 
 /** A repeatable request as it arrived. */
 export interface RepeatableRequest {

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { GatewayError } from '#contracts';
 import { logger, RATE_WINDOW_SECONDS, type RateCount, type RateCounter } from '#platform';
-import type { Caller } from '../accounts/caller.js';
 
 const log = logger('limits');
 
@@ -12,6 +11,13 @@ const STORE_FAILURE_RETRY_MS = 2_000;
 export type LimitHeaders = Readonly<Record<string, string>>;
 
 const NO_HEADERS: LimitHeaders = {};
+
+/** A key, and what it may ask for in a minute; null: as much as it wants. */
+export interface LimitedKey {
+  readonly apiKeyId: string;
+  readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
+}
 
 interface Limit {
   readonly name: 'requests' | 'tokens' | 'free-requests';
@@ -40,7 +46,7 @@ export class RateLimits {
    * @throws GatewayError `rate_limit_exceeded` with the time until the window ends; `unavailable` when the counts cannot
    * be reached and the configuration says to refuse then.
    */
-  async admit({ apiKeyId, requestsPerMinute, tokensPerMinute }: Caller): Promise<LimitHeaders> {
+  async admit({ apiKeyId, requestsPerMinute, tokensPerMinute }: LimitedKey): Promise<LimitHeaders> {
     if (requestsPerMinute === null && tokensPerMinute === null) return NO_HEADERS;
     const standings: string[] = [];
     const policies: string[] = [];

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Database, logger, SecretSealer } from '#platform';
+import { Database, logger, PeriodicTask, SecretSealer } from '#platform';
 import {
   checkMediaUpstream,
   type ConfiguredMediaUpstream,
@@ -8,7 +8,6 @@ import {
   type OpenMediaUpstreams,
 } from '#providers';
 import { SANDBOX_MAY_SELL } from '#runtime';
-import { Loop } from '../tasks/run/loop.js';
 import { REVISION } from '../upstreams/upstream-row.js';
 import { MediaUpstreams, type RoutedUpstream } from './media-upstreams.js';
 import { MEDIA_COLUMNS, mediaEntryOf, type MediaUpstreamRow, StoredMediaEntry } from './stored-media-upstream.js';
@@ -57,7 +56,7 @@ export class MediaUpstreamRegistry {
   private readonly file: ReadonlyMap<string, RoutedUpstream>;
   private readonly stored = new Map<string, Stored>();
   private readonly replaced = new Map<RoutedUpstream, NodeJS.Timeout>();
-  private readonly reloading = new Loop('media-upstreams', RELOAD_EVERY_MS, async () => {
+  private readonly reloading = new PeriodicTask('media-upstreams', RELOAD_EVERY_MS, async () => {
     await this.refresh();
     return false;
   });

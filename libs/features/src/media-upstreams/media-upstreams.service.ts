@@ -3,7 +3,7 @@ import { type CallFacts, GatewayError, type MediaUpstream } from '#contracts';
 import { Database, SecretSealer } from '#platform';
 import { checkMediaUpstream, VERIFY_REMEDIES, type VerifyProblem } from '#providers';
 import { PLATFORM, type Platform } from '#runtime';
-import { AuditedChanges } from '../accounts/audit.js';
+import { AuditedChanges } from '../audit/audit.js';
 import { ManagedUpstreams } from '../upstreams/managed-upstreams.js';
 import { MediaUpstreamRegistry } from './media-upstream-registry.js';
 import {

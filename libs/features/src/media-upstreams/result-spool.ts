@@ -1,6 +1,6 @@
 import type { MediaUpstream, Medium, Operation, ProviderOutput, ResultSpool } from '#contracts';
 import { copyToStore, type CopiedFile, type MediaStore } from '#media';
-import { storeKeyOf, typeOfFile } from '../tasks/run/result-files.js';
+import { storeKeyOf, typeOfFile } from './result-files.js';
 
 /** Marks an output whose bytes lie in our store already. */
 const KEPT = 'kept:';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
 import { Database, type WebhookDelivery } from '#platform';
-import { AuditedChanges, type Operator } from '../accounts/audit.js';
+import { AuditedChanges, type Operator } from '../audit/audit.js';
 import type { Page } from '../paging/page.js';
 
 /** Which deliveries; null: whatever. */

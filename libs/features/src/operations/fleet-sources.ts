@@ -1,6 +1,6 @@
 import { isFinal, MEDIA, TASK_TRANSITIONS, type TaskState } from '#contracts';
 import { type Database, type MetricSource, signals } from '#platform';
-import { PAUSABLE_JOBS } from './paused-work.js';
+import { PAUSABLE_JOBS } from '../observability/paused-work.js';
 import {
   AT_UPSTREAMS,
   DUE_POLLS,

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AdminModule } from '../accounts/admin.module.js';
+import { AdminModule } from '../admin.module.js';
 import { CancellationModule } from '../tasks/cancel/cancellation.module.js';
 import { DeliverySearchService } from './delivery-search.js';
 import { FleetStateService } from './fleet-state.service.js';

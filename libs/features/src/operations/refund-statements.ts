@@ -1,6 +1,6 @@
 import { entrySql, type LedgerKind, type Micros } from '#contracts';
 import { type StatementRunner, timeOrderedId } from '#platform';
-import type { Operator } from '../accounts/audit.js';
+import type { Operator } from '../audit/audit.js';
 
 /** An entry of the ledger under a reference, and the task it was for if it is a refund. */
 export interface EarlierRefund {

@@ -3,7 +3,7 @@ import { GatewayError, type Micros, type TaskView } from '#contracts';
 import { brokeConstraint, type StatementRunner, timeOrderedId } from '#platform';
 import { TASK_NOTIFIER, type TaskNotifier } from '#runtime';
 import { beyondBooks, lockAccount } from '../billing/ledger/locked-account.js';
-import { AuditedChanges, type Operator } from '../accounts/audit.js';
+import { AuditedChanges, type Operator } from '../audit/audit.js';
 import { CancelTaskService } from '../tasks/cancel/cancel-task.service.js';
 import { insufficientBalance, insufficientKeyQuota } from '../billing/ledger/payment-refusals.js';
 import { SpendLimits } from '../billing/ledger/spend-limits.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#platform';
-import { WORKER_SILENT_MS } from './worker-heartbeat.js';
+import { WORKER_SILENT_MS } from '../observability/worker-heartbeat.js';
 
 /** A worker process as operators see it. */
 export interface WorkerView {

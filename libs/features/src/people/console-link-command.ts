@@ -1,6 +1,6 @@
 import { GatewayError } from '#contracts';
 import { type Database, randomId } from '#platform';
-import { AuditedChanges } from '../accounts/audit.js';
+import { AuditedChanges } from '../audit/audit.js';
 import { FIRST_ACCOUNT_ID } from '../accounts/seed.service.js';
 import { consoleLinkOf, FIRST_USER_ID, OneTimeLinks } from './one-time-links.js';
 

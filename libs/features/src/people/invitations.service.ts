@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type AccountRole, GatewayError, type OperatorConsoleRole } from '#contracts';
 import { Database, type ModelTransaction, timeOrderedId } from '#platform';
-import { AuditedChanges, type Operator } from '../accounts/audit.js';
+import { AuditedChanges, type Operator } from '../audit/audit.js';
 import { lock } from '../accounts/accounts.service.js';
 import type { ProvedIdentity } from './identity-provider.js';
 import { addressTaken, forgetWaysIn, joinAccount, refuseTakenAddress } from './people.service.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type AccountRole, GatewayError, type OperatorConsoleRole } from '#contracts';
 import { brokeConstraint, Database, type ModelTransaction } from '#platform';
-import { AuditedChanges, type Change, type Operator } from '../accounts/audit.js';
+import { AuditedChanges, type Change, type Operator } from '../audit/audit.js';
 import { lock } from '../accounts/accounts.service.js';
 import { idOfCursor, pageById } from '../paging/page-by-id.js';
 import type { Page, PageRequest } from '../paging/page.js';

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AdminModule } from '../accounts/admin.module.js';
+import { AdminModule } from '../admin.module.js';
 import { ConsoleKeys } from '../accounts/console-key.js';
 import { Challenges } from '../people/challenges.js';
 import { IdentitiesService } from '../people/identities.service.js';

@@ -1,6 +1,6 @@
 import { formatMicros, type Operation } from '#contracts';
 import { eventLogger } from '#platform';
-import type { EndedTask } from '../operations/record-task-end.js';
+import type { EndedTask } from '../observability/record-task-end.js';
 import type { ClaimedTask, TaskRow } from './task-row.js';
 
 /** Whose task a line is about. */

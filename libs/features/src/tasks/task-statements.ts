@@ -1,4 +1,4 @@
-import { notPaused } from '../operations/paused-work.js';
+import { notPaused } from '../observability/paused-work.js';
 
 /**
  * Every transition of a task, as one guarded statement each. Zero rows mean that another process made a transition first:

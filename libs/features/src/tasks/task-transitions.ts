@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { JsonObject, Medium, Operation, ProviderOutput, StateBefore, VendorCost } from '#contracts';
 import { Database, retryOnConnectionError } from '#platform';
 import { type TaskSignals } from '#runtime';
-import type { ClaimLimits } from '../media-upstreams/start-gate.js';
+import type { ClaimLimits } from './run/start-gate.js';
 import { withLongTexts } from './long-texts.js';
 import {
   type AllowanceTake,

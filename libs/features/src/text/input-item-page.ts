@@ -1,7 +1,7 @@
 import { GatewayError, type JsonObject } from '#contracts';
 import type { StatementRunner } from '#platform';
 import { CHAIN } from './item-store-statements.js';
-import type { ReserveMemory } from './reserve-memory.js';
+import type { ReserveMemory } from '../limits/reserve-memory.js';
 import { readLongJson, SHORT_JSON_BYTES } from './stored-json.js';
 
 /** Which part of the items that a response was made from. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, isIdentifier, isJsonObject, type JsonObject, type JsonValue } from '#contracts';
 import { CONVERSATION_JSON, Database, type JsonBounds, LongText } from '#platform';
-import type { ReserveMemory } from './reserve-memory.js';
+import type { ReserveMemory } from '../limits/reserve-memory.js';
 import { findInputItems, type InputItemPage, type InputItemQuery } from './input-item-page.js';
 import {
   FIND_CHAIN,

@@ -6,7 +6,7 @@ import { Reservations, type ReservedAmount } from '../billing/ledger/reservation
 import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import type { RequestUsage } from '../billing/ledger/request-usage.js';
 import { UncertainHolds } from '../billing/ledger/uncertain-holds.js';
-import { noteCharge } from '../operations/request-facts.js';
+import { noteCharge } from '../observability/request-facts.js';
 import { RateLimits } from '../limits/rate-limits.js';
 import { MOST_HELD_MICROS } from '../billing/prices/price-book.js';
 import { TextPrices } from '../billing/prices/text-prices.js';

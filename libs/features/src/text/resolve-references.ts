@@ -1,7 +1,7 @@
 import { GatewayError, type JsonValue, type ResponsesItem, type ResponsesRequest } from '#contracts';
 import type { ItemStore } from './item-store.js';
 import { asJson } from './json-object.js';
-import type { ReserveMemory } from './reserve-memory.js';
+import type { ReserveMemory } from '../limits/reserve-memory.js';
 
 /** A request whose references are replaced by what they mean. */
 export interface ResolvedRequest {

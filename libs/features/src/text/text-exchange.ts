@@ -2,7 +2,7 @@ import type { ReplyProgress, TextRequest, TextUsage, ToolUses } from '#contracts
 import { logger } from '#platform';
 import type { TokenCounter } from '#providers';
 import { dueUsage, type HeldTokens } from './due-usage.js';
-import { noteFacts } from '../operations/request-facts.js';
+import { noteFacts } from '../observability/request-facts.js';
 import { reportExcess, withinBounds } from './reply-bounds.js';
 import type { Settlements } from './settlements.js';
 import type { TextBilling, TextHold, TextSettlement } from './text-billing.js';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#contracts';
-import type { ReserveMemory } from './reserve-memory.js';
+import type { ReserveMemory } from '../limits/reserve-memory.js';
 import type { TextStyleCodec } from './text-style-codec.js';
 
 /** A checked request of one style. */

@@ -6,7 +6,7 @@ import {
   type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
-import { createCooldowns, Cooldowns, ForwardedUrls, signals, systemClock } from '#platform';
+import { Cooldowns, createCooldowns, ForwardedUrls, PeriodicTask, signals, systemClock } from '#platform';
 import { loadTokenCounter, type OpenTextProviders } from '#providers';
 import { PLATFORM, type Platform } from '#runtime';
 import { FileSearch } from '../file-search/file-search.js';
@@ -14,14 +14,13 @@ import { MeaningSearch } from '../file-search/vectors/meaning-search.js';
 import { PassageEmbedder } from '../file-search/vectors/passage-embedder.js';
 import { PassageVectors } from '../file-search/vectors/passage-vectors.js';
 import { TEXT_EMBEDDER } from '../file-search/vectors/text-embedder.js';
-import { Loop } from '../tasks/run/loop.js';
 import { MeteredEmbedder } from './embeddings/metered-embedder.js';
 import { FileSearchModule } from '../file-search/file-search.module.js';
 import { Reservations } from '../billing/ledger/reservations.js';
 import { LedgerModule } from '../billing/ledger/ledger.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { PricesModule } from '../billing/prices/prices.module.js';
-import { ModelsOnSale } from '../billing/prices/models-on-sale.js';
+import { ModelsOnSale } from './models-on-sale.js';
 import { EmbeddingsRouter } from './embeddings/embeddings-router.js';
 import { EmbeddingsService } from './embeddings/embeddings.service.js';
 import { ItemStore } from './item-store.js';
@@ -42,7 +41,7 @@ const VECTORS_MS = 1_000;
 /** Knows the upstreams before the first request; settles what is left and closes their connections after the last. */
 @Injectable()
 class TextLifetime implements OnModuleInit, OnModuleDestroy {
-  private readonly vectors = new Loop('file-vectors', VECTORS_MS, () => this.embedder.embedNext());
+  private readonly vectors = new PeriodicTask('file-vectors', VECTORS_MS, () => this.embedder.embedNext());
 
   constructor(
     private readonly text: TextService,

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Database, logger, SecretSealer } from '#platform';
+import { Database, logger, PeriodicTask, SecretSealer } from '#platform';
 import {
   accessFingerprint,
   checkUpstream,
@@ -9,7 +9,6 @@ import {
   type UpstreamEntry,
 } from '#providers';
 import { SANDBOX_MAY_SELL } from '#runtime';
-import { Loop } from '../tasks/run/loop.js';
 import { openUpstreamKey, REVISION } from '../upstreams/upstream-row.js';
 import { settingsOf, StoredUpstreamEntry, UPSTREAM_COLUMNS, type UpstreamRow } from './stored-upstream.js';
 import { type TextUpstream, TextUpstreams } from './text-upstreams.js';
@@ -44,7 +43,7 @@ export class UpstreamRegistry {
   readonly #file: ReadonlyMap<string, OpenUpstream>;
   readonly #stored = new Map<string, Stored>();
   readonly #retiring = new Set<OpenUpstream>();
-  readonly #reloading = new Loop('upstreams', RELOAD_EVERY_MS, async () => {
+  readonly #reloading = new PeriodicTask('upstreams', RELOAD_EVERY_MS, async () => {
     await this.refresh();
     return false;
   });

@@ -11,7 +11,7 @@ import {
 import { type AccountAction, AccountRate } from '../limits/account-rate.js';
 import { TEST_EVENT, WEBHOOK_EVENTS, type WebhookEvent } from './webhook-events.js';
 import { newWebhookSecret, SECRET_OVERLAP_SECONDS } from './webhook-secret.js';
-import { checkWebhookUrl } from './webhook-url.js';
+import { checkWebhookUrl } from '../tasks/submit/webhook-url.js';
 
 /** The most endpoints an account may have. */
 const ENDPOINTS_MAX = 20;

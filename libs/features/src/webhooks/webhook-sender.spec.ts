@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { timeOrderedId } from '#platform';
+import { PeriodicTask, timeOrderedId } from '#platform';
 import { openPlatform, type Platform, readProcessConfig } from '#runtime';
 import { createTestDatabase, eventually, uniqueRedisPrefix } from '#testing';
-import { Loop } from '../tasks/run/loop.js';
 import { createWebhookSender } from './create-webhook-sender.js';
 import type { WebhookSender } from './webhook-sender.js';
 
@@ -23,7 +22,7 @@ async function receiver(listener: RequestListener): Promise<{ server: Server; ur
 describe('Sending webhooks to many receivers', () => {
   let platform: Platform;
   let sender: WebhookSender;
-  let loop: Loop;
+  let loop: PeriodicTask;
   const closing: (() => Promise<void> | void)[] = [];
   const silent = { calls: 0, mostAtOnce: 0, open: 0 };
   const prompt = { calls: 0 };
@@ -53,7 +52,7 @@ describe('Sending webhooks to many receivers', () => {
     );
     await platform.database.query({ text: `insert into account (id, name) values ('acct_hooks', 'hooks')` });
     sender = createWebhookSender(platform);
-    loop = new Loop('webhooks', 250, () => sender.sendDue());
+    loop = new PeriodicTask('webhooks', 250, () => sender.sendDue());
     loop.start();
     closing.push(
       () => {
@@ -93,7 +92,7 @@ describe('Sending webhooks to many receivers', () => {
     await loop.stop();
     const expected = prompt.calls + 300;
     await add(300, urls.prompt);
-    loop = new Loop('webhooks', 3_600_000, () => sender.sendDue());
+    loop = new PeriodicTask('webhooks', 3_600_000, () => sender.sendDue());
     loop.start();
     await eventually(() => prompt.calls >= expected);
     expect(prompt.calls).toBe(expected);

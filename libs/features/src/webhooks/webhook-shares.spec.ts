@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createRateCounter, timeOrderedId } from '#platform';
+import { createRateCounter, PeriodicTask, timeOrderedId } from '#platform';
 import { openPlatform, type Platform, readProcessConfig } from '#runtime';
 import { createTestDatabase, eventually, uniqueRedisPrefix } from '#testing';
-import { Loop } from '../tasks/run/loop.js';
 import { AccountRate } from '../limits/account-rate.js';
 import { createWebhookSender } from './create-webhook-sender.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
@@ -69,7 +68,7 @@ describe('The share of webhooks that each account has', () => {
       values: [['hostile', 'victim', 'unlucky', 'slow']],
     });
     sender = createWebhookSender(platform);
-    const loop = new Loop('webhooks', 250, () => sender.sendDue());
+    const loop = new PeriodicTask('webhooks', 250, () => sender.sendDue());
     loop.start();
     closing.push(
       () => {

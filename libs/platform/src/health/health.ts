@@ -1,5 +1,5 @@
 import { logger } from '../log/logger.js';
-import { VERSION } from './version.js';
+import { VERSION } from '../version.js';
 import { TimeoutError, within } from '../clock/within.js';
 
 const log = logger('health');

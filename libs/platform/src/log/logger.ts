@@ -1,5 +1,5 @@
 import { type Logger as Pino, pino } from 'pino';
-import { VERSION } from '../health/version.js';
+import { VERSION } from '../version.js';
 import { logContext } from './log-context.js';
 import type { LogConfig } from './log.config.js';
 import { type LogDestination, openLogDestination } from './log-destination.js';

@@ -1,5 +1,5 @@
 import { context, propagation, trace } from '@opentelemetry/api';
-import { VERSION } from '../health/version.js';
+import { VERSION } from '../version.js';
 import type { TracingConfig } from './tracing.config.js';
 
 /** Spans of this process are on their way to the collector until it is stopped. */

@@ -1,6 +1,6 @@
 import { type ErrorCode, type JsonObject, MEDIA, PUBLIC_STATUSES, TASK_TRANSITIONS, UNPAID_CODES } from '#contracts';
 import { ADMIN_BODIES } from './admin-bodies.js';
-import { envelope, inHeader, inPath, inQuery, type OperationText } from '../../openapi/operation.js';
+import { envelope, inHeader, inPath, inQuery, type OperationText } from '../../http/operation.js';
 
 const TEXT: JsonObject = { type: 'string' };
 const DAY: JsonObject = { type: 'string', format: 'date' };

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req, Res }
 import type { Request, Response } from 'express';
 import { type AdminUpstream, GatewayError } from '#contracts';
 import type { UpstreamProof, UpstreamView } from '#features';
-import { UpstreamStandings } from '../../console/upstream-standings.js';
+import { UpstreamStandings } from './upstream-standings.js';
 import { Route, Routes } from '../../http/route.js';
 import { upstreamSettings, UpstreamsByKind } from '../../upstreams-by-kind.js';
 import { clientGone } from '../../http/client-gone.js';

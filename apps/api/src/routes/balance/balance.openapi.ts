@@ -1,4 +1,4 @@
-import { type OperationText, schemaOf } from '../../openapi/operation.js';
+import { type OperationText, schemaOf } from '../../http/operation.js';
 
 const userBalance = (id: string): OperationText => ({
   id,

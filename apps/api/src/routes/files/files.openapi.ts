@@ -1,4 +1,4 @@
-import { inPath, type OperationText } from '../../openapi/operation.js';
+import { inPath, type OperationText } from '../../http/operation.js';
 
 /** Reading a result file. */
 export const READ_FILE: OperationText = {

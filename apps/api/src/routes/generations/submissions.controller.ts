@@ -9,7 +9,7 @@ import { Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { SANDBOX_HEADER } from '../../sandbox-header.js';
 import { SUBMISSION_OPERATIONS } from './submissions.openapi.js';
-import { submissionContext, submitted } from './submitted.js';
+import { submissionContext, submitted } from '../../http/submitted.js';
 
 /** Orders for videos and images (D2, D3): each is answered with its task handle, and fetched by polling the task. */
 @Controller('v1')

@@ -1,5 +1,5 @@
 import { type ErrorCode, familiesAt, submissionSchema, type SubmissionPath, UNPAID_CODES } from '#contracts';
-import { inHeader, type OperationText, schemaOf } from '../../openapi/operation.js';
+import { inHeader, type OperationText, schemaOf } from '../../http/operation.js';
 
 const SUBMISSION_ERRORS: readonly ErrorCode[] = [
   'invalid_parameter',

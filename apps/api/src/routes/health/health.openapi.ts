@@ -1,4 +1,4 @@
-import type { OperationText } from '../../openapi/operation.js';
+import type { OperationText } from '../../http/operation.js';
 
 /** What orchestrators ask. */
 export const HEALTH_OPERATIONS = {

@@ -1,5 +1,5 @@
 import { BALANCE_UNITS, type JsonObject, LEDGER_KINDS } from '#contracts';
-import { inQuery, type OperationText } from '../../openapi/operation.js';
+import { inQuery, type OperationText } from '../../http/operation.js';
 
 const TEXT_OR_NULL: JsonObject = { type: ['string', 'null'] };
 const BOOK: JsonObject = { enum: ['funding', 'available', 'held', 'revenue', 'owed'] };

@@ -1,4 +1,4 @@
-import { envelope, inPath, type OperationText, schemaOf } from '../../openapi/operation.js';
+import { envelope, inPath, type OperationText, schemaOf } from '../../http/operation.js';
 
 /** The operations on models. */
 export const MODEL_OPERATIONS = {

@@ -1,5 +1,5 @@
 import { submissionSchema } from '#contracts';
-import { envelope, type OperationText, schemaOf } from '../../openapi/operation.js';
+import { envelope, type OperationText, schemaOf } from '../../http/operation.js';
 
 /** Pricing a request. */
 export const QUOTE: OperationText = {

@@ -1,5 +1,5 @@
 import { PUBLIC_STATUSES } from '#contracts';
-import { envelope, inHeader, inPath, inQuery, type OperationText, schemaOf } from '../../openapi/operation.js';
+import { envelope, inHeader, inPath, inQuery, type OperationText, schemaOf } from '../../http/operation.js';
 
 const TASK_ID = inPath('task_id', 'The handle that the submission answered.');
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#contracts';
 import { INCLUDABLE } from '#features';
-import { inPath, inQuery, type OperationText, schemaOf } from '../../openapi/operation.js';
+import { inPath, inQuery, type OperationText, schemaOf } from '../../http/operation.js';
 
 const ID = inPath('id', 'The id of the response.');
 

@@ -1,5 +1,5 @@
 import { type ErrorCode, type JsonObject, SPECIFIED_TEXT_MODELS, type TextStyle, UNPAID_CODES } from '#contracts';
-import { inHeader, inPath, inQuery, type OperationText, schemaOf } from '../../openapi/operation.js';
+import { inHeader, inPath, inQuery, type OperationText, schemaOf } from '../../http/operation.js';
 import { STORED_RESPONSE_OPERATIONS } from './stored-responses.openapi.js';
 
 const TEXT_ERRORS: readonly ErrorCode[] = [

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#contracts';
 import { FILE_PURPOSES } from '#features';
-import { inPath, inQuery, type OperationText } from '../../openapi/operation.js';
+import { inPath, inQuery, type OperationText } from '../../http/operation.js';
 
 const FILE_ID = inPath('file_id', 'The id of the file.');
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#contracts';
-import { envelope, inQuery, type OperationText } from '../../openapi/operation.js';
+import { envelope, inQuery, type OperationText } from '../../http/operation.js';
 
 const DAY: JsonObject = { type: 'string', format: 'date' };
 

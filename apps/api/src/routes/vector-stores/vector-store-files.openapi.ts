@@ -1,5 +1,5 @@
 import type { JsonObject } from '#contracts';
-import { inPath, inQuery, type OperationText } from '../../openapi/operation.js';
+import { inPath, inQuery, type OperationText } from '../../http/operation.js';
 import { ID, listOf, native, pageParameters, TIME } from '../uploads/uploads.openapi.js';
 import { CHUNKING, FILE_COUNTS, VECTOR_STORE_ID } from './vector-stores.openapi.js';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#contracts';
-import { inPath, type OperationText } from '../../openapi/operation.js';
+import { inPath, type OperationText } from '../../http/operation.js';
 import { ID, listOf, native, pageParameters, TIME, TIME_OR_NULL } from '../uploads/uploads.openapi.js';
 
 /** The vector store of a path. */

@@ -1,4 +1,4 @@
-import { envelope, inPath, inQuery, type OperationText, schemaOf } from '../../openapi/operation.js';
+import { envelope, inPath, inQuery, type OperationText, schemaOf } from '../../http/operation.js';
 
 const ENDPOINT_ID = inPath('endpoint_id', 'The id of the endpoint.');
 const DELIVERY_ID = inPath('delivery_id', 'The id of the delivery.');

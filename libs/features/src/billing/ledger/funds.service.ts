@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Book, type BookMove, GatewayError, type LedgerKind, type Micros } from '#contracts';
 import type { StatementRunner } from '#platform';
 import { collectDebts } from './debts.js';
-import { AuditedChanges, type Operator } from '../../accounts/audit.js';
+import { AuditedChanges, type Operator } from '../../audit/audit.js';
 import { beyondBooks, lockAccount } from './locked-account.js';
 
 /** What an operator books by hand. */

@@ -9,7 +9,7 @@ import {
   REQUEST_WAIT_MS,
   retryOnConnectionError,
 } from '#platform';
-import { PausedWork } from '../../operations/paused-work.js';
+import { PausedWork } from '../../observability/paused-work.js';
 import { collectDebts } from './debts.js';
 import { OpenHolds } from './open-holds.js';
 import { inDebt, insufficientBalance, insufficientKeyQuota, lostAttempt } from './payment-refusals.js';

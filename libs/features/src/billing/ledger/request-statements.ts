@@ -1,6 +1,6 @@
 import { entrySql, kindSql } from '#contracts';
-import { notPaused } from '../../operations/paused-work.js';
-import { RENEW_RIGHTS } from '../../idempotency/idempotency-statements.js';
+import { notPaused } from '../../observability/paused-work.js';
+import { RENEW_RIGHTS } from './idempotency-statements.js';
 
 /** What the account's limits of the day and the month leave, and what those of a key and its quota do; null: all. */
 export const ACCOUNT_HEADROOM =

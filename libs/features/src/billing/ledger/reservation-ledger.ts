@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Micros } from '#contracts';
 import { Batcher, Database, isConnectionError, logger, retryOnConnectionError, timeOrderedId } from '#platform';
-import { PausedWork } from '../../operations/paused-work.js';
+import { PausedWork } from '../../observability/paused-work.js';
 import {
   CAPTURE_FROM_RESERVATIONS,
   CLOSE_RESERVATIONS,

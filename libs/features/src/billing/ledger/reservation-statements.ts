@@ -1,5 +1,5 @@
 import { entrySql, kindSql } from '#contracts';
-import { notPaused } from '../../operations/paused-work.js';
+import { notPaused } from '../../observability/paused-work.js';
 import { ACCOUNT_HEADROOM, EXPLAIN_AND_SUM, KEY_SPARE } from './request-statements.js';
 
 /**

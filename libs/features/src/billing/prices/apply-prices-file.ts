@@ -1,6 +1,6 @@
 import { ConfigError, type Database, logger } from '#platform';
 import type { FilePrice } from './read-prices-file.js';
-import { AuditedChanges } from '../../accounts/audit.js';
+import { AuditedChanges } from '../../audit/audit.js';
 import { PriceImport } from './price-import.js';
 
 const log = logger('prices');

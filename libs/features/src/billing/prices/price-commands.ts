@@ -1,7 +1,7 @@
 import { formatMicros } from '#contracts';
 import { type Database, randomId } from '#platform';
 import type { DatedPrice } from './check-prices.js';
-import { AuditedChanges } from '../../accounts/audit.js';
+import { AuditedChanges } from '../../audit/audit.js';
 import { type ImportedPrices, PriceImport } from './price-import.js';
 
 /** A price in the form of PRICES_FILE. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { formatMicros } from '#contracts';
 import { Database, type StatementRunner, timeOrderedId } from '#platform';
 import type { DatedPrice } from './check-prices.js';
-import { AuditedChanges, type Operator } from '../../accounts/audit.js';
+import { AuditedChanges, type Operator } from '../../audit/audit.js';
 
 /** A price of a list against the one of the same model, unit, variant and moment in the book. */
 export interface PriceDifference {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, type Micros, wireNames } from '#contracts';
 import { brokeConstraint, Database, type ModelTransaction, type Price, timeOrderedId } from '#platform';
-import { AuditedChanges, type Operator } from '../../accounts/audit.js';
+import { AuditedChanges, type Operator } from '../../audit/audit.js';
 
 /** The columns of a price that are not shown. */
 const HIDDEN = { createdAt: true } as const;

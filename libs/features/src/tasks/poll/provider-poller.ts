@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { MediaFailure, type OperationState, type ResultSpool, type TaskFailureCode, type VendorCost } from '#contracts';
-import { abortAfter, logger, nextTurn, signals } from '#platform';
+import { abortAfter, logger, nextTurn, PeriodicTask, signals } from '#platform';
 import { askToStop } from '../cancel/ask-to-stop.js';
 import { type HeldPoll, LeasedPolls } from './leased-polls.js';
-import { Loop } from '../run/loop.js';
 import type { DuePoll } from './poll-schedule.js';
 import { ABANDON_GRACE_MS, endedWithin } from '../run/step-limit.js';
 import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
@@ -37,7 +36,7 @@ export type ProviderPollerParts = Pick<
 
 /** Asks one vendor how its operations go. A poll that hangs holds up neither the other polls nor other vendors. */
 export class ProviderPoller {
-  private readonly loop: Loop;
+  private readonly loop: PeriodicTask;
   private readonly slots = new WorkSlots(POLLING.inFlight);
   private readonly leasedPolls = new LeasedPolls();
   private readonly underWay = new Set<PendingPoll>();
@@ -52,7 +51,7 @@ export class ProviderPoller {
   ) {
     this.pauses = new PollPauses(parts.limits);
     this.holdMs = Math.min(POLLING.holdMs, parts.leaseMs * POLLING.holdShare);
-    this.loop = new Loop(`poll-${upstreamId}`, POLLING.idleMs, () => this.askDue());
+    this.loop = new PeriodicTask(`poll-${upstreamId}`, POLLING.idleMs, () => this.askDue());
   }
 
   private get routed(): RoutedUpstream {

@@ -1,5 +1,5 @@
+import { PeriodicTask } from '#platform';
 import { Inject, Injectable } from '@nestjs/common';
-import { Loop } from '../run/loop.js';
 import { ProviderPoller, type ProviderPollerParts } from './provider-poller.js';
 import { endedWithin } from '../run/step-limit.js';
 import { WorkerParts } from '../run/worker-parts.js';
@@ -16,11 +16,11 @@ const LEAVING_MS = 10_000;
 @Injectable()
 export class VendorPoller {
   private readonly pollers = new Map<string, ProviderPoller>();
-  private readonly filling: Loop;
+  private readonly filling: PeriodicTask;
   private stopFollowing: (() => void) | undefined;
 
   constructor(@Inject(WorkerParts) private readonly parts: ProviderPollerParts) {
-    this.filling = new Loop('poll-schedule', FILL_MS, async () => {
+    this.filling = new PeriodicTask('poll-schedule', FILL_MS, async () => {
       await parts.schedule.fill();
       return false;
     });

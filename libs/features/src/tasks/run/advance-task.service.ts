@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isConnectionError, isUnfitError, logger, signals } from '#platform';
 import type { TaskFailureCode } from '#contracts';
-import { reasonOf } from '../../operations/paused-work.js';
+import { reasonOf } from '../../observability/paused-work.js';
 import type { ClaimedTask } from '../task-row.js';
 import { MAX_FAILURES, mayCrashWorkers } from '../attempts.js';
 import { backoffDelayMs } from '../backoff.js';

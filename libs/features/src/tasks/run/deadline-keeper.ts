@@ -1,15 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Medium } from '#contracts';
-import { Database, logger } from '#platform';
+import { Database, logger, PeriodicTask } from '#platform';
 import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
 import { possiblySpooled } from '../../media-upstreams/result-spool.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
-import { Loop } from './loop.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
 import { withinLimit } from './step-limit.js';
 import { type OverdueTask, TaskTransitions } from '../task-transitions.js';
 
-import { PausedWork } from '../../operations/paused-work.js';
+import { PausedWork } from '../../observability/paused-work.js';
 import { MEDIUM } from './worker-parts.js';
 
 const log = logger('generation');
@@ -23,7 +22,7 @@ const CANCEL_TIMEOUT_MS = 10_000;
 /** Ends tasks whose time is up, whatever they wait for, so that no hold stays forever. */
 @Injectable()
 export class DeadlineKeeper {
-  private readonly loop: Loop;
+  private readonly loop: PeriodicTask;
   private readonly paused: PausedWork;
 
   constructor(
@@ -34,7 +33,7 @@ export class DeadlineKeeper {
     database: Database,
   ) {
     this.paused = new PausedWork(database);
-    this.loop = new Loop(`deadlines-${medium}`, ROUND_MS, () => this.failOverdue());
+    this.loop = new PeriodicTask(`deadlines-${medium}`, ROUND_MS, () => this.failOverdue());
   }
 
   start(): void {

@@ -1,6 +1,6 @@
 import type { OutputPlan } from '#contracts';
 import { chargedSeconds } from '../settle/charge.js';
-import { LARGEST_INTEGER, type SettledFile } from './result-files.js';
+import { LARGEST_INTEGER, type SettledFile } from '../../media-upstreams/result-files.js';
 
 /** How much longer than ordered a video may be before its owner gets a notice, in seconds: encoders round up to a frame. */
 const LONGER_SECONDS = 0.5;

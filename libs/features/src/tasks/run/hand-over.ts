@@ -8,7 +8,7 @@ import type { Retry } from '../task-transitions.js';
 import type { CallOutcome } from '../../media-upstreams/call-journal.js';
 import type { MediaAdmission } from '../../media-upstreams/media-health.js';
 import type { Candidate } from '../../media-upstreams/media-router.js';
-import { HOLD_MS, WAITS } from '../../media-upstreams/start-gate.js';
+import { HOLD_MS, WAITS } from './start-gate.js';
 import { referenceFiles } from '../../media-upstreams/reference-files.js';
 import { resultSpool } from '../../media-upstreams/result-spool.js';
 import { type NotedCall, notedCall } from '../../media-upstreams/vendor-call.js';

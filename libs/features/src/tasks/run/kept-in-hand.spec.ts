@@ -1,6 +1,6 @@
 import { eventually } from '#testing';
 import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
-import { StartGate } from '../../media-upstreams/start-gate.js';
+import { StartGate } from './start-gate.js';
 import { createTaskSteps } from './testing/create-task-steps.js';
 import { order } from './testing/order-tasks.js';
 import { ScriptedUpstream } from './testing/scripted-upstream.js';

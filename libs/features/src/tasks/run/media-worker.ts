@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Cooldowns } from '#platform';
 import { type Worker } from '#runtime';
-import { WorkerHeartbeat } from '../../operations/worker-heartbeat.js';
+import { WorkerHeartbeat } from '../../observability/worker-heartbeat.js';
 import { VendorPoller } from '../poll/vendor-poller.js';
 import { DeadlineKeeper } from './deadline-keeper.js';
 import { ABANDON_GRACE_MS, endedWithin } from './step-limit.js';

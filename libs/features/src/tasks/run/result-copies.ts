@@ -4,7 +4,13 @@ import { logger, mayPass, RemoteStatus } from '#platform';
 import { spooledFile } from '../../media-upstreams/result-spool.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import type { TaskRow } from '../task-row.js';
-import { LARGEST_INTEGER, type SettledFile, storeKeyOf, typeOfFile, WrongMedium } from './result-files.js';
+import {
+  LARGEST_INTEGER,
+  type SettledFile,
+  storeKeyOf,
+  typeOfFile,
+  WrongMedium,
+} from '../../media-upstreams/result-files.js';
 import { StepAbandoned } from './step-limit.js';
 import type { WorkerParts } from './worker-parts.js';
 

@@ -20,7 +20,7 @@ import { WorkerParts } from './worker-parts.js';
 import { storableText, waitMsOf } from '../poll/vendor-answers.js';
 import type { Candidate } from '../../media-upstreams/media-router.js';
 import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
-import { HOLD_MS, WAITS } from '../../media-upstreams/start-gate.js';
+import { HOLD_MS, WAITS } from './start-gate.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { HandedOver } from './handed-over.js';
 import { HANDOVER_MS, HandOver, type StartAttempt } from './hand-over.js';

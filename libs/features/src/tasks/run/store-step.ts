@@ -9,7 +9,7 @@ import { backoffDelayMs } from '../backoff.js';
 import { chargeFor, deliveredQuantity } from '../settle/charge.js';
 import { deliveryNotices } from './delivery-notices.js';
 import { type CopiedResults, isOurs, mayComeBack, ResultCopies } from './result-copies.js';
-import { leftoverFiles, type SettledFile, WrongMedium } from './result-files.js';
+import { leftoverFiles, type SettledFile, WrongMedium } from '../../media-upstreams/result-files.js';
 import { withinLimit } from './step-limit.js';
 import { WorkerParts } from './worker-parts.js';
 import { taskLog } from '../task-log.js';

@@ -1,12 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Medium } from '#contracts';
-import { logger, withLogContext } from '#platform';
+import { logger, PeriodicTask, withLogContext } from '#platform';
 import { FAILPOINTS, type Failpoints, type Listening, TASK_NOTIFIER, type TaskNotifier } from '#runtime';
 import type { ClaimedTask } from '../task-row.js';
 import { AdvanceTaskService } from './advance-task.service.js';
-import { StartGate } from '../../media-upstreams/start-gate.js';
+import { StartGate } from './start-gate.js';
 import { KeptLease } from './kept-lease.js';
-import { Loop } from './loop.js';
 import { ABANDON_GRACE_MS, endedWithin, StepAbandoned, withinLimit } from './step-limit.js';
 import { TaskTransitions } from '../task-transitions.js';
 import { PutBack, type StepAside, type StepPlace, WorkSlots } from './work-slots.js';
@@ -38,8 +37,8 @@ const STOPPING_SHARE = 0.8;
  */
 @Injectable()
 export class TaskWorker {
-  private readonly sweep = new Loop('task-sweep', SWEEP_MS, () => this.claim());
-  private readonly suspects = new Loop('task-suspects', SUSPECTS_MS, () => this.takeSuspect());
+  private readonly sweep = new PeriodicTask('task-sweep', SWEEP_MS, () => this.claim());
+  private readonly suspects = new PeriodicTask('task-suspects', SUSPECTS_MS, () => this.takeSuspect());
   private readonly slots: WorkSlots;
   /** Steps that only wait for a vendor. */
   private readonly aside = new WorkSlots(MAX_ASIDE);

@@ -1,6 +1,6 @@
 import { entrySql } from '#contracts';
 import { ACCOUNT_HEADROOM, KEY_HEADROOM } from '../../billing/ledger/request-statements.js';
-import { RENEW_RIGHTS } from '../../idempotency/idempotency-statements.js';
+import { RENEW_RIGHTS } from '../../billing/ledger/idempotency-statements.js';
 import type { NewTask } from './new-task.js';
 
 /** What a batch has that its statement must look after. What it has not costs nothing. */

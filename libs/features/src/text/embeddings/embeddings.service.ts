@@ -9,7 +9,7 @@ import {
 } from '#contracts';
 import { jsonBytes, systemClock } from '#platform';
 import { DEFAULT_MODEL_LIMITS, loadTokenCounter, type TokenCounter } from '#providers';
-import { noteFacts } from '../../operations/request-facts.js';
+import { noteFacts } from '../../observability/request-facts.js';
 import { replyBounds, reportExcess, withinBounds } from '../reply-bounds.js';
 import { Settlements } from '../settlements.js';
 import type { TextBilling, TextHold, TextSettlement } from '../text-billing.js';

@@ -1,6 +1,6 @@
 import type { TextRequest, TextUsage, ToolUnit, ToolUses } from '#contracts';
 import type { ModelLimits, TokenCounter } from '#providers';
-import { noteFacts } from '../../operations/request-facts.js';
+import { noteFacts } from '../../observability/request-facts.js';
 import { replyBounds } from '../reply-bounds.js';
 import type { Settlements } from '../settlements.js';
 import type { TextBilling } from '../text-billing.js';

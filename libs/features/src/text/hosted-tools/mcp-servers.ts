@@ -1,7 +1,7 @@
 import { GatewayError, type JsonObject, type ListedTool } from '#contracts';
 import type { SafeFetcher } from '#platform';
 import { McpConnection, McpFailure, type McpResult } from '#providers';
-import type { ReserveMemory } from '../reserve-memory.js';
+import type { ReserveMemory } from '../../limits/reserve-memory.js';
 import type { KnownList, McpToolLists } from './mcp-tool-lists.js';
 import type { RequestedMcpServer } from './requested-tools.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, SecretSealer } from '#platform';
 import { checkUpstream } from '#providers';
-import { AuditedChanges } from '../../accounts/audit.js';
+import { AuditedChanges } from '../../audit/audit.js';
 import { ManagedUpstreams } from '../../upstreams/managed-upstreams.js';
 import { settingsOf, StoredUpstreamEntry, UPSTREAM_COLUMNS, type UpstreamRow } from '../stored-upstream.js';
 import { UpstreamRegistry } from '../upstream-registry.js';

@@ -9,7 +9,7 @@ import {
 } from '#contracts';
 import type { VideoDescription, RenderRequest, SceneDescription } from '#sandbox-media';
 import { type PixelSize, resolveOutputSize } from './output-size.js';
-import { readPromptDirectives, type SandboxFailure } from './prompt-directives.js';
+import { readPromptDirectives, type SandboxFailure } from '../../prompt-directives.js';
 
 /** All that is needed to finish an order in any process. Times are milliseconds, `startedAtMs` since 1970. */
 export type SandboxOperation = {

@@ -17,7 +17,7 @@ import {
   readOutput,
   type SandboxOperation,
 } from './sandbox-operation.js';
-import { readPromptDirectives, SANDBOX_FAILURES } from './prompt-directives.js';
+import { readPromptDirectives, SANDBOX_FAILURES } from '../../prompt-directives.js';
 
 /** Shortest and longest time until the next `check`, in milliseconds. */
 const MIN_POLL_DELAY_MS = 20;

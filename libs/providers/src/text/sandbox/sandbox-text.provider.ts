@@ -11,7 +11,7 @@ import {
   type TextUsage,
 } from '#contracts';
 import { asAbortSignal } from '#platform';
-import { readPromptDirectives, type PromptDirectives } from '../../media/sandbox/prompt-directives.js';
+import { readPromptDirectives, type PromptDirectives } from '../../prompt-directives.js';
 import { loadTokenCounter, type TokenCounter } from '../upstream/token-counter.js';
 import { SANDBOX_SIGNATURE, wholePrompt, writeScript, type SandboxScript } from './sandbox-script.js';
 

@@ -1,11 +1,11 @@
 import type { Cooldowns } from '#platform';
 import type { Platform } from '#runtime';
-import { CallbackAddresses } from '../../../media-callbacks/callback-addresses.js';
+import { CallbackAddresses } from '../../../media-upstreams/callback-addresses.js';
 import { CallJournal } from '../../../media-upstreams/call-journal.js';
 import { MediaHealth } from '../../../media-upstreams/media-health.js';
 import { MediaRouter } from '../../../media-upstreams/media-router.js';
 import type { MediaUpstreams } from '../../../media-upstreams/media-upstreams.js';
-import { StartGate } from '../../../media-upstreams/start-gate.js';
+import { StartGate } from '../start-gate.js';
 import { PollSchedule } from '../../poll/poll-schedule.js';
 import { SettleTaskService } from '../../settle/settle-task.service.js';
 import type { TaskTransitions } from '../../task-transitions.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { MIGRATIONS_FOLDER } from '../database/migrations-folder.js';
+import { MIGRATIONS_FOLDER } from './database/migrations-folder.js';
 
 const PACKAGE = join(dirname(dirname(MIGRATIONS_FOLDER)), 'package.json');
 

@@ -1,7 +1,7 @@
-import { familyOf } from '../catalog/catalog.js';
-import { nearestName } from '../nearest-name.js';
-import { excerpt } from '../unicode-text.js';
-import { SPECIFIED_TEXT_MODELS } from './text-models.js';
+import { familyOf } from './catalog/catalog.js';
+import { nearestName } from './nearest-name.js';
+import { excerpt } from './unicode-text.js';
+import { SPECIFIED_TEXT_MODELS } from './text/text-models.js';
 
 /** Where every text model answers, in a sentence. */
 export const WHERE_TEXT_IS =

@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
-import { type Database, logger, VERSION } from '#platform';
-import { Loop } from '../tasks/run/loop.js';
+import { type Database, logger, PeriodicTask, VERSION } from '#platform';
 
 const log = logger('workers');
 
@@ -33,7 +32,7 @@ const GONE = `delete from worker where id = $1`;
 
 /** Tells the fleet that a worker process is alive. What goes wrong here never keeps it from its work. */
 export class WorkerHeartbeat {
-  private readonly loop: Loop;
+  private readonly loop: PeriodicTask;
 
   constructor(
     private readonly database: Database,
@@ -41,7 +40,7 @@ export class WorkerHeartbeat {
     /** Leases of tasks are this long; a worker that takes one over must find its owner silent. */
     leaseMs: number,
   ) {
-    this.loop = new Loop('heartbeat', Math.min(BEAT_MS, leaseMs / 3), async () => {
+    this.loop = new PeriodicTask('heartbeat', Math.min(BEAT_MS, leaseMs / 3), async () => {
       await this.beat();
       return false;
     });

@@ -3,9 +3,9 @@ import { LRUCache } from 'lru-cache';
 import { type CallbackRequest, GatewayError, type JsonObject } from '#contracts';
 import { Database, SecretSealer, signals } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
-import { MediaUpstreams } from '../media-upstreams/media-upstreams.js';
-import { ASK_NOW } from '../tasks/poll/poll-statements.js';
-import { callbackPath, taskOfCallback } from './callback-addresses.js';
+import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { ASK_NOW } from './poll-statements.js';
+import { callbackPath, taskOfCallback } from '../../media-upstreams/callback-addresses.js';
 
 /** Callbacks about one task within this time count once, in milliseconds. */
 const QUIET_MS = 1_000;

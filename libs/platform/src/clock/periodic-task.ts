@@ -1,4 +1,4 @@
-import { logger } from '#platform';
+import { logger } from '../log/logger.js';
 
 const log = logger('loop');
 
@@ -6,7 +6,7 @@ const log = logger('loop');
  * Runs a piece of work repeatedly with a pause in between, one at a time, until stopped. Errors are logged and
  * never end it. The work answers true when more is waiting, and is then run again without the pause.
  */
-export class Loop {
+export class PeriodicTask {
   private readonly abort = new AbortController();
   private running: Promise<void> = Promise.resolve();
 

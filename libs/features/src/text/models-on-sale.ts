@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CATALOG, familyOf, type ModelFamily } from '#contracts';
 import { SANDBOX_MAY_SELL } from '#runtime';
-import { TextUpstreams } from '../../text/text-upstreams.js';
-import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
-import { notAvailable } from './not-available.js';
-import { PriceBook } from './price-book.js';
-import { isExamplePrice } from './seed-prices.js';
+import { TextUpstreams } from './text-upstreams.js';
+import { MediaUpstreams } from '../media-upstreams/media-upstreams.js';
+import { notAvailable } from '../billing/prices/not-available.js';
+import { PriceBook } from '../billing/prices/price-book.js';
+import { isExamplePrice } from '../billing/prices/seed-prices.js';
 
 /** The variants of a model that can be ordered. */
 const MEDIA = CATALOG.flatMap((family: ModelFamily) =>

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { CATALOG, type Medium, type ModelFamily } from '#contracts';
 import { signals as metrics } from '#platform';
-import type { SpentAllowance } from '../tasks/start-intent.js';
-import { UpstreamLimits } from '../tasks/run/upstream-limits.js';
-import { type MediaAdmission, MediaHealth } from './media-health.js';
-import type { Candidate } from './media-router.js';
-import { MediaUpstreams, type RoutedUpstream } from './media-upstreams.js';
+import type { SpentAllowance } from '../start-intent.js';
+import { UpstreamLimits } from './upstream-limits.js';
+import { type MediaAdmission, MediaHealth } from '../../media-upstreams/media-health.js';
+import type { Candidate } from '../../media-upstreams/media-router.js';
+import { MediaUpstreams, type RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
 
 /** The least wait for a vendor that is closed, in milliseconds; and what a pause is lengthened by, so that tasks come back apart. */
 const LEAST_WAIT_MS = 250;

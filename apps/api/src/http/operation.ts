@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode, type JsonObject } from '#contracts';
-import type { RouteAccess } from '../http/route-access.js';
+import type { RouteAccess } from './route-access.js';
 
 /** One operation as the document's authors write it; the rest follows from it and from its route. */
 export interface OperationText {
