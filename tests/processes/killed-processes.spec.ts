@@ -89,15 +89,18 @@ describe('Killed processes (SIGKILL)', () => {
   async function expectWhole(): Promise<void> {
     expect(
       await count(
-        `file_passage p left join file_index i on i.id = p.index_id where i.state is distinct from 'completed'`,
+        `file_passage p left join file_index i on i.id = p.index_id
+          where i.state is distinct from 'completed' and i.file_id is not null`,
       ),
     ).toBe(0);
     expect(await count(`file_index where state = 'completed' and id not in (select index_id from file_passage)`)).toBe(
       0,
     );
-    expect(await count(`file_term where index_id not in (select id from file_index where state = 'completed')`)).toBe(
-      0,
-    );
+    expect(
+      await count(
+        `file_term where index_id not in (select id from file_index where state = 'completed' or file_id is null)`,
+      ),
+    ).toBe(0);
     expect(await count(`uploaded_file where state = 'ready' and sha256 is null`)).toBe(0);
     expect(await count(`file_usage where files <> (select count(*) from uploaded_file where state = 'ready')`)).toBe(0);
     const { rows } = await database.query<{ key: string }>({ text: 'select store_key as key from uploaded_file' });

@@ -2,13 +2,17 @@ import { LRUCache } from 'lru-cache';
 import type { MediaStore } from '#media';
 import { type Database, logger } from '#platform';
 import type { Failpoints } from '#runtime';
-import { DEFAULT_CHUNKING } from './chunking.js';
-import { METERED, SEARCHED_PURPOSES } from './uploaded-file.js';
+import { accountsInTurn } from './account-turns.js';
+import { FILES_WITH_UNUSED, forgetUnused, lockFiles } from './unused-indexes.js';
+import { METERED } from './uploaded-file.js';
 
 const log = logger('maintenance');
 
 /** How long files that the store would not remove are left before the next try, in milliseconds. */
 const UNREMOVABLE = { max: 10_000, ttl: 600_000 } as const;
+
+/** The most rows of a table that one statement removes: whatever a file holds, no statement takes long enough to be undone. */
+const ROWS_AT_ONCE = 2_000;
 
 /** How long an expired vector store is still shown, in days. */
 const STORE_SHOWN_DAYS = 30;
@@ -23,21 +27,19 @@ with gone as (
   update file_usage u set ${METERED}, files = u.files - sums.files, bytes = u.bytes - sums.bytes
   from (select account_id, count(*) as files, sum(bytes) as bytes from gone group by account_id) as sums
   where u.account_id = sums.account_id
-), entries as (
-  delete from vector_store_file e using gone where e.file_id = gone.id
 )
 select id from gone`;
 
 const REMOVABLE = `
-select id, store_key as "storeKey" from uploaded_file
+select id, account_id as "accountId", store_key as "storeKey" from uploaded_file
 where state <> 'ready' and expires_at <= now() and id <> all($2::text[]) order by expires_at limit $1`;
 
-/** Those that were made while the file expired. */
+/** Of an expired file, and those that were made while it expired. They are not shown meanwhile. */
 const REMOVE_ENTRIES = `delete from vector_store_file where file_id = $1`;
-
-/** With its passages, terms and vectors. */
-const REMOVE_INDEXES = `delete from file_index where file_id = $1`;
-const REMOVE_ROW = `delete from uploaded_file where id = $1 and state <> 'ready' and expires_at <= now()`;
+/** One with an index that is being written stays until the next round. */
+const REMOVE_ROW = `
+delete from uploaded_file where id = $1 and state <> 'ready' and expires_at <= now()
+  and not exists (select from file_index where file_id = $1) returning id`;
 
 const EMPTY_EXPIRED_STORES = `
 delete from vector_store_file where ctid = any(array(
@@ -46,18 +48,45 @@ delete from vector_store_file where ctid = any(array(
 
 const FORGET_STORES = `
 delete from vector_store where id in (
-  select id from vector_store where expires_at <= now() - $2 * interval '1 day' limit $1)`;
+  select s.id from vector_store s where s.expires_at <= now() - $2 * interval '1 day'
+    and not exists (select from vector_store_file e where e.vector_store_id = s.id) limit $1)`;
 
-/** Cut in a way that no vector store asks for any more. */
-const UNUSED_INDEXES = `
-delete from file_index where id in (
-  select i.id from file_index i join uploaded_file f on f.id = i.file_id
-  where not (i.chunk_tokens = $2 and i.overlap_tokens = $3 and f.purpose = any($4)) and i.state <> 'working'
-    and not exists (select from vector_store_file e where e.index_id = i.id) limit $1)`;
+const partOf = (table: string): string => `
+  delete from ${table} where ctid = any(array(
+    select r.ctid from chosen join ${table} r on r.index_id = chosen.id limit ${ROWS_AT_ONCE})) returning 1`;
+
+/** $1 the account that had the last turn. A part of what was made of a file that is gone, of the next account that has such. */
+const REMOVE_PART = `
+with chosen as (
+  select next.id, turn.account_id from (${accountsInTurn('file_id is null', '$1')}) as turn cross join lateral (
+    select id from file_index where file_id is null and file_index.account_id = turn.account_id
+    order by id limit 1 for update skip locked) as next
+  limit 1
+), passages as (${partOf('file_passage')}
+), terms as (${partOf('file_term')}
+), vectors as (${partOf('passage_vector')}
+)
+select id::text, account_id as "accountId", greatest((select count(*) from passages), (select count(*) from terms),
+  (select count(*) from vectors)) < ${ROWS_AT_ONCE} as "isLast" from chosen`;
+const REMOVE_INDEX = `delete from file_index where id = $1 and file_id is null`;
+
+interface RemovableFile {
+  readonly id: string;
+  readonly accountId: string;
+  readonly storeKey: string;
+}
+
+interface RemovedPart {
+  readonly id: string;
+  readonly accountId: string;
+  readonly isLast: boolean;
+}
 
 /** Removes the bytes, passages and rows of files and vector stores that were deleted or have expired. */
 export class ExpiredUploads {
   readonly #unremovable = new LRUCache<string, true>(UNREMOVABLE);
+  /** The account of which the last part was removed. */
+  #served = '';
 
   constructor(
     private readonly database: Database,
@@ -65,39 +94,65 @@ export class ExpiredUploads {
     private readonly failpoints: Failpoints,
   ) {}
 
-  /** At most `limit` of each; answers how many files went. */
+  /** At most `limit` of each, files and parts of what was made of them; as many of one of them: there may be more. */
   async remove(limit: number): Promise<number> {
     await this.#change(EXPIRE, [limit]);
-    await this.#change(EMPTY_EXPIRED_STORES, [limit]);
+    await this.#change(EMPTY_EXPIRED_STORES, [ROWS_AT_ONCE]);
     await this.#change(FORGET_STORES, [limit, STORE_SHOWN_DAYS]);
-    const { chunkTokens, overlapTokens } = DEFAULT_CHUNKING;
-    await this.#change(UNUSED_INDEXES, [limit, chunkTokens, overlapTokens, SEARCHED_PURPOSES]);
-    const { rows } = await this.database.query<{ id: string; storeKey: string }>({
+    await this.#forgetUnused(limit).catch((error: unknown) => log.error('maintenance.files_kept', { error }));
+    const { rows } = await this.database.query<RemovableFile>({
       text: REMOVABLE,
       values: [limit, [...this.#unremovable.keys()]],
       limit: 'long',
     });
     let removed = 0;
     for (const file of rows) if (await this.#removeFile(file)) removed += 1;
-    return removed;
+    return Math.max(removed, await this.#removeParts(limit));
+  }
+
+  async #forgetUnused(limit: number): Promise<void> {
+    const { rows } = await this.database.query<{ id: string }>({
+      text: FILES_WITH_UNUSED,
+      values: [limit],
+      limit: 'long',
+    });
+    if (rows.length === 0) return;
+    const files = rows.map(({ id }) => id);
+    await this.database.transaction(async (transaction) => {
+      await lockFiles(transaction, null, files);
+      await forgetUnused(transaction, files);
+    });
   }
 
   /** The bytes first: a crash in between removes bytes that are gone already, which is no error. */
-  async #removeFile({ id, storeKey }: { id: string; storeKey: string }): Promise<boolean> {
+  async #removeFile({ id, accountId, storeKey }: RemovableFile): Promise<boolean> {
     try {
       await this.store.delete(storeKey);
       this.failpoints.reach('after-bytes-removed');
-      await this.database.transaction(async (transaction) => {
+      return await this.database.transaction(async (transaction) => {
+        await lockFiles(transaction, accountId, [id]);
         await transaction.query({ text: REMOVE_ENTRIES, values: [id], limit: 'long' });
-        await transaction.query({ text: REMOVE_INDEXES, values: [id], limit: 'long' });
-        await transaction.query({ text: REMOVE_ROW, values: [id] });
+        await forgetUnused(transaction, [id]);
+        return (await transaction.query({ text: REMOVE_ROW, values: [id] })).rows.length > 0;
       });
-      return true;
     } catch (error) {
       log.warn('maintenance.upload_kept', { fileId: id, error });
       this.#unremovable.set(id, true);
       return false;
     }
+  }
+
+  /** Each part is committed by itself, so that what is removed stays removed, whatever ends this. */
+  async #removeParts(limit: number): Promise<number> {
+    for (let parts = 0; parts < limit; parts += 1) {
+      const values = [this.#served];
+      const { rows } = await this.database.query<RemovedPart>({ text: REMOVE_PART, values, limit: 'long' });
+      if (!rows[0]) return parts;
+      const { id, accountId, isLast } = rows[0];
+      this.#served = accountId;
+      if (isLast) await this.database.query({ text: REMOVE_INDEX, values: [id], limit: 'long' });
+    }
+    return limit;
   }
 
   /** What fails is done by a later round, and keeps nothing else from being removed. */

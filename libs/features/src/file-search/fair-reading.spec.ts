@@ -9,6 +9,8 @@ import { PriceBook } from '../billing/prices/price-book.js';
 import { FileIndexer } from './file-indexer.js';
 import { FilePreparer, FULL_BOUNDS, type PreparerBounds } from './file-preparer.js';
 import { FilesService } from './files.service.js';
+import { type NewEntry, VectorStoreFilesService } from './vector-store-files.service.js';
+import { VectorStoresService } from './vector-stores.service.js';
 
 const WORDS = Buffer.from('The lighthouse of Vesterholm was lit for the first time in 1871.');
 
@@ -32,7 +34,7 @@ describe('Reading the files of several accounts', () => {
   });
   afterEach(async () => {
     await indexer?.close();
-    await test.database.query({ text: 'truncate uploaded_file, file_index, file_usage cascade' });
+    await test.database.query({ text: 'truncate uploaded_file, file_index, file_usage, vector_store cascade' });
   });
   afterAll(async () => {
     await store.close();
@@ -48,18 +50,48 @@ describe('Reading the files of several accounts', () => {
     return (indexer = new FileIndexer(test.database, store, noFailpoints, preparers));
   };
 
-  async function add(accountId: string, filename: string, content: Buffer = WORDS): Promise<void> {
-    const files = new FilesService(
+  const filesOf = (): FilesService =>
+    new FilesService(
       test.database,
       noFailpoints,
       { config: readProcessConfig({}), store },
       new PriceBook(test.database),
     );
+
+  /** Answers its id. */
+  async function add(accountId: string, filename: string, content: Buffer = WORDS): Promise<string> {
+    const files = filesOf();
     const { id, storeKey } = await files.begin({ accountId, apiKeyId: accountId });
     const kept = await store.put(storeKey, Readable.from([content]), { contentType: 'text/plain', maxBytes: 10_000 });
     const upload = { filename, purpose: 'assistants', contentType: 'text/plain', expiresAfterSeconds: null };
     await files.keep(accountId, id, { ...upload, bytes: kept.bytes, sha256: kept.sha256 });
+    return id;
   }
+
+  const entries = (): VectorStoreFilesService => new VectorStoreFilesService(test.database);
+  const entryOf = (fileId: string, chunkTokens: number): NewEntry => ({
+    fileId,
+    param: 'file_ids[0]',
+    attributes: {},
+    chunking: { chunkTokens, overlapTokens: 0 },
+  });
+  const newStore = async (accountId: string): Promise<string> =>
+    (await new VectorStoresService(test.database, entries()).create(accountId, {}, [])).id;
+  /** Puts a file into a vector store, cut in a way. */
+  const cut = (accountId: string, vectorStoreId: string, fileId: string, chunkTokens: number): Promise<void> =>
+    entries().add({ accountId, vectorStoreId, files: [entryOf(fileId, chunkTokens)] });
+  const count = async (of: string): Promise<number> =>
+    (await test.database.query<{ count: number }>({ text: `select count(*)::integer as count from ${of}` })).rows[0]
+      ?.count ?? -1;
+
+  /** Cuts of a file that wait, from the one with `from` tokens. */
+  const addWaiting = (fileId: string, accountId: string, from: number, to: number): Promise<unknown> =>
+    test.database.query({
+      text: `insert into file_index (file_id, account_id, chunk_tokens, overlap_tokens)
+        select $1, $2, n, 0 from generate_series($3::integer, $4::integer) as n`,
+      values: [fileId, accountId, from, to],
+      limit: 'long',
+    });
 
   const read = async (): Promise<string[]> =>
     (
@@ -99,5 +131,80 @@ describe('Reading the files of several accounts', () => {
     expect(await read()).toEqual(['a1']);
     const { rows } = await test.database.query({ text: 'select attempt from file_index' });
     expect(rows).toEqual([{ attempt: 1 }]);
+  });
+
+  it('finds the next file by stepping from account to account, however much one of them has waiting', async () => {
+    const queries = jest.spyOn(test.database, 'query');
+    const files = reader();
+    expect(await files.indexNext('quick')).toBe(false);
+    const claim = queries.mock.calls[0]?.[0] ?? { text: '' };
+    queries.mockRestore();
+    const pages = async (): Promise<number> => {
+      await test.database.query({ text: 'analyze file_index' });
+      const { rows } = await test.database.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>({
+        text: `explain (analyze, buffers, timing off, format json) ${claim.text}`,
+        values: [...(claim.values ?? [])],
+      });
+      const plan = rows[0]?.['QUERY PLAN'][0].Plan ?? {};
+      return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
+    };
+    const fileId = await add('ann', 'a1');
+    await addWaiting(fileId, 'ann', 10_001, 10_010);
+    const few = await pages();
+    await addWaiting(fileId, 'ann', 20_001, 50_000);
+    await add('ben', 'b1');
+    expect(await pages()).toBeLessThan(few + 60);
+    expect(await pages()).toBeLessThan(few + 60);
+  });
+
+  it('cuts a file in at most 16 ways, and names the field; a way that no vector store asks for gives its place back', async () => {
+    const fileId = await add('ann', 'a1');
+    const stores: string[] = [];
+    // The cut that every file has by itself is one of them.
+    for (let nth = 1; nth < 16; nth += 1) {
+      stores.push(await newStore('ann'));
+      await cut('ann', stores.at(-1) ?? '', fileId, 100 + nth);
+    }
+    const files = reader();
+    while (await files.indexNext('quick'));
+    const another = await newStore('ann');
+    await expect(cut('ann', another, fileId, 200)).rejects.toMatchObject({
+      code: 'conflict',
+      param: 'file_ids[0]',
+      message: expect.stringContaining('16 ways'),
+    });
+    await cut('ann', another, fileId, 101);
+    await entries().remove('ann', stores[1] ?? '', fileId);
+    await cut('ann', another, fileId, 200);
+    expect(await count(`file_index where file_id = '${fileId}'`)).toBe(16);
+  });
+
+  it('lets at most 10,000 cuts of an account wait, also when many ask at once, and others as many', async () => {
+    const [fileId, other] = [await add('ann', 'a1'), await add('ann', 'a2')];
+    await addWaiting(fileId, 'ann', 10_001, 19_990);
+    const stores = await Promise.all(Array.from({ length: 12 }, () => newStore('ann')));
+    const asked = await Promise.allSettled(stores.map((store, nth) => cut('ann', store, other, 100 + nth)));
+    expect(await count(`file_index where account_id = 'ann'`)).toBe(10_000);
+    expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(8);
+    await expect(cut('ann', await newStore('ann'), other, 300)).rejects.toMatchObject({
+      code: 'rate_limit_exceeded',
+      retryAfterMs: 30_000,
+    });
+    await cut('ben', await newStore('ben'), await add('ben', 'b1'), 300);
+  });
+
+  it('drops the jobs of cuts that no vector store asks for any more, at once', async () => {
+    const fileId = await add('ann', 'a1');
+    const jobs = (): Promise<number> => count(`file_index where account_id = 'ann' and state = 'waiting'`);
+    const [store, second] = [await newStore('ann'), await newStore('ann')];
+    for (let nth = 0; nth < 20; nth += 1) await cut('ann', store, fileId, 100 + nth);
+    await cut('ann', second, fileId, 119);
+    expect(await jobs()).toBe(2);
+    await entries().remove('ann', store, fileId);
+    expect(await jobs()).toBe(2);
+    await new VectorStoresService(test.database, entries()).remove('ann', second);
+    expect(await jobs()).toBe(1);
+    await filesOf().remove('ann', fileId);
+    expect(await jobs()).toBe(0);
   });
 });

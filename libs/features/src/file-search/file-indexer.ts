@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { type MediaStore, MediaStoreError } from '#media';
 import { type Database, logger, type StatementRunner } from '#platform';
 import type { Failpoints } from '#runtime';
-import { AccountRotation } from './account-rotation.js';
+import { accountsInTurn } from './account-turns.js';
 import type { Prepared, PreparedPassage } from './extract/prepare-file.js';
 import { FilePreparer, FULL_BOUNDS, QUICK_BOUNDS } from './file-preparer.js';
 import { mergeTerms, type TermPostings } from './merge-terms.js';
@@ -21,16 +21,15 @@ const ATTEMPTS_MAX = 3;
 const PASSAGES_AT_ONCE = 500;
 const TERMS_AT_ONCE = 5_000;
 
-/** Of the accounts that wait, the one whose last turn was longest ago comes first. What another process just took stays its own. */
+const IS_OPEN = `state in ('waiting', 'working') and is_slow = $2`;
+
+/** $1 lease in seconds, $2 the slow lane or not, $3 the account that had the last turn: the next one that has a file due has this. */
 const CLAIM = `
-with waiting as (
-  select account_id, min(id) as id from file_index
-  where state in ('waiting', 'working') and due_at <= now() and is_slow = $2 group by account_id
-), chosen as (
-  select i.id from waiting join file_index i on i.id = waiting.id
-  where i.state in ('waiting', 'working') and i.due_at <= now() and i.is_slow = $2
-  order by coalesce(array_position($3::text[], i.account_id), 0), i.due_at
-  limit 1 for update of i skip locked
+with chosen as (
+  select due.id from (${accountsInTurn(IS_OPEN, '$3')}) as turn cross join lateral (
+    select id from file_index where ${IS_OPEN} and file_index.account_id = turn.account_id and due_at <= now()
+    order by due_at limit 1 for update skip locked) as due
+  limit 1
 )
 update file_index set state = 'working', attempt = attempt + 1, due_at = now() + $1 * interval '1 second'
 from chosen, uploaded_file f where file_index.id = chosen.id and f.id = file_index.file_id
@@ -86,10 +85,8 @@ type Passages = Extract<Prepared, { kind: 'passages' }>;
 export class FileIndexer {
   readonly #stemmer: Stemmer;
   readonly #preparers: Readonly<Record<IndexLane, FilePreparer>>;
-  readonly #turns: Readonly<Record<IndexLane, AccountRotation>> = {
-    quick: new AccountRotation(),
-    slow: new AccountRotation(),
-  };
+  /** The account that had the last turn. */
+  readonly #served: Record<IndexLane, string> = { quick: '', slow: '' };
   readonly #leaving = new AbortController();
 
   constructor(
@@ -104,12 +101,11 @@ export class FileIndexer {
 
   /** Works on the next file of a lane that is due; false: there is none. */
   async indexNext(lane: IndexLane): Promise<boolean> {
-    const turns = this.#turns[lane];
-    const values = [LEASE_SECONDS, lane === 'slow', turns.order];
+    const values = [LEASE_SECONDS, lane === 'slow', this.#served[lane]];
     const { rows } = await this.database.query<ClaimedIndex>({ text: CLAIM, values });
     const claimed = rows[0];
     if (!claimed) return false;
-    turns.had(claimed.accountId);
+    this.#served[lane] = claimed.accountId;
     this.failpoints.reach('after-index-claim');
     await this.#index(claimed, lane).catch((error: unknown) => this.#postpone(claimed, error));
     return true;

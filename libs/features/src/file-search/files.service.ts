@@ -9,6 +9,7 @@ import { PriceBook } from '../billing/prices/price-book.js';
 import { STORAGE_MODEL, STORAGE_UNIT } from '../billing/prices/storage-price.js';
 import { DEFAULT_CHUNKING } from './chunking.js';
 import { type ListQuery, type ListPart, listPart } from './list-part.js';
+import { forgetUnused } from './unused-indexes.js';
 import { FILE_COLUMNS, FILE_IS_READY, METERED, SEARCHED_PURPOSES, type UploadedFile } from './uploaded-file.js';
 
 const log = logger('files');
@@ -217,6 +218,7 @@ export class FilesService {
       const { rows } = await transaction.query<{ storeKey: string }>({ text: REMOVE, values: [accountId, id] });
       if (!rows[0]) throw noFile(id);
       await transaction.query({ text: REMOVE_ENTRIES, values: [id], limit: 'long' });
+      await forgetUnused(transaction, [id]);
       return rows[0].storeKey;
     });
     await this.#removeBytes(id, storeKey, NOTE_NO_BYTES);

@@ -6,10 +6,15 @@ import type { Chunking } from './chunking.js';
 import { type ListPart, listPart, type ListQuery } from './list-part.js';
 import { LENGTH_BYTES } from './postings.js';
 import { FILE_IS_READY, JOINED_FILE_IS_READY } from './uploaded-file.js';
+import { forgetUnused, lockFiles } from './unused-indexes.js';
 import { COUNTS, ENTRY_STATE, type EntryState, type FileBatch, type StoreEntry } from './vector-store.js';
 
 /** The most files of a vector store. */
 const ENTRIES_MAX = 10_000;
+
+/** The most ways in which a file is cut, and the most cuts of an account that wait. */
+const CUTS_MAX = 16;
+const WAITING_MAX = 10_000;
 
 /** A file that is put into a vector store. */
 export interface NewEntry {
@@ -43,7 +48,9 @@ export interface EntryListQuery extends ListQuery {
 const LOCK_STORE = `
 select id from vector_store where account_id = $1 and id = $2 and (expires_at is null or expires_at > now()) for share`;
 
-const READY_FILES = `select id from uploaded_file where account_id = $1 and id = any($2) and ${FILE_IS_READY} for share`;
+/** Locked until the end of the transaction. */
+const READY_FILES = `
+select id from uploaded_file where account_id = $1 and id = any($2) and ${FILE_IS_READY} order by id for no key update`;
 
 /** Files that are cut the same way share their passages. One that failed by no fault of its own is tried again. */
 const ADD_INDEXES = `
@@ -62,6 +69,15 @@ from unnest($3::text[], $4::integer[], $5::integer[], $6::jsonb[]) as f (file_id
 join file_index i on i.file_id = f.file_id and i.chunk_tokens = f.chunk_tokens and i.overlap_tokens = f.overlap_tokens
 on conflict (vector_store_id, file_id) do update set index_id = excluded.index_id, batch_id = excluded.batch_id,
   attributes = excluded.attributes, cancelled_at = null`;
+
+/** One request of an account after the other counts. */
+const LOCK_USAGE = `select from file_usage where account_id = $1 for no key update`;
+
+const COUNT_CUTS = `
+select (select count(*) from (
+    select from file_index where account_id = $1 and state in ('waiting', 'working') limit ${WAITING_MAX + 1}
+  ) as waiting)::integer as waiting,
+  (select file_id from file_index where file_id = any($2) group by file_id having count(*) > ${CUTS_MAX} limit 1) as "cutTooOften"`;
 
 const ENTRIES = `
 select e.file_id as "fileId", e.vector_store_id as "vectorStoreId", e.created_at as "createdAt", e.attributes,
@@ -106,14 +122,14 @@ where e.batch_id = cancelled.id and i.id = e.index_id and i.state in ('waiting',
 export class VectorStoreFilesService {
   constructor(private readonly database: Database) {}
 
-  /** @throws GatewayError `not_found`: the vector store, or a file. */
+  /** @throws GatewayError as `addAll`. */
   async add(entries: Omit<NewEntries, 'batchId'>): Promise<void> {
     await this.database
       .of(entries.accountId)
       .transaction((transaction) => this.addAll(transaction, { ...entries, batchId: null }));
   }
 
-  /** Adds files together. @throws GatewayError `not_found`: the vector store, or a file. */
+  /** Adds files together. @throws GatewayError as `addAll`. */
   async addBatch(entries: Omit<NewEntries, 'batchId'>): Promise<FileBatch> {
     const { accountId, vectorStoreId } = entries;
     const batchId = timeOrderedId('vsfb');
@@ -126,7 +142,12 @@ export class VectorStoreFilesService {
     return this.findBatch(accountId, vectorStoreId, batchId);
   }
 
-  /** As part of a transaction of others. */
+  /**
+   * As part of a transaction of others.
+   *
+   * @throws GatewayError `not_found`: the vector store, or a file; `conflict`: the store has too many files, or a file is cut
+   * in too many ways; `rate_limit_exceeded`: too many cuts of the account wait.
+   */
   async addAll(transaction: StatementRunner, { accountId, vectorStoreId, files, batchId }: NewEntries): Promise<void> {
     await expectStore(transaction, accountId, vectorStoreId);
     const unique = [...new Map(files.map((file) => [file.fileId, file])).values()];
@@ -140,7 +161,9 @@ export class VectorStoreFilesService {
     await transaction.query({ text: ADD_INDEXES, values: [accountId, ids, chunks, overlaps] });
     const attributes = unique.map((file) => JSON.stringify(file.attributes));
     await transaction.query({ text: ADD_ENTRIES, values: [vectorStoreId, batchId, ids, chunks, overlaps, attributes] });
+    await forgetUnused(transaction, ids);
     await expectFits(transaction, vectorStoreId);
+    await expectFewCuts(transaction, accountId, unique);
   }
 
   /** @throws GatewayError `not_found`. */
@@ -175,12 +198,16 @@ export class VectorStoreFilesService {
 
   /** The file itself stays. @throws GatewayError `not_found`. */
   async remove(accountId: string, vectorStoreId: string, fileId: string): Promise<void> {
-    const { rows } = await this.database.of(accountId).query({
-      text: `delete from vector_store_file e using vector_store s
-        where s.id = e.vector_store_id and s.account_id = $1 and s.id = $2 and e.file_id = $3 returning e.file_id`,
-      values: [accountId, vectorStoreId, fileId],
+    await this.database.of(accountId).transaction(async (transaction) => {
+      await lockFiles(transaction, accountId, [fileId]);
+      const { rows } = await transaction.query({
+        text: `delete from vector_store_file e using vector_store s
+          where s.id = e.vector_store_id and s.account_id = $1 and s.id = $2 and e.file_id = $3 returning e.file_id`,
+        values: [accountId, vectorStoreId, fileId],
+      });
+      if (rows.length === 0) throw noFile(fileId);
+      await forgetUnused(transaction, [fileId]);
     });
-    if (rows.length === 0) throw noFile(fileId);
   }
 
   /**
@@ -254,6 +281,32 @@ async function expectFits(transaction: StatementRunner, vectorStoreId: string): 
   });
   if ((rows[0]?.count ?? 0n) > BigInt(ENTRIES_MAX))
     throw new GatewayError('conflict', `A vector store may hold at most ${ENTRIES_MAX} files.`);
+}
+
+async function expectFewCuts(
+  transaction: StatementRunner,
+  accountId: string,
+  files: readonly NewEntry[],
+): Promise<void> {
+  await transaction.query({ text: LOCK_USAGE, values: [accountId] });
+  const { rows } = await transaction.query<{ waiting: number; cutTooOften: string | null }>({
+    text: COUNT_CUTS,
+    values: [accountId, files.map(({ fileId }) => fileId)],
+  });
+  const { waiting = 0, cutTooOften = null } = rows[0] ?? {};
+  const crowded = files.find(({ fileId }) => fileId === cutTooOften);
+  if (crowded)
+    throw new GatewayError(
+      'conflict',
+      `A file may be cut in at most ${CUTS_MAX} ways (chunking_strategy), its own included: take it out of a vector store first.`,
+      { param: crowded.param },
+    );
+  if (waiting > WAITING_MAX)
+    throw new GatewayError(
+      'rate_limit_exceeded',
+      `At most ${WAITING_MAX} cuts of an account's files may wait to be indexed: try again shortly.`,
+      { retryAfterMs: 30_000 },
+    );
 }
 
 const noFile = (id: string, param = 'file_id'): GatewayError =>

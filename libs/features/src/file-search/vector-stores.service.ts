@@ -3,6 +3,7 @@ import { GatewayError } from '#contracts';
 import { Database, timeOrderedId } from '#platform';
 import { type ListPart, listPart, type ListQuery } from './list-part.js';
 import { type NewEntry, VectorStoreFilesService } from './vector-store-files.service.js';
+import { forgetUnused, lockFiles } from './unused-indexes.js';
 import { JOINED_FILE_IS_READY } from './uploaded-file.js';
 import { COUNTS, type VectorStore, type VectorStoreSettings } from './vector-store.js';
 
@@ -42,6 +43,10 @@ update vector_store set name = case when $3::boolean then $4 else name end,
   expires_after_days = case when $8::boolean then $9::integer else expires_after_days end,
   expires_at = case when $8::boolean then now() + $9::integer * interval '1 day' else expires_at end, last_active_at = now()
 where account_id = $1 and id = $2 and (expires_at is null or expires_at > now()) returning id`;
+
+const LOCK = `select id from vector_store where account_id = $1 and id = $2 for update`;
+const FILES = `select file_id as id from vector_store_file where vector_store_id = $1`;
+const REMOVE = `delete from vector_store where id = $1`;
 
 /** The vector stores of accounts. */
 @Injectable()
@@ -117,9 +122,15 @@ export class VectorStoresService {
 
   /** Its files stay. @throws GatewayError `not_found`. */
   async remove(accountId: string, id: string): Promise<void> {
-    const text = 'delete from vector_store where account_id = $1 and id = $2 returning id';
-    const { rows } = await this.database.of(accountId).query({ text, values: [accountId, id], limit: 'long' });
-    if (rows.length === 0) throw noStore(id);
+    await this.database.of(accountId).transaction(async (transaction) => {
+      const { rows } = await transaction.query({ text: LOCK, values: [accountId, id] });
+      if (rows.length === 0) throw noStore(id);
+      const { rows: entries } = await transaction.query<{ id: string }>({ text: FILES, values: [id] });
+      const files = entries.map((file) => file.id);
+      await lockFiles(transaction, accountId, files);
+      await transaction.query({ text: REMOVE, values: [id], limit: 'long' });
+      await forgetUnused(transaction, files);
+    });
   }
 }
 

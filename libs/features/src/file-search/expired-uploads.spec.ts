@@ -1,0 +1,122 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createMediaStore, type MediaStore, MediaStoreConfig } from '#media';
+import { noFailpoints } from '#runtime';
+import { createTestDatabase, type TestDatabase } from '#testing';
+import { ExpiredUploads } from './expired-uploads.js';
+
+/** Tables with what is made of a file. */
+const PARTS = ['file_passage', 'file_term', 'passage_vector'];
+
+/** Notes how many rows each transaction removed of each table. */
+const NOTE_REMOVALS = [
+  'create table removal (transaction xid8, name text, rows bigint)',
+  `create function note_removal() returns trigger language plpgsql as $$ begin
+    insert into removal select pg_current_xact_id(), tg_table_name, count(*) from gone; return null; end $$`,
+  ...PARTS.map(
+    (table) => `create trigger noted after delete on ${table} referencing old table as gone
+      for each statement execute function note_removal()`,
+  ),
+];
+
+describe('What was made of files that are gone', () => {
+  let test: TestDatabase;
+  let store: MediaStore;
+  let folder: string;
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    folder = await mkdtemp(join(tmpdir(), 'files-'));
+    const options = { dataDirectory: folder, publicBaseUrl: () => 'http://127.0.0.1' };
+    store = await createMediaStore(new MediaStoreConfig(), options);
+    for (const account of ['ann', 'ben']) {
+      await run(`insert into account (id, name) values ('${account}', '')`);
+      await run(
+        `insert into api_key (id, account_id, name, prefix, key_hash) values ('${account}', '${account}', '', 'sk', '${account}')`,
+      );
+    }
+    for (const text of NOTE_REMOVALS) await run(text);
+  });
+  afterEach(() => run('truncate uploaded_file, file_index, removal, vector_store cascade'));
+  afterAll(async () => {
+    await store.close();
+    await test.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const run = (text: string): Promise<unknown> => test.database.query({ text, limit: 'long' });
+  const count = async (of: string): Promise<number> =>
+    (await test.database.query<{ count: number }>({ text: `select count(*)::integer as count from ${of}` })).rows[0]
+      ?.count ?? -1;
+
+  /** A file that was removed, cut in so many ways. */
+  async function addRemoved(accountId: string, cuts: number, rows: number): Promise<void> {
+    await run(`insert into uploaded_file (id, account_id, api_key_id, filename, purpose, content_type, store_key, state, expires_at)
+      values ('${accountId}', '${accountId}', '${accountId}', 'a', 'assistants', 'text/plain', 'uploads/${accountId}', 'deleted', now())`);
+    await run(`insert into file_index (file_id, account_id, chunk_tokens, overlap_tokens, state)
+      select '${accountId}', '${accountId}', n, 0, 'completed' from generate_series(1, ${cuts}) n`);
+    const each = `from file_index i, generate_series(1, ${rows}) n where i.account_id = '${accountId}'`;
+    await run(`insert into file_passage (index_id, nth, text, start_at, end_at) select i.id, n, 'text', 0, 1 ${each}`);
+    await run(
+      `insert into file_term (account_id, term, index_id, postings) select i.account_id, n::text, i.id, '' ${each}`,
+    );
+    await run(`insert into passage_vector (index_id, nth, embedding) select i.id, n, '' ${each}`);
+  }
+
+  const maintain = (limit: number): Promise<number> =>
+    new ExpiredUploads(test.database, store, noFailpoints).remove(limit);
+
+  it('is removed in transactions of at most 2,000 rows of a table, and the file before it', async () => {
+    await addRemoved('ann', 3, 5_000);
+    expect(await maintain(1)).toBe(1);
+    expect(await count('uploaded_file')).toBe(0);
+    expect(await count('file_passage')).toBe(13_000);
+    while ((await maintain(4)) === 4);
+    for (const table of [...PARTS, 'file_index']) expect([table, await count(table)]).toEqual([table, 0]);
+    const { rows } = await test.database.query({
+      text: `select max(rows)::integer as rows from (
+        select sum(rows) as rows from removal group by transaction, name) as removed`,
+    });
+    expect(rows).toEqual([{ rows: 2_000 }]);
+  });
+
+  it('is removed in turns of the accounts, however much one of them leaves', async () => {
+    await addRemoved('ann', 16, 3);
+    await addRemoved('ben', 1, 3);
+    await maintain(4);
+    expect(await count(`file_index where account_id = 'ben'`)).toBe(0);
+    expect(await count(`file_index where account_id = 'ann'`)).toBe(13);
+  });
+
+  it('goes after its entries, although the file was in many vector stores when it expired', async () => {
+    await addRemoved('ann', 1, 3);
+    await run(`update uploaded_file set state = 'ready'`);
+    await run(`insert into vector_store (id, account_id) select 'vs' || n, 'ann' from generate_series(1, 900) n`);
+    await run(`insert into vector_store_file (vector_store_id, file_id, index_id)
+      select s.id, 'ann', i.id from vector_store s, file_index i`);
+    await maintain(10);
+    for (const table of ['vector_store_file', 'uploaded_file', 'file_index', 'file_passage'])
+      expect([table, await count(table)]).toEqual([table, 0]);
+  });
+
+  it('of a vector store that is over goes with the store, thousands of files at a time', async () => {
+    await run(
+      `insert into vector_store (id, account_id, expires_at) values ('over', 'ann', now() - interval '31 days')`,
+    );
+    await addRemoved('ann', 5_000, 0);
+    await run(`update uploaded_file set state = 'ready', expires_at = null`);
+    await run(`insert into uploaded_file (id, account_id, api_key_id, filename, purpose, content_type, store_key, state)
+      select 'file' || n, 'ann', 'ann', 'a', 'batch', 'text/plain', '', 'ready' from generate_series(1, 5000) n`);
+    await run(`update file_index set file_id = 'file' || chunk_tokens`);
+    await run(
+      `insert into vector_store_file (vector_store_id, file_id, index_id) select 'over', file_id, id from file_index`,
+    );
+    await maintain(200);
+    expect(await count('vector_store_file')).toBe(3_000);
+    expect(await count('vector_store')).toBe(1);
+    await maintain(200);
+    await maintain(200);
+    expect(await count('vector_store_file')).toBe(0);
+    expect(await count('vector_store')).toBe(0);
+  });
+});
