@@ -23,7 +23,8 @@ with unused as materialized (
 ), dropped as (
   delete from file_index where id = any(array(select id from unused where state = 'waiting'))
 )
-update file_index set file_id = null, state = 'failed', vector_attempt = vector_attempt + 1
+update file_index set file_id = null, state = 'failed', vector_turn = vector_turn + 1,
+  vector_attempt = vector_attempt + 1
 where id = any(array(select id from unused where state <> 'waiting'))`;
 
 /** $1 the most. */

@@ -1,18 +1,25 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type ErrorCode, GatewayError } from '#contracts';
 import { Database, logger, timeOrderedId } from '#platform';
-import { PassageVectors, type VectorHolder } from './passage-vectors.js';
+import { accountsInTurn } from '../account-turns.js';
+import { PassageVectors } from './passage-vectors.js';
 import { TEXT_EMBEDDER, type TextEmbedder } from './text-embedder.js';
 
 const log = logger('file-vectors');
 
-/** Passages whose vectors are asked for at once. */
+/** Passages of a turn, whose vectors are asked for at once. */
 const PASSAGES_AT_ONCE = 64;
 
-/** How long vectors may be waited for before another process makes the next attempt, in seconds. */
+/** Vectors of another model that a turn removes. */
+const STALE_AT_ONCE = 2_000;
+
+/** Indexes that are looked at in one statement for those of other models. */
+const INDEXES_AT_ONCE = 10_000;
+
+/** How long vectors may be waited for before another process has a turn, in seconds. */
 const LEASE_SECONDS = 300;
 
-/** After so many failed attempts, over some twenty minutes, passages are found by words alone, and tried once a day. */
+/** After so many failed turns, over some twenty minutes, passages are found by words alone, and tried once a day. */
 const ATTEMPTS_MAX = 8;
 const FIRST_PAUSE_SECONDS = 10;
 const LONG_PAUSE_SECONDS = 86_400;
@@ -21,50 +28,73 @@ const LONG_PAUSE_SECONDS = 86_400;
 const OPERATORS_TURN: ReadonlySet<ErrorCode> = new Set(['model_not_found', 'model_not_priced']);
 const OPERATORS_PAUSE_SECONDS = 60;
 
-/** Work of other models begins again. */
+/** Work of other models begins again. $2 the last index that was looked at. */
 const OTHER_MODELS = `
-update file_index set embedding_model = null, vector_attempt = 0, vector_due_at = now()
-where embedding_model <> $1 or (embedding_model is null and vector_model <> $1)`;
+with batch as materialized (select id from file_index where id > $2 order by id limit ${INDEXES_AT_ONCE}), changed as (
+  update file_index set embedding_model = null, vector_attempt = 0, vector_due_at = now()
+  where id = any(array(select id from batch))
+    and (embedding_model <> $1 or (embedding_model is null and vector_model <> $1))
+)
+select max(id)::text as last from batch`;
 
+const HAS_TURN = `state = 'completed' and embedding_model is null`;
+
+/** $1 the model, $2 lease in seconds, $3 the account that had the last turn. */
 const CLAIM = `
 with chosen as (
-  select id from file_index where state = 'completed' and embedding_model is null and vector_due_at <= now()
-  order by vector_due_at limit 1 for update skip locked
-), stale as (
-  delete from passage_vector v using chosen, file_index i
-  where v.index_id = chosen.id and i.id = chosen.id and i.vector_model is distinct from $1
+  select due.id from (${accountsInTurn(HAS_TURN, '$3')}) as turn cross join lateral (
+    select id from file_index where ${HAS_TURN} and file_index.account_id = turn.account_id and vector_due_at <= now()
+    order by vector_due_at limit 1 for update skip locked) as due
+  limit 1
 )
-update file_index i set vector_model = $1, vector_due_at = now() + $2 * interval '1 second',
-  vector_attempt = case when i.vector_model = $1 then i.vector_attempt + 1 else 1 end
+update file_index i set vector_model = coalesce(i.vector_model, $1), vector_due_at = now() + $2 * interval '1 second',
+  vector_turn = i.vector_turn + 1, vector_attempt = i.vector_attempt + 1
 from chosen, uploaded_file f where i.id = chosen.id and f.id = i.file_id
-returning i.id::text as id, i.account_id as "accountId", f.api_key_id as "apiKeyId", i.vector_attempt as attempt`;
+returning i.id::text as id, i.account_id as "accountId", f.api_key_id as "apiKeyId", i.vector_turn as turn,
+  i.vector_attempt as attempt, i.vector_model <> $1 as "isStale"`;
+
+/** $1 the index, $2 the turn, $3 the model. A part of the vectors of another model; with the last of them it is this one's. */
+const REMOVE_STALE = `
+with holder as (
+  select id from file_index where id = $1 and vector_turn = $2 for update
+), removed as (
+  delete from passage_vector where ctid = any(array(
+    select v.ctid from holder join passage_vector v on v.index_id = holder.id limit ${STALE_AT_ONCE})) returning 1
+)
+update file_index set vector_due_at = now(), vector_attempt = 0,
+  vector_model = case when (select count(*) from removed) < ${STALE_AT_ONCE} then $3 else vector_model end
+where id = (select id from holder)`;
 
 const WITHOUT_VECTOR = `
 select p.nth, p.text from file_passage p where p.index_id = $1
   and not exists (select from passage_vector v where v.index_id = p.index_id and v.nth = p.nth) order by p.nth limit $2`;
 
 const COMPLETE = `
-update file_index set embedding_model = $2
-where id = $1 and vector_model = $2 and vector_attempt = $3`;
+update file_index set embedding_model = $2 where id = $1 and vector_model = $2 and vector_turn = $3`;
 
 const AGAIN = `
-update file_index set vector_attempt = vector_attempt - $5, vector_due_at = now() + $4 * interval '1 second'
-where id = $1 and vector_model = $2 and vector_attempt = $3`;
+update file_index set vector_attempt = vector_attempt - $4, vector_due_at = now() + $3 * interval '1 second'
+where id = $1 and vector_turn = $2`;
 
 interface ClaimedIndex {
   readonly id: string;
   readonly accountId: string;
   readonly apiKeyId: string;
+  readonly turn: number;
   readonly attempt: number;
+  /** It has, or had, vectors of another model. */
+  readonly isStale: boolean;
 }
 
 /**
- * Makes the vectors of passages that are found by words already, one file at a time. What an attempt has written stays,
- * so that the next one continues after it and nothing is paid twice.
+ * Makes the vectors of passages that are found by words already, in turns of the accounts and of the files of each. What a
+ * turn has written stays, so that the next one continues after it and nothing is paid twice.
  */
 @Injectable()
 export class PassageEmbedder {
   #cleared: string | undefined;
+  /** The account that had the last turn. */
+  #served = '';
 
   constructor(
     private readonly database: Database,
@@ -72,59 +102,66 @@ export class PassageEmbedder {
     @Inject(TEXT_EMBEDDER) private readonly embedder: TextEmbedder,
   ) {}
 
-  /** Works on the next file that is due; false: there is none, or no model to work with. */
+  /** Has the next turn that is due; false: there is none, or no model to work with. */
   async embedNext(): Promise<boolean> {
     const { model } = this.embedder;
     if (model === undefined) return false;
     if (this.#cleared !== model) await this.#begin(model);
-    const { rows } = await this.database.query<ClaimedIndex>({ text: CLAIM, values: [model, LEASE_SECONDS] });
+    const { rows } = await this.database.query<ClaimedIndex>({
+      text: CLAIM,
+      values: [model, LEASE_SECONDS, this.#served],
+    });
     const claimed = rows[0];
     if (!claimed) return false;
-    await this.#embed(claimed, model).catch((error: unknown) => this.#postpone(claimed, model, error));
+    this.#served = claimed.accountId;
+    const work = claimed.isStale ? this.#removeStale(claimed, model) : this.#embed(claimed, model);
+    await work.catch((error: unknown) => this.#postpone(claimed, model, error));
     return true;
   }
 
   async #begin(model: string): Promise<void> {
     while (await this.vectors.adopt());
-    await this.database.query({ text: OTHER_MODELS, values: [model], limit: 'long' });
+    let last: string | null = '0';
+    while (last !== null) last = await this.#restartOthers(model, last);
     this.#cleared = model;
   }
 
-  async #embed({ id, accountId, apiKeyId, attempt }: ClaimedIndex, model: string): Promise<void> {
-    const holder: VectorHolder = { indexId: id, model, attempt, leaseSeconds: LEASE_SECONDS };
-    for (;;) {
-      const { rows } = await this.database.query<{ nth: number; text: string }>({
-        text: WITHOUT_VECTOR,
-        values: [id, PASSAGES_AT_ONCE],
-      });
-      const [first] = rows;
-      if (!first) break;
-      const requestId = timeOrderedId('vectors');
-      const vectors = await this.embedder.embed({
-        requestId,
-        accountId,
-        apiKeyId,
-        texts: rows.map(({ text }) => text),
-      });
-      // Another attempt has taken over, or the file is gone.
-      if (
-        !(await this.vectors.add(
-          holder,
-          rows.map(({ nth }) => nth),
-          vectors,
-        ))
-      )
-        return;
-    }
-    await this.database.query({ text: COMPLETE, values: [id, model, attempt] });
-    log.info('file.embedded', { index: id, model });
+  /** Answers the last index that was looked at, null when there are no more behind `last`. */
+  async #restartOthers(model: string, last: string): Promise<string | null> {
+    const { rows } = await this.database.query<{ last: string | null }>({
+      text: OTHER_MODELS,
+      values: [model, last],
+      limit: 'long',
+    });
+    return rows[0]?.last ?? null;
   }
 
-  async #postpone({ id, attempt }: ClaimedIndex, model: string, error: unknown): Promise<void> {
+  async #removeStale({ id, turn }: ClaimedIndex, model: string): Promise<void> {
+    await this.database.query({ text: REMOVE_STALE, values: [id, turn, model], limit: 'long' });
+  }
+
+  async #embed({ id, accountId, apiKeyId, turn }: ClaimedIndex, model: string): Promise<void> {
+    const { rows } = await this.database.query<{ nth: number; text: string }>({
+      text: WITHOUT_VECTOR,
+      values: [id, PASSAGES_AT_ONCE],
+    });
+    if (rows.length > 0) {
+      const requestId = timeOrderedId('vectors');
+      const texts = rows.map(({ text }) => text);
+      const vectors = await this.embedder.embed({ requestId, accountId, apiKeyId, texts });
+      const nths = rows.map(({ nth }) => nth);
+      if (!(await this.vectors.add({ indexId: id, model, turn }, nths, vectors))) return;
+    }
+    if (rows.length === PASSAGES_AT_ONCE) return;
+    const { rowCount } = await this.database.query({ text: COMPLETE, values: [id, model, turn] });
+    if (rowCount === 1) log.info('file.embedded', { index: id, model });
+  }
+
+  async #postpone({ id, turn, attempt }: ClaimedIndex, model: string, error: unknown): Promise<void> {
     const isOperators = error instanceof GatewayError && OPERATORS_TURN.has(error.code);
     const own = attempt >= ATTEMPTS_MAX ? LONG_PAUSE_SECONDS : FIRST_PAUSE_SECONDS * 2 ** (attempt - 1);
     const pause = isOperators ? OPERATORS_PAUSE_SECONDS : own;
     log.warn('file.embedding_postponed', { index: id, model, attempt, error });
-    await this.database.query({ text: AGAIN, values: [id, model, attempt, pause, isOperators ? 1 : 0] });
+    await this.database.query({ text: AGAIN, values: [id, turn, pause, isOperators ? 1 : 0] });
   }
 }

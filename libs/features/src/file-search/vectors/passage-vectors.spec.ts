@@ -30,11 +30,11 @@ describe.each([
   /** An index whose passages have these vectors. */
   async function index(tokens: number, added: readonly Float32Array[]): Promise<VectorHolder> {
     const { rows } = await place.database.query<{ id: string }>({
-      text: `insert into file_index (file_id, account_id, chunk_tokens, overlap_tokens, vector_model, vector_attempt)
+      text: `insert into file_index (file_id, account_id, chunk_tokens, overlap_tokens, vector_model, vector_turn)
         values ('file', 'acct', $1, 0, 'a-model', 1) returning id::text as id`,
       values: [tokens],
     });
-    const holder = { indexId: rows[0]?.id ?? '', model: 'a-model', attempt: 1, leaseSeconds: 60 };
+    const holder = { indexId: rows[0]?.id ?? '', model: 'a-model', turn: 1 };
     expect(await vectors.add(holder, [...added.keys()], added)).toBe(true);
     return holder;
   }
@@ -69,9 +69,9 @@ describe.each([
     expect(await stored()).toEqual(kept === 'in pgvector' ? { bytes: 0, vectors: 12 } : { bytes: 12, vectors: 0 });
   });
 
-  it('are not written by an attempt that was taken over', async () => {
+  it('are not written by a turn that was taken over', async () => {
     const holder = await index(103, []);
-    expect(await vectors.add({ ...holder, attempt: 0 }, [0], VECTORS.slice(0, 1))).toBe(false);
+    expect(await vectors.add({ ...holder, turn: 0 }, [0], VECTORS.slice(0, 1))).toBe(false);
     expect(await placesOf([holder.indexId])).toEqual([]);
   });
 

@@ -27,21 +27,21 @@ update passage_vector p set vector = m.vector::vector, embedding = null, signatu
 from unnest($1::bigint[], $2::integer[], $3::text[]) as m (index_id, nth, vector)
 where p.index_id = m.index_id and p.nth = m.nth`;
 
-/** The attempt is the guard, and holds the index while its vectors are written. */
+/** The turn is the guard, and ends as its vectors are written: the next one is due. */
 const HOLDER = `
 with holder as (
-  update file_index set vector_due_at = now() + $4 * interval '1 second'
-  where id = $1 and vector_model = $2 and vector_attempt = $3 returning id
+  update file_index set vector_due_at = now(), vector_attempt = 0
+  where id = $1 and vector_model = $2 and vector_turn = $3 returning id
 )`;
 
 const ADD_BYTES = `${HOLDER}
 insert into passage_vector (index_id, nth, signature, embedding)
 select holder.id, v.nth, v.signature::bit varying, v.embedding
-from holder, unnest($5::integer[], $6::text[], $7::bytea[]) as v (nth, signature, embedding) returning nth`;
+from holder, unnest($4::integer[], $5::text[], $6::bytea[]) as v (nth, signature, embedding) returning nth`;
 
 const ADD_VECTORS = `${HOLDER}
 insert into passage_vector (index_id, nth, vector)
-select holder.id, v.nth, v.vector::vector from holder, unnest($5::integer[], $6::text[]) as v (nth, vector) returning nth`;
+select holder.id, v.nth, v.vector::vector from holder, unnest($4::integer[], $5::text[]) as v (nth, vector) returning nth`;
 
 /** Vectors of another length are none that can be compared. */
 const NEAREST_VECTORS = `
@@ -58,12 +58,11 @@ with near as materialized (
 select index_id::text as index, nth, embedding from near join passage_vector using (index_id, nth)
 where length(signature) = $3`;
 
-/** The process that works on the vectors of an index. */
+/** The process whose turn on the vectors of an index it is. */
 export interface VectorHolder {
   readonly indexId: string;
   readonly model: string;
-  readonly attempt: number;
-  readonly leaseSeconds: number;
+  readonly turn: number;
 }
 
 /** A passage and how near it is: the cosine, -1 to 1. */
@@ -104,10 +103,10 @@ export class PassageVectors {
     return unmoved.length === MOVED_AT_ONCE;
   }
 
-  /** Adds vectors of the passages `nths`. False: another attempt has begun. */
+  /** Adds vectors of the passages `nths`, and ends the turn. False: another turn has begun, or the file is gone. */
   async add(holder: VectorHolder, nths: readonly number[], vectors: readonly Float32Array[]): Promise<boolean> {
-    const { indexId, model, attempt, leaseSeconds } = holder;
-    const held = [indexId, model, attempt, leaseSeconds, nths];
+    const { indexId, model, turn } = holder;
+    const held = [indexId, model, turn, nths];
     const statement = (await this.#usesPgvector())
       ? { text: ADD_VECTORS, values: [...held, vectors.map(vectorText)] }
       : { text: ADD_BYTES, values: [...held, vectors.map(signsOf), vectors.map(toBytes)] };
