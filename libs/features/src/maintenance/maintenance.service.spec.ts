@@ -74,6 +74,37 @@ describe('Expired data', () => {
     expect(rows).toEqual([]);
   });
 
+  it('are removed by as many statements as their bytes need, so that none takes so long that it is undone', async () => {
+    const run = (text: string): Promise<unknown> => bench.database.query({ text, limit: 'long' });
+    await run('create table removal (transaction xid8, name text, rows bigint)');
+    await run(`create function note_removal() returns trigger language plpgsql as $$ begin
+      insert into removal select pg_current_xact_id(), tg_table_name, count(*) from gone; return null; end $$`);
+    await run('alter table text_item alter column item set storage external');
+    await run('alter table task_long_text alter column piece set storage external');
+    for (const table of ['text_item', 'task_long_text'])
+      await run(`create trigger noted after delete on ${table} referencing old table as gone
+        for each statement execute function note_removal()`);
+    await run(`insert into text_item (account_id, id, response_id, item, expires_at)
+      select 'acct_bench', 'item_' || n, 'r', to_jsonb(repeat('x', 30000000)), now() from generate_series(1, 5) n`);
+    const ids = [await bench.submit(), await bench.submit(), await bench.submit()];
+    for (const id of ids) {
+      await bench.settlement.cancelUnstarted(id);
+      await bench.change(id, `created_at = now() - interval '91 days'`);
+      await run(`insert into task_long_text (task_id, nth, place, piece) select '${id}', 0, 0, repeat('x', 40000000)`);
+    }
+    while (await maintenance.run());
+    for (const table of ['text_item', 'task_long_text'])
+      expect((await bench.database.query({ text: `select from ${table}` })).rows).toEqual([]);
+    const { rows } = await bench.database.query({
+      text: `select name, array_agg(rows::integer order by transaction) as rows from removal where rows > 0
+        group by name order by name`,
+    });
+    expect(rows).toEqual([
+      { name: 'task_long_text', rows: [2, 1] },
+      { name: 'text_item', rows: [3, 2] },
+    ]);
+  });
+
   it('are removed although a whole round of older files cannot be removed', async () => {
     const taskId = await bench.submit();
     await bench.database.query({

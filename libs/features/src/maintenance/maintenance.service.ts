@@ -11,6 +11,9 @@ const log = logger('maintenance');
 /** The most files, and rows of each table, that one round removes. */
 const BATCH = 200;
 
+/** How long a round works on one table, in milliseconds, so that no table waits for what another has. */
+const TABLE_MS = 5_000;
+
 /** Removes what has expired or is older than it is kept, and makes the coming months ready. */
 export class MaintenanceService {
   private readonly files: ExpiredFiles;
@@ -46,7 +49,16 @@ export class MaintenanceService {
     const days = keptFor === undefined ? [] : [this.retention[keptFor]];
     if (days[0] === 0) return 0;
     const statement = { text, values: [BATCH, ...days], limit: 'long' } as const;
-    return this.eachAlone(table, async () => (await this.database.query(statement)).rows.length);
+    return this.eachAlone(table, async () => {
+      const began = performance.now();
+      for (let removed = 0; removed < BATCH;) {
+        const { length } = (await this.database.query(statement)).rows;
+        if (length === 0) return removed;
+        removed += length;
+        if (performance.now() - began > TABLE_MS) break;
+      }
+      return BATCH;
+    });
   }
 
   /** Each table on its own: one that fails keeps nothing else from being cleaned. */

@@ -7,22 +7,35 @@ export interface RowRetention {
   readonly table: string;
   /** Which setting says for how many days they stay; absent: each row says itself when it expires. */
   readonly keptFor?: keyof Retention;
-  /** $1 the most rows of one batch, $2 the days. Answers a row for each that went. */
+  /** $1 the most rows of one batch, $2 the days. Answers a row for each that went; none: there are no more. */
   readonly text: string;
 }
 
-const expired = (table: string): RowRetention => ({
+/** The most bytes of one statement, but for its last row: larger ones may take so long that they are undone, again and again. */
+const BYTES_AT_ONCE = 64 * 1024 * 1024;
+
+/** Of rows that have a `size`, in the order of `key`: how much those before each have. */
+const BEFORE = (key: string): string =>
+  `coalesce(sum(size) over (order by ${key} rows between unbounded preceding and 1 preceding), 0) as before`;
+
+/** @param size how many bytes its long columns have, as they are stored. */
+const expired = (table: string, size = '0'): RowRetention => ({
   table,
   text: `delete from ${table} where ctid = any(array(
-    select ctid from ${table} where expires_at <= now() limit $1 for update skip locked)) returning 1`,
+    select place from (select place, ${BEFORE('ends, place')} from (
+      select ctid as place, expires_at as ends, ${size} as size from ${table} where expires_at <= now()
+      order by expires_at limit $1 for update skip locked) as locked) as measured
+    where before < ${BYTES_AT_ONCE})) returning 1`,
 });
 
-const old = (table: string, endedAt: string, keptFor: keyof Retention): RowRetention => ({
+const old = (table: string, endedAt: string, keptFor: keyof Retention, size = '0'): RowRetention => ({
   table,
   keptFor,
   text: `delete from ${table} where ctid = any(array(
-    select ctid from ${table} where ${endedAt} < now() - $2::integer * interval '1 day' limit $1
-    for update skip locked)) returning 1`,
+    select place from (select place, ${BEFORE('place')} from (
+      select ctid as place, ${size} as size from ${table} where ${endedAt} < now() - $2::integer * interval '1 day'
+      limit $1 for update skip locked) as locked) as measured
+    where before < ${BYTES_AT_ONCE})) returning 1`,
 });
 
 /**
@@ -42,8 +55,12 @@ with turn as materialized (
 ), batch as (
   select id, finished_at is null or created_at >= now() - $2::integer * interval '1 day' as is_kept
   from task where id > (select position from sweep) order by id limit $1
+), sized as (
+  select id, pg_column_size(parameters) + (
+    select coalesce(sum(pg_column_size(piece)), 0) from task_long_text where task_id = task.id) as size
+  from task where id in (select id from batch where id < all(array(select id from batch where is_kept)))
 ), ready as (
-  select id from batch where id < all(array(select id from batch where is_kept))
+  select id from (select id, ${BEFORE('id')} from sized) as measured where before < ${BYTES_AT_ONCE}
 ), moved as (
   insert into maintenance_position (job, position)
   select 'task_content', max(id) from ready having count(*) > 0
@@ -75,16 +92,16 @@ const FORGOTTEN_PAUSES: RowRetention = {
  * and the ledger stay, because each number of the ledger must lead to what it was paid for.
  */
 export const ROW_RETENTION: readonly RowRetention[] = [
-  expired('idempotency_record'),
-  expired('text_response'),
-  expired('text_item'),
+  expired('idempotency_record', 'coalesce(pg_column_size(response_body), 0)'),
+  expired('text_response', 'pg_column_size(response) + pg_column_size(input_items)'),
+  expired('text_item', 'pg_column_size(item)'),
   expired('console_session'),
   expired('one_time_link'),
   expired('used_challenge'),
   expired('invitation'),
   FORGOTTEN_PAUSES,
   REMOVED_ENDPOINTS,
-  old('webhook_delivery', 'finished_at', 'WEBHOOK_LOG_RETENTION_DAYS'),
+  old('webhook_delivery', 'finished_at', 'WEBHOOK_LOG_RETENTION_DAYS', 'pg_column_size(payload)'),
   old('reconciliation_report', 'started_at', 'AUDIT_RETENTION_DAYS'),
   old('task_call', 'ended_at', 'AUDIT_RETENTION_DAYS'),
   old('task_event', 'created_at', 'AUDIT_RETENTION_DAYS'),
