@@ -40,7 +40,7 @@ const files = new FilesService(database, noFailpoints, { config, store }, new Pr
 const indexer = new FileIndexer(database, store, noFailpoints);
 const embedder = benchEmbedder();
 const vectors = new PassageVectors(database);
-const passageEmbedder = new PassageEmbedder(database, vectors, embedder);
+const passageEmbedder = new PassageEmbedder(database, vectors, embedder, { config });
 const SEARCHES_BY = [
   ['words', new FileSearch(database)],
   [`words and vectors (${embedder.model})`, new FileSearch(database, new MeaningSearch(vectors, embedder))],

@@ -42,7 +42,13 @@ export { FileSearch } from './file-search/file-search.js';
 export { FileSearchModule } from './file-search/file-search.module.js';
 export { type FileListQuery, FilesService } from './file-search/files.service.js';
 export { StorageCharges } from './file-search/storage-charges.js';
-export { cleanFilename, FILE_PURPOSES, type FilePurpose, type UploadedFile } from './file-search/uploaded-file.js';
+export {
+  cleanFilename,
+  FILE_PURPOSES,
+  type FilePurpose,
+  indexBytesMax,
+  type UploadedFile,
+} from './file-search/uploaded-file.js';
 export {
   type EntryListQuery,
   type NewEntry,

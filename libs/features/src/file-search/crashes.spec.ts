@@ -141,7 +141,7 @@ describe.each([
         return texts.map(() => Float32Array.of(1, 0));
       },
     };
-    const vectors = new PassageEmbedder(database, new PassageVectors(database), embedder);
+    const vectors = new PassageEmbedder(database, new PassageVectors(database), embedder, { config });
     while (await vectors.embedNext());
   }
 
@@ -179,7 +179,8 @@ describe.each([
     ).toBe(0);
     expect(
       await count(`file_usage u where files <> (select count(*) from uploaded_file where state = 'ready')
-      or bytes <> (select coalesce(sum(bytes), 0) from uploaded_file where state = 'ready')`),
+      or bytes <> (select coalesce(sum(bytes), 0) from uploaded_file where state = 'ready')
+      or index_bytes <> (select coalesce(sum(index_bytes + vector_bytes), 0) from file_index)`),
     ).toBe(0);
   }
 
@@ -198,7 +199,7 @@ describe.each([
   async function expectNothing(): Promise<void> {
     const tables = ['uploaded_file', 'file_index', 'file_passage', 'file_term', 'passage_vector', 'vector_store_file'];
     for (const table of tables) expect([table, await count(table)]).toEqual([table, 0]);
-    expect(await count('file_usage where files <> 0 or bytes <> 0')).toBe(0);
+    expect(await count('file_usage where files <> 0 or bytes <> 0 or index_bytes <> 0')).toBe(0);
     expect(await place.stored()).toEqual([]);
   }
 

@@ -6,6 +6,8 @@ import { createMediaStore, type MediaStore, MediaStoreConfig } from '#media';
 import { noFailpoints, readProcessConfig } from '#runtime';
 import { createTestDatabase, endlessPdfSample, type TestDatabase } from '#testing';
 import { PriceBook } from '../billing/prices/price-book.js';
+import { DEFAULT_CHUNKING } from './chunking.js';
+import { ExpiredUploads } from './expired-uploads.js';
 import { FileIndexer } from './file-indexer.js';
 import { FilePreparer, FULL_BOUNDS, type PreparerBounds } from './file-preparer.js';
 import { FilesService } from './files.service.js';
@@ -42,12 +44,12 @@ describe('Reading the files of several accounts', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const reader = (quick: Partial<PreparerBounds> = {}): FileIndexer => {
+  const reader = (quick: Partial<PreparerBounds> = {}, bytesMax?: number): FileIndexer => {
     const preparers = {
       quick: new FilePreparer({ ...FULL_BOUNDS, ...quick }),
       slow: new FilePreparer(FULL_BOUNDS),
     };
-    return (indexer = new FileIndexer(test.database, store, noFailpoints, preparers));
+    return (indexer = new FileIndexer(test.database, store, noFailpoints, preparers, bytesMax));
   };
 
   const filesOf = (): FilesService =>
@@ -206,5 +208,37 @@ describe('Reading the files of several accounts', () => {
     expect(await jobs()).toBe(1);
     await filesOf().remove('ann', fileId);
     expect(await jobs()).toBe(0);
+  });
+
+  it('makes of the files of an account as much as it may have, says so of the others, and gives room back with what goes', async () => {
+    const bytes = async (): Promise<number> =>
+      (
+        await test.database.query<{ bytes: number }>({
+          text: `select index_bytes::integer as bytes from file_usage where account_id = 'ann'`,
+        })
+      ).rows[0]?.bytes ?? -1;
+    const first = await add('ann', 'a1');
+    while (await reader().indexNext('quick'));
+    const one = await bytes();
+    expect(one).toBeGreaterThan(WORDS.length);
+    const second = await add('ann', 'a2');
+    await add('ben', 'b1');
+    const bounded = reader({}, 2 * one - 1);
+    while (await bounded.indexNext('quick'));
+    expect(await read()).toEqual(['a1', 'b1']);
+    expect(await count(`file_index where error_code = 'server_error' and error_message like '%at most % bytes%'`)).toBe(
+      1,
+    );
+    expect(await bytes()).toBe(one);
+    await filesOf().remove('ann', first);
+    await new ExpiredUploads(test.database, store, noFailpoints).remove(10);
+    expect(await bytes()).toBe(0);
+    await entries().add({
+      accountId: 'ann',
+      vectorStoreId: await newStore('ann'),
+      files: [{ ...entryOf(second, 800), chunking: DEFAULT_CHUNKING }],
+    });
+    while (await bounded.indexNext('quick'));
+    expect(await read()).toEqual(['b1', 'a2']);
   });
 });

@@ -36,8 +36,15 @@ from chosen, uploaded_file f where file_index.id = chosen.id and f.id = file_ind
 returning file_index.id::text as id, file_index.account_id as "accountId", attempt, chunk_tokens as "chunkTokens",
   overlap_tokens as "overlapTokens", f.filename, f.store_key as "storeKey", f.state as "fileState"`;
 
+/** What the account has, counted before anything is written: others that are written meanwhile may pass the limit by themselves. */
+const USED = `select index_bytes::float8 as bytes from file_usage where account_id = $1`;
+
+/** Nothing else works on it until the end of the transaction. */
+const HOLD = `select id from file_index where id = $1 and attempt = $2 and state = 'working' for update`;
+
 const COMPLETE = `
-update file_index set state = 'completed', ended_at = now(), language = $3, lengths = $4, terms = $5, stored_bytes = $6
+update file_index set state = 'completed', ended_at = now(), language = $3, lengths = $4, terms = $5, stored_bytes = $6,
+  index_bytes = $7
 where id = $1 and attempt = $2 and state = 'working'`;
 
 const FAIL = `
@@ -94,6 +101,8 @@ export class FileIndexer {
     private readonly store: MediaStore,
     private readonly failpoints: Failpoints,
     preparers = { quick: new FilePreparer(QUICK_BOUNDS), slow: new FilePreparer(FULL_BOUNDS) },
+    /** The most bytes of what is made of the files of an account. */
+    private readonly bytesMax = Number.MAX_SAFE_INTEGER,
   ) {
     this.#stemmer = new Stemmer(database);
     this.#preparers = preparers;
@@ -122,14 +131,23 @@ export class FileIndexer {
     if (fileState !== 'ready') return this.#fail(claimed, 'invalid_file', 'The file was deleted.');
     if (attempt > ATTEMPTS_MAX)
       return this.#fail(claimed, 'server_error', `Reading the file did not finish in ${ATTEMPTS_MAX} attempts.`);
-    const bytes = await buffer(await this.store.open(storeKey, undefined, this.#leaving.signal));
-    const file = { bytes: new Uint8Array(bytes), filename, sizes: { chunkTokens, overlapTokens } };
+    const content = await buffer(await this.store.open(storeKey, undefined, this.#leaving.signal));
+    const file = { bytes: new Uint8Array(content), filename, sizes: { chunkTokens, overlapTokens } };
     const prepared = await this.#preparers[lane].prepare(file, this.#leaving.signal);
     if (prepared.kind === 'unreadable' && prepared.byBounds && lane === 'quick') return this.#setAside(claimed);
     if (prepared.kind === 'unreadable') return this.#fail(claimed, prepared.code, prepared.message);
     const language = await this.#stemmer.languageOf(timesOf(prepared));
     const stems = await this.#stemmer.termsOf([...prepared.words.spaced.keys()], language);
-    await this.#write(claimed, prepared, mergeTerms(prepared.words, stems), language);
+    const terms = mergeTerms(prepared.words, stems);
+    const bytes = bytesOf(claimed.accountId, prepared.passages, terms);
+    const { rows: used } = await this.database.query<{ bytes: number }>({ text: USED, values: [claimed.accountId] });
+    if ((used[0]?.bytes ?? 0) + bytes > this.bytesMax)
+      return this.#fail(
+        claimed,
+        'server_error',
+        `What is made of the files of an account to search them may have at most ${this.bytesMax} bytes: delete some, and add this one again.`,
+      );
+    await this.#write(claimed, prepared, terms, bytes, language);
     log.info('file.indexed', { index: id, passages: prepared.passages.length });
   }
 
@@ -138,19 +156,20 @@ export class FileIndexer {
     { id, accountId, attempt }: ClaimedIndex,
     { passages, words: { lengths } }: Passages,
     terms: readonly TermPostings[],
+    bytes: number,
     language: Language,
   ): Promise<void> {
     const storedBytes = passages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     const total = lengths.reduce((sum, length) => sum + length, 0);
     await this.database.transaction(async (transaction) => {
-      const { rowCount } = await transaction.query({
-        text: COMPLETE,
-        values: [id, attempt, language, packLengths(lengths), total, storedBytes],
-      });
-      if (rowCount === 0) return;
+      const { rows } = await transaction.query({ text: HOLD, values: [id, attempt] });
+      if (rows.length === 0) return;
       await addPassages(transaction, id, passages);
       this.failpoints.reach('after-passages-written');
       await addTerms(transaction, accountId, id, terms);
+      // Last, because it counts for the account: others that do wait for the end of the transaction.
+      const values = [id, attempt, language, packLengths(lengths), total, storedBytes, bytes];
+      await transaction.query({ text: COMPLETE, values });
     });
     this.failpoints.reach('after-indexed');
   }
@@ -176,6 +195,19 @@ export class FileIndexer {
     const values = [id, attempt, isLeaving ? 0 : 2 ** attempt, isLeaving ? 1 : 0];
     await this.database.query({ text: AGAIN, values });
   }
+}
+
+/** What a row and its places in indexes take besides its values, in bytes. */
+const ROW_BYTES = 64;
+
+/** About what these rows take in the database, in bytes. */
+function bytesOf(accountId: string, passages: readonly PreparedPassage[], terms: readonly TermPostings[]): number {
+  const ofPassages = passages.reduce((sum, { text }) => sum + ROW_BYTES + Buffer.byteLength(text), 0);
+  // Account and term stand in the row and in its primary key.
+  return terms.reduce(
+    (sum, { term, postings }) => sum + ROW_BYTES + postings.length + 2 * (accountId.length + Buffer.byteLength(term)),
+    ofPassages,
+  );
 }
 
 /** How often each word that a stemmer takes stands in the passages. */

@@ -83,6 +83,27 @@ describe('The price of stored files', () => {
     await chargeAll();
     expect(await records(id)).toEqual([]);
   });
+  it('is that of what is made of them to search them, too, for as long as it lies', async () => {
+    const id = await keeper('searched', 2, 10n ** 9n);
+    // What is removed within the day lay until then.
+    for (const bytes of [4 * MIB, 0]) {
+      await test.database.query({
+        text: `with gone as (delete from file_index where account_id = $1)
+          insert into file_index (file_id, account_id, chunk_tokens, overlap_tokens, state, index_bytes)
+          values (null, $1, 800, 400, 'failed', $2)`,
+        values: [id, bytes],
+      });
+      if (bytes > 0)
+        await test.database.query({
+          text: `update file_usage set metered_at = now() - interval '12 hours' where account_id = $1`,
+          values: [id],
+        });
+    }
+    await chargeAll();
+    // Two for a day and a half, four for half a day, and two for that half day.
+    expect((await records(id)).map(({ lines }) => lines[0]?.['quantity'])).toEqual([3 + 2 + 1]);
+    await expectExact();
+  });
 
   it('is charged once a day, held first, and explained in a line that shows the calculation', async () => {
     const id = await keeper('payer', 2_048, 10n ** 9n);

@@ -28,7 +28,15 @@ export const FILE_IS_READY = `state = 'ready' and (expires_at is null or expires
 export const JOINED_FILE_IS_READY = `f.state = 'ready' and (f.expires_at is null or f.expires_at > now())`;
 
 /** Set with each change of the bytes of `file_usage` (`u`): how long there were as many as before. */
-export const METERED = `byte_seconds = u.byte_seconds + u.bytes * extract(epoch from now() - u.metered_at), metered_at = now()`;
+export const METERED = `byte_seconds = u.byte_seconds + (u.bytes + u.index_bytes) * extract(epoch from now() - u.metered_at),
+  metered_at = now()`;
+
+/** What is made of an account's files to search them may have so many times the bytes that its files may have. */
+const INDEX_FACTOR = 16;
+
+/** The most bytes of passages, terms and vectors of an account. */
+export const indexBytesMax = ({ FILES_ACCOUNT_MB }: { readonly FILES_ACCOUNT_MB: number }): number =>
+  INDEX_FACTOR * FILES_ACCOUNT_MB * 1024 * 1024;
 
 const NAME_MAX = 255;
 

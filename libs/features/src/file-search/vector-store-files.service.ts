@@ -60,6 +60,7 @@ select file_id, $1, chunk_tokens, overlap_tokens from unnest($2::text[], $3::int
 on conflict (file_id, chunk_tokens, overlap_tokens) do update set
   state = case when file_index.error_code = 'server_error' then 'waiting' else file_index.state end,
   attempt = case when file_index.error_code = 'server_error' then 0 else file_index.attempt end,
+  due_at = case when file_index.error_code = 'server_error' then now() else file_index.due_at end,
   error_code = nullif(file_index.error_code, 'server_error')`;
 
 const ADD_ENTRIES = `

@@ -19,7 +19,8 @@ export class FilesConfig {
   FILES_PER_ACCOUNT = 1_000;
 
   @Variable({
-    description: 'The most bytes that the files of an account may have together.',
+    description:
+      'The most bytes that the files of an account may have together. What is made of them to search them (passages, terms, vectors) may have 16 times as much.',
     unit: 'MiB, 1 to 1048576',
   })
   @Type(() => Number)

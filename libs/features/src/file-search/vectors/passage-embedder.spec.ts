@@ -1,4 +1,5 @@
 import { GatewayError } from '#contracts';
+import { readProcessConfig } from '#runtime';
 import { createTestDatabase, type TestDatabase } from '#testing';
 import { PassageEmbedder } from './passage-embedder.js';
 import { PassageVectors } from './passage-vectors.js';
@@ -19,7 +20,10 @@ describe('The vectors of a file with many passages', () => {
       return Promise.resolve(order.texts.map((text) => Float32Array.of(text.length % 2 === 0 ? 1 : -1, 0)));
     },
   };
-  const embedder = (): PassageEmbedder => new PassageEmbedder(test.database, new PassageVectors(test.database), fake);
+  const embedder = (): PassageEmbedder =>
+    new PassageEmbedder(test.database, new PassageVectors(test.database), fake, {
+      config: readProcessConfig({}),
+    });
   const run = async (by = embedder()): Promise<void> => {
     while (await by.embedNext());
   };
@@ -112,7 +116,10 @@ describe('The vectors of files of several accounts', () => {
       return Promise.resolve(order.texts.map(() => Float32Array.of(1, 0)));
     },
   };
-  const embedder = (): PassageEmbedder => new PassageEmbedder(test.database, new PassageVectors(test.database), fake);
+  const embedder = (): PassageEmbedder =>
+    new PassageEmbedder(test.database, new PassageVectors(test.database), fake, {
+      config: readProcessConfig({ FILES_ACCOUNT_MB: '1' }),
+    });
   beforeAll(async () => {
     test = await createTestDatabase();
     for (const account of ['ann', 'ben']) {
@@ -122,7 +129,7 @@ describe('The vectors of files of several accounts', () => {
       });
     }
   });
-  afterEach(() => test.database.query({ text: 'truncate uploaded_file, file_index cascade' }));
+  afterEach(() => test.database.query({ text: 'truncate uploaded_file, file_index, file_usage cascade' }));
   afterAll(() => test.remove());
 
   const add = (accountId: string, name: string, passages: number): Promise<unknown> =>
@@ -173,5 +180,21 @@ describe('The vectors of files of several accounts', () => {
       text: `select embedding_model as model, (select count(*)::integer from passage_vector) as vectors from file_index`,
     });
     expect(rows).toEqual([{ model: 'first-model', vectors: 5_000 }]);
+  });
+
+  it('are made up to what an account may have, of others all the same', async () => {
+    orders = [];
+    await add('ann', 'a1', 150);
+    await add('ben', 'b1', 10);
+    await test.database.query({
+      text: `update file_index set index_bytes = 16 * 1024 * 1024 - 100 where account_id = 'ann'`,
+    });
+    const all = embedder();
+    while (await all.embedNext());
+    expect(orders.map(({ texts }) => `${texts[0]} ${texts.length}`)).toEqual(['a1 64', 'b1 10']);
+    // Those of a file that is smaller now are made in an hour.
+    await test.database.query({ text: `update file_index set index_bytes = 0, vector_due_at = now()` });
+    while (await all.embedNext());
+    expect(orders).toHaveLength(4);
   });
 });

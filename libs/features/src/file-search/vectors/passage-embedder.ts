@@ -1,7 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type ErrorCode, GatewayError } from '#contracts';
 import { Database, logger, timeOrderedId } from '#platform';
+import { PLATFORM, type Platform } from '#runtime';
 import { accountsInTurn } from '../account-turns.js';
+import { indexBytesMax } from '../uploaded-file.js';
 import { PassageVectors } from './passage-vectors.js';
 import { TEXT_EMBEDDER, type TextEmbedder } from './text-embedder.js';
 
@@ -28,6 +30,9 @@ const LONG_PAUSE_SECONDS = 86_400;
 const OPERATORS_TURN: ReadonlySet<ErrorCode> = new Set(['model_not_found', 'model_not_priced']);
 const OPERATORS_PAUSE_SECONDS = 60;
 
+/** How long an account that has as much as it may have is waited for, in seconds. */
+const FULL_PAUSE_SECONDS = 3_600;
+
 /** Work of other models begins again. $2 the last index that was looked at. */
 const OTHER_MODELS = `
 with batch as materialized (select id from file_index where id > $2 order by id limit ${INDEXES_AT_ONCE}), changed as (
@@ -39,7 +44,7 @@ select max(id)::text as last from batch`;
 
 const HAS_TURN = `state = 'completed' and embedding_model is null`;
 
-/** $1 the model, $2 lease in seconds, $3 the account that had the last turn. */
+/** $1 the model, $2 lease in seconds, $3 the account that had the last turn, $4 the most bytes of an account. */
 const CLAIM = `
 with chosen as (
   select due.id from (${accountsInTurn(HAS_TURN, '$3')}) as turn cross join lateral (
@@ -51,7 +56,8 @@ update file_index i set vector_model = coalesce(i.vector_model, $1), vector_due_
   vector_turn = i.vector_turn + 1, vector_attempt = i.vector_attempt + 1
 from chosen, uploaded_file f where i.id = chosen.id and f.id = i.file_id
 returning i.id::text as id, i.account_id as "accountId", f.api_key_id as "apiKeyId", i.vector_turn as turn,
-  i.vector_attempt as attempt, i.vector_model <> $1 as "isStale"`;
+  i.vector_attempt as attempt, i.vector_model <> $1 as "isStale",
+  coalesce((select u.index_bytes >= $4 from file_usage u where u.account_id = i.account_id), false) as "isFull"`;
 
 /** $1 the index, $2 the turn, $3 the model. A part of the vectors of another model; with the last of them it is this one's. */
 const REMOVE_STALE = `
@@ -62,7 +68,8 @@ with holder as (
     select v.ctid from holder join passage_vector v on v.index_id = holder.id limit ${STALE_AT_ONCE})) returning 1
 )
 update file_index set vector_due_at = now(), vector_attempt = 0,
-  vector_model = case when (select count(*) from removed) < ${STALE_AT_ONCE} then $3 else vector_model end
+  vector_model = case when (select count(*) from removed) < ${STALE_AT_ONCE} then $3 else vector_model end,
+  vector_bytes = case when (select count(*) from removed) < ${STALE_AT_ONCE} then 0 else vector_bytes end
 where id = (select id from holder)`;
 
 const WITHOUT_VECTOR = `
@@ -84,6 +91,8 @@ interface ClaimedIndex {
   readonly attempt: number;
   /** It has, or had, vectors of another model. */
   readonly isStale: boolean;
+  /** The account has as much as it may have: its passages are found by words alone. */
+  readonly isFull: boolean;
 }
 
 /**
@@ -93,6 +102,7 @@ interface ClaimedIndex {
 @Injectable()
 export class PassageEmbedder {
   #cleared: string | undefined;
+  readonly #bytesMax: number;
   /** The account that had the last turn. */
   #served = '';
 
@@ -100,7 +110,10 @@ export class PassageEmbedder {
     private readonly database: Database,
     private readonly vectors: PassageVectors,
     @Inject(TEXT_EMBEDDER) private readonly embedder: TextEmbedder,
-  ) {}
+    @Inject(PLATFORM) { config }: { readonly config: Pick<Platform['config'], 'files'> },
+  ) {
+    this.#bytesMax = indexBytesMax(config.files);
+  }
 
   /** Has the next turn that is due; false: there is none, or no model to work with. */
   async embedNext(): Promise<boolean> {
@@ -109,7 +122,7 @@ export class PassageEmbedder {
     if (this.#cleared !== model) await this.#begin(model);
     const { rows } = await this.database.query<ClaimedIndex>({
       text: CLAIM,
-      values: [model, LEASE_SECONDS, this.#served],
+      values: [model, LEASE_SECONDS, this.#served, this.#bytesMax],
     });
     const claimed = rows[0];
     if (!claimed) return false;
@@ -140,7 +153,8 @@ export class PassageEmbedder {
     await this.database.query({ text: REMOVE_STALE, values: [id, turn, model], limit: 'long' });
   }
 
-  async #embed({ id, accountId, apiKeyId, turn }: ClaimedIndex, model: string): Promise<void> {
+  async #embed({ id, accountId, apiKeyId, turn, isFull }: ClaimedIndex, model: string): Promise<void> {
+    if (isFull) return this.#again(id, turn, FULL_PAUSE_SECONDS, 1);
     const { rows } = await this.database.query<{ nth: number; text: string }>({
       text: WITHOUT_VECTOR,
       values: [id, PASSAGES_AT_ONCE],
@@ -162,6 +176,11 @@ export class PassageEmbedder {
     const own = attempt >= ATTEMPTS_MAX ? LONG_PAUSE_SECONDS : FIRST_PAUSE_SECONDS * 2 ** (attempt - 1);
     const pause = isOperators ? OPERATORS_PAUSE_SECONDS : own;
     log.warn('file.embedding_postponed', { index: id, model, attempt, error });
-    await this.database.query({ text: AGAIN, values: [id, turn, pause, isOperators ? 1 : 0] });
+    await this.#again(id, turn, pause, isOperators ? 1 : 0);
+  }
+
+  /** @param uncounted how many attempts are taken back. */
+  async #again(id: string, turn: number, pauseSeconds: number, uncounted: number): Promise<void> {
+    await this.database.query({ text: AGAIN, values: [id, turn, pauseSeconds, uncounted] });
   }
 }

@@ -30,18 +30,18 @@ where p.index_id = m.index_id and p.nth = m.nth`;
 /** The turn is the guard, and ends as its vectors are written: the next one is due. */
 const HOLDER = `
 with holder as (
-  update file_index set vector_due_at = now(), vector_attempt = 0
+  update file_index set vector_due_at = now(), vector_attempt = 0, vector_bytes = vector_bytes + $5
   where id = $1 and vector_model = $2 and vector_turn = $3 returning id
 )`;
 
 const ADD_BYTES = `${HOLDER}
 insert into passage_vector (index_id, nth, signature, embedding)
 select holder.id, v.nth, v.signature::bit varying, v.embedding
-from holder, unnest($4::integer[], $5::text[], $6::bytea[]) as v (nth, signature, embedding) returning nth`;
+from holder, unnest($4::integer[], $6::text[], $7::bytea[]) as v (nth, signature, embedding) returning nth`;
 
 const ADD_VECTORS = `${HOLDER}
 insert into passage_vector (index_id, nth, vector)
-select holder.id, v.nth, v.vector::vector from holder, unnest($4::integer[], $5::text[]) as v (nth, vector) returning nth`;
+select holder.id, v.nth, v.vector::vector from holder, unnest($4::integer[], $6::text[]) as v (nth, vector) returning nth`;
 
 /** Vectors of another length are none that can be compared. */
 const NEAREST_VECTORS = `
@@ -106,7 +106,7 @@ export class PassageVectors {
   /** Adds vectors of the passages `nths`, and ends the turn. False: another turn has begun, or the file is gone. */
   async add(holder: VectorHolder, nths: readonly number[], vectors: readonly Float32Array[]): Promise<boolean> {
     const { indexId, model, turn } = holder;
-    const held = [indexId, model, turn, nths];
+    const held = [indexId, model, turn, nths, vectors.reduce((sum, { length }) => sum + bytesOf(length), 0)];
     const statement = (await this.#usesPgvector())
       ? { text: ADD_VECTORS, values: [...held, vectors.map(vectorText)] }
       : { text: ADD_BYTES, values: [...held, vectors.map(signsOf), vectors.map(toBytes)] };
@@ -168,6 +168,9 @@ async function nearestBytes(
   });
   return rows.map(({ index, nth, embedding }) => ({ index, nth, similarity: product(fromBytes(embedding), vector) }));
 }
+
+/** About what a vector takes in the database: its numbers and their signs, or the same in pgvector, and its row. */
+const bytesOf = (length: number): number => 64 + 4 * length + Math.ceil(length / 8);
 
 /** As pgvector reads it. */
 const vectorText = (vector: Float32Array): string => `[${vector.join(',')}]`;
