@@ -89,7 +89,7 @@ class Scene {
     const open = { text: 'select 1 from task where finished_at is null limit 1' };
     await eventually(async () => (await this.gateway.database.query(open)).rows.length === 0);
     await this.gateway.database.query({ text: 'update request_hold set expires_at = now()' });
-    await new RequestLedger(this.gateway.database).releaseExpired();
+    await new RequestLedger(this.gateway.database).releaseAbandoned();
     const report = await new ReconciliationService(this.gateway.database).run();
     const { rows } = await this.gateway.database.query<{ id: string }>({
       text: 'select id from account where held_micros <> 0 or (not unlimited and available_micros < 0)',

@@ -66,9 +66,8 @@ describe('Killed processes (SIGKILL)', () => {
     await place.remove();
   });
 
-  /** What had time to pass, has passed: leases, holds and uploads of the dead have run out. */
+  /** What had time to pass, has passed: leases and uploads of the dead have run out. */
   async function start(dieAt = ''): Promise<OpenAI> {
-    await database.query({ text: 'update request_hold set expires_at = now()' });
     await database.query({ text: 'update file_index set due_at = now()' });
     await database.query({ text: `update uploaded_file set expires_at = now() where state = 'uploading'` });
     gateway = await spawnProgram('dist/tests/harness/dying-gateway.js', { ...environment, DIE_AT: dieAt });

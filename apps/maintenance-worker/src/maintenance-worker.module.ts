@@ -3,6 +3,8 @@ import {
   ReservationLedger,
   createWebhookSender,
   FileIndexer,
+  HoldingProcess,
+  HoldingProcesses,
   indexBytesMax,
   LowBalanceNotices,
   MaintenanceService,
@@ -15,12 +17,14 @@ import {
   WebhookSender,
   WorkerHeartbeat,
 } from '#features';
+import { systemClock } from '#platform';
 import { type Platform, PlatformModule, workerId } from '#runtime';
 import { MaintenanceWorker } from './maintenance-worker.js';
 
 /** All that the maintenance worker is made of. */
 @Module({
   providers: [
+    HoldingProcess,
     ReservationLedger,
     MaintenanceWorker,
     PriceBook,
@@ -49,6 +53,7 @@ export class MaintenanceWorkerModule {
           provide: FileIndexer,
           useValue: new FileIndexer(database, store, failpoints, undefined, indexBytesMax(config.files)),
         },
+        { provide: HoldingProcesses, useValue: new HoldingProcesses(database, systemClock) },
         { provide: WebhookSender, useValue: createWebhookSender(platform) },
         { provide: WorkerHeartbeat, useValue: new WorkerHeartbeat(database, identity, leaseMs) },
       ],

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import {
   FileIndexer,
+  HoldingProcess,
+  HoldingProcesses,
   ReservationLedger,
   LowBalanceNotices,
   MaintenanceService,
@@ -25,6 +27,8 @@ const FILES_MS = 500;
 const BALANCES_MS = 5_000;
 /** How often holds of processes that died, days to sum up and a reconciliation that is due are looked for. */
 const BOOKS_MS = 60_000;
+/** How often processes that hold money are looked at, in milliseconds: none must be missed for longer than it may be silent. */
+const HOLDERS_MS = 1_000;
 
 /**
  * The worker that sends webhooks, makes files searchable, removes what has expired or is too old, makes the coming months' partitions, gives
@@ -39,12 +43,14 @@ export class MaintenanceWorker implements Worker {
     maintenance: MaintenanceService,
     requests: RequestLedger,
     reservations: ReservationLedger,
+    holders: HoldingProcesses,
     reconciliation: ReconciliationService,
     usageDays: UsageDaysService,
     limits: SpendLimits,
     balances: LowBalanceNotices,
     private readonly webhooks: WebhookSender,
     private readonly heartbeat: WorkerHeartbeat,
+    private readonly holder: HoldingProcess,
     private readonly indexer: FileIndexer,
     storage: StorageCharges,
   ) {
@@ -53,8 +59,13 @@ export class MaintenanceWorker implements Worker {
       new PeriodicTask('webhooks', WEBHOOKS_MS, () => webhooks.sendDue()),
       new PeriodicTask('file-index', FILES_MS, () => indexer.indexNext('quick')),
       new PeriodicTask('slow-file-index', FILES_MS, () => indexer.indexNext('slow')),
-      new PeriodicTask('abandoned-holds', BOOKS_MS, async () => (await requests.releaseExpired()) > 0),
-      new PeriodicTask('abandoned-reservations', BOOKS_MS, async () => (await reservations.closeExpired()) > 0),
+      new PeriodicTask('dead-holders', HOLDERS_MS, async () => {
+        const dead = await holders.dead();
+        if (dead.length > 0) await Promise.all([requests.releaseAbandoned(dead), reservations.closeAbandoned(dead)]);
+        return false;
+      }),
+      new PeriodicTask('abandoned-holds', BOOKS_MS, async () => (await requests.releaseAbandoned()) > 0),
+      new PeriodicTask('abandoned-reservations', BOOKS_MS, async () => (await reservations.closeAbandoned()) > 0),
       new PeriodicTask('file-storage', BOOKS_MS, () => storage.chargeDue()),
       new PeriodicTask('low-balances', BALANCES_MS, () => balances.send()),
       new PeriodicTask('spend-marks', BOOKS_MS, async () => {
@@ -79,6 +90,7 @@ export class MaintenanceWorker implements Worker {
     await Promise.all(this.loops.map((loop) => loop.stop()));
     await indexed;
     await this.webhooks.finished();
+    await this.holder.stop();
     await this.heartbeat.gone();
   }
 }

@@ -12,6 +12,7 @@ export type { Operator } from './audit/audit.js';
 export { AccountEntriesService, type AccountEntryRow } from './billing/ledger/account-entries.service.js';
 export { type Balance, BalanceService, type KeyBalance, type WholeBalance } from './billing/ledger/balance.service.js';
 export { type Funding, FundsService } from './billing/ledger/funds.service.js';
+export { HoldingProcess, HoldingProcesses } from './billing/ledger/holding-processes.js';
 export { LedgerModule } from './billing/ledger/ledger.module.js';
 export { type ReconciliationReport, ReconciliationService } from './billing/ledger/reconciliation.service.js';
 export { RecordsService } from './billing/ledger/records.service.js';

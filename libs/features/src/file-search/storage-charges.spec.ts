@@ -159,7 +159,7 @@ describe('The price of stored files', () => {
     const id = await keeper('released', 1_024, 10n ** 9n);
     await dieBehindTheHold();
     await test.database.query({ text: 'update request_hold set expires_at = now()' });
-    expect(await ledger.releaseExpired()).toBe(1);
+    expect(await ledger.releaseAbandoned()).toBe(1);
     await chargeAll();
     await chargeAll();
     expect((await records(id)).map(({ amount }) => amount)).toEqual([150_000n]);

@@ -42,13 +42,6 @@ where account_id = $1 and due_request_id is null returning account_id`;
 const PAID = `
 update file_usage set due_request_id = null, due_mb_days = 0 where account_id = $1 and due_request_id = $2`;
 
-/** $1 an account, $2 the request id under which it is due, $3 another one. */
-const RENAME_DUE = `
-update file_usage set due_request_id = $3 where account_id = $1 and due_request_id = $2`;
-
-const WAS_CHARGED = `
-select 1 from ledger_entry where request_id = $1 and task_id is null and kind = 'capture'`;
-
 const CLOSED = `
 update file_usage set closed_on = (now() at time zone 'utc')::date where account_id = $1`;
 
@@ -125,36 +118,23 @@ export class StorageCharges {
     const payer = { accountId, apiKeyId, requestId };
     const heldMicros = await this.#hold({ ...payer, amountMicros: chargeMicros, leastMicros: 0n });
     const usage = usageOf(line);
-    const captured =
-      heldMicros === undefined
-        ? await this.ledger.captureUnheld({ ...payer, chargeMicros, usage })
-        : await this.ledger.capture({ requestId, chargeMicros, heldMicros, usage });
-    if (!captured && !(await this.#wasCharged(requestId))) return this.#chargeAnew(due, apiKeyId, price);
+    // A process that died may have held it before: its hold stands, or was given back.
+    if (!(await this.ledger.capture({ requestId, chargeMicros, heldMicros, usage })))
+      await this.ledger.captureUnheld({ ...payer, chargeMicros, usage });
     await this.database.query({ text: PAID, values: [accountId, requestId] });
   }
 
-  async #wasCharged(requestId: string): Promise<boolean> {
-    return (await this.database.query({ text: WAS_CHARGED, values: [requestId] })).rows.length > 0;
-  }
-
-  /** Under another name: what a process that died held under the first one was given back meanwhile. */
-  async #chargeAnew(due: OpenDays, apiKeyId: string, price: PriceInForce): Promise<void> {
-    const dueRequestId = timeOrderedId('storage');
-    await this.database.query({ text: RENAME_DUE, values: [due.accountId, due.dueRequestId, dueRequestId] });
-    await this.#charge({ ...due, dueRequestId }, apiKeyId, price);
-  }
-
   /**
-   * Undefined for an account that may begin nothing: one in debt, disabled or at a limit. The space was used all the same, and
+   * Nothing for an account that may begin nothing: one in debt, disabled or at a limit. The space was used all the same, and
    * what the balance lacks becomes a debt.
    */
-  async #hold(hold: RequestHold): Promise<Micros | undefined> {
+  async #hold(hold: RequestHold): Promise<Micros> {
     try {
       return await this.ledger.hold(hold);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       log.info('storage.owed', { accountId: hold.accountId, code: error.code });
-      return undefined;
+      return 0n;
     }
   }
 }

@@ -126,7 +126,7 @@ describe('A text that was answered on a reservation', () => {
         `update request_hold set expires_at = now() - interval '1 second' where account_id = $1 and is_reservation`,
         accountId,
       );
-      expect(await reservationLedger.closeExpired()).toBe(1);
+      expect(await reservationLedger.closeAbandoned()).toBe(1);
       await run('update account set available_micros = 400 where id = $1', accountId);
       await billing.settle(hold, ended(status, 1_000));
       await billing.settle(hold, ended(status, 1_000));

@@ -18,6 +18,7 @@ interface LedgerHold extends TextHold {
   readonly accountId: string;
   readonly apiKeyId: string;
   readonly model: string;
+  readonly idempotencyKey: string | undefined;
   readonly heldMicros: Micros;
   /** Undefined for a request with a hold of its own. */
   readonly reserved: ReservedAmount | undefined;
@@ -87,7 +88,8 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
       ? amountMicros
       : await this.#holdAlone({ requestId, idempotencyKey, leastMicros, ...payer });
     const covered = heldMicros < amountMicros ? tariff.outputCovered(inputTokens, heldMicros, tools) : outputTokens;
-    return { requestId, accountId, apiKeyId, model, heldMicros, outputTokens: covered, reserved, tariff };
+    const held = { requestId, idempotencyKey, accountId, apiKeyId, model, heldMicros };
+    return { ...held, outputTokens: covered, reserved, tariff };
   }
 
   async expectFunds({
@@ -134,9 +136,12 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
   }
 
   async #charge(hold: LedgerHold, chargeMicros: Micros, usage: RequestUsage): Promise<void> {
-    const { requestId, accountId, apiKeyId, heldMicros, reserved } = hold;
+    const { requestId, idempotencyKey, accountId, apiKeyId, heldMicros, reserved } = hold;
     if (!reserved) {
-      await this.#ledger.capture({ requestId, chargeMicros, heldMicros, usage });
+      const captured = await this.#ledger.capture({ requestId, chargeMicros, heldMicros, usage });
+      // This process was silent for so long that it was taken for dead, and the hold was given back.
+      if (!captured && chargeMicros > 0n)
+        await this.#ledger.captureUnheld({ requestId, idempotencyKey, accountId, apiKeyId, chargeMicros, usage });
     } else if (!hold.isBeyond && this.#reservations.extend(reserved, chargeMicros)) {
       const isCharged = await this.#reservations.capture(reserved, requestId, chargeMicros, usage);
       // A sweep may have given the reservation back while the database was away.

@@ -56,6 +56,13 @@ export const RENEW_RIGHTS = `
     and r.state = 'in_flight'
   returning r.request_id`;
 
+/** The same for attempts that may have ended: those in `incoming` that no other attempt has taken over from. */
+export const RENEW_STANDING = `
+  update idempotency_record r set locked_until = greatest(r.locked_until, now() + ${LOCK})
+  from incoming i join locked l on l.id = i.account_id
+  where r.account_id = i.account_id and r.key = i.idempotency_key and r.request_id = i.request_id
+  returning r.request_id`;
+
 /** $1 account, $2 key, $3 request id, $4 status, $5 body or null, $6 content type. */
 export const FINISH = `
 update idempotency_record set state = 'done', response_status = $4, response_body = $5, response_content_type = $6

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AccountEntriesService } from './account-entries.service.js';
 import { ReservationLedger } from './reservation-ledger.js';
 import { BalanceService } from './balance.service.js';
+import { HoldingProcess } from './holding-processes.js';
 import { LedgerService } from './ledger.service.js';
 import { ReconciliationService } from './reconciliation.service.js';
 import { RequestLedger } from './request-ledger.js';
@@ -11,6 +12,7 @@ const SERVICES = [
   AccountEntriesService,
   ReservationLedger,
   BalanceService,
+  HoldingProcess,
   LedgerService,
   ReconciliationService,
   RequestLedger,

@@ -54,7 +54,7 @@ describe('Holds of running requests', () => {
     await test.database.query({
       text: `update request_hold set expires_at = '-infinity' where request_id = 'req_broken'`,
     });
-    expect(await ledger.releaseExpired()).toBeGreaterThanOrEqual(1);
+    expect(await ledger.releaseAbandoned()).toBeGreaterThanOrEqual(1);
     expect([await isExpired('req_broken'), await isExpired('req_sound')]).toEqual([true, undefined]);
   });
 });

@@ -29,6 +29,8 @@ export interface RequestCapture {
 export interface UnheldCapture extends Omit<RequestCapture, 'heldMicros'> {
   readonly accountId: string;
   readonly apiKeyId: string;
+  /** Of a request that may be repeated: it is charged only if no other attempt has taken over. */
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** What a capture moved. */

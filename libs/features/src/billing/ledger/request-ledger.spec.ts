@@ -260,12 +260,12 @@ describe('The ledger of requests that answer at once', () => {
     const { id, hold } = await account(1_000n);
     const held = hold(400n);
     await ledger.hold(held);
-    expect(await ledger.releaseExpired()).toBe(0);
+    expect(await ledger.releaseAbandoned()).toBe(0);
     await test.database.query({
       text: `update request_hold set expires_at = now() - interval '1 second' where request_id = $1`,
       values: [held.requestId],
     });
-    expect(await ledger.releaseExpired()).toBe(1);
+    expect(await ledger.releaseAbandoned()).toBe(1);
     expect(await books(id)).toEqual([1_000n, 0n, 0n, 0n]);
   });
 
@@ -302,10 +302,10 @@ describe('The ledger of requests that answer at once', () => {
         create trigger no_release before delete on request_hold for each row
           when (old.account_id = '${stuck.id}') execute function refuse_release()`,
     });
-    for (let round = 0; round < 2; round += 1) await ledger.releaseExpired();
+    for (let round = 0; round < 2; round += 1) await ledger.releaseAbandoned();
     expect(await books(other.id)).toEqual([1_000n, 0n, 0n, 0n]);
     await test.database.query({ text: 'drop trigger no_release on request_hold; delete from paused_work' });
-    await ledger.releaseExpired();
+    await ledger.releaseAbandoned();
     expect(await books(stuck.id)).toEqual([1_000_000n, 0n, 0n, 0n]);
   });
 });

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
 import { MAX_MICROS, type Micros } from '#contracts';
 import {
   brokeConstraint,
@@ -11,10 +11,11 @@ import {
 } from '#platform';
 import { PausedWork } from '../../observability/paused-work.js';
 import { collectDebts } from './debts.js';
+import { HoldingProcess } from './holding-processes.js';
 import { OpenHolds } from './open-holds.js';
 import { inDebt, insufficientBalance, insufficientKeyQuota, lostAttempt } from './payment-refusals.js';
 import type { Captured, RequestCapture, RequestHold, UnheldCapture } from './request-hold.js';
-import { EXPIRED_HOLDS, FUNDS, HOLD_NOTHING, HOLD_REQUESTS, SETTLE_REQUESTS } from './request-statements.js';
+import { ABANDONED_HOLDS, CHARGE_UNHELD, FUNDS, HOLD_REQUESTS, SETTLE_REQUESTS } from './request-statements.js';
 import { LOST_REQUEST, type RequestUsage, toEndingRow } from './request-usage.js';
 import { SpendLimits } from './spend-limits.js';
 
@@ -65,7 +66,10 @@ export class RequestLedger implements OnModuleDestroy {
   private readonly limits: SpendLimits;
   private readonly paused: PausedWork;
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    @Optional() private readonly process?: HoldingProcess,
+  ) {
     this.limits = new SpendLimits(database);
     this.paused = new PausedWork(database);
     this.open = new OpenHolds(database, HOLD_EXPIRES_SECONDS, HOLD_RENEWAL_MS);
@@ -137,12 +141,19 @@ export class RequestLedger implements OnModuleDestroy {
 
   /**
    * Charges a request that nothing is held for any more. What the account lacks is a debt. Safe to repeat: null, and
-   * nothing moves, when it was charged before.
+   * nothing moves, when it was charged before, or another attempt of its idempotency key has taken over.
    */
-  async captureUnheld({ accountId, apiKeyId, ...capture }: UnheldCapture): Promise<Captured | null> {
-    const values = [capture.requestId, accountId, apiKeyId, HOLD_EXPIRES_SECONDS];
-    await retryOnConnectionError(() => this.database.query({ name: 'hold_nothing', text: HOLD_NOTHING, values }));
-    return this.capture({ ...capture, heldMicros: 0n });
+  async captureUnheld({ accountId, apiKeyId, idempotencyKey, ...capture }: UnheldCapture): Promise<Captured | null> {
+    assertAmount(capture.chargeMicros);
+    const payer = { account_id: accountId, api_key_id: apiKeyId, idempotency_key: idempotencyKey ?? null };
+    const ending = { ...toEndingRow(capture), ...payer };
+    try {
+      return (await this.charge('charge_unheld', CHARGE_UNHELD, [ending])).get(capture.requestId) ?? null;
+    } catch (error) {
+      // A try whose answer was lost went through meanwhile.
+      if (brokeConstraint(error, 'ledger_once_per_request')) return null;
+      throw error;
+    }
   }
 
   /** Gives a whole hold back and records the request as failed or cancelled. False: it was settled before. */
@@ -155,17 +166,21 @@ export class RequestLedger implements OnModuleDestroy {
     return this.release(requestId, LOST_REQUEST);
   }
 
-  /** Gives back what processes that died were holding; answers how many holds. One that fails keeps none of the others. */
-  async releaseExpired(): Promise<number> {
+  /**
+   * Gives back what processes that died were holding, those in `dead` and those that renew no more; answers how many holds. One
+   * that fails keeps none of the others.
+   */
+  async releaseAbandoned(dead: readonly string[] = []): Promise<number> {
     let released = 0;
     for (let found = SWEEP_BATCH; found === SWEEP_BATCH;) {
-      const statement = { text: EXPIRED_HOLDS, values: [SWEEP_BATCH] };
+      const statement = { text: ABANDONED_HOLDS, values: [SWEEP_BATCH, dead] };
       const { rows } = await this.database.query<{ request_id: string }>(statement);
       found = rows.length;
-      for (const { request_id: requestId } of rows)
-        await this.paused.attempt('abandoned-hold', requestId, async () => {
+      const release = ({ request_id: requestId }: { request_id: string }): Promise<unknown> =>
+        this.paused.attempt('abandoned-hold', requestId, async () => {
           if (await this.releaseLost(requestId)) released += 1;
         });
+      await Promise.all(rows.map(release));
     }
     if (released > 0) log.warn('holds.released', { holds: released });
     return released;
@@ -239,7 +254,7 @@ export class RequestLedger implements OnModuleDestroy {
     const { rows } = await this.database.query<HoldRow>({
       name: 'hold_requests',
       text: HOLD_REQUESTS,
-      values: [JSON.stringify(holds.map(toHoldRow))],
+      values: [JSON.stringify(holds.map(toHoldRow)), this.process?.id],
     });
     for (const row of rows) if (row.spare !== null) spare.set(row.account_id, row.spare);
     return new Map(
@@ -261,12 +276,16 @@ export class RequestLedger implements OnModuleDestroy {
     return (await this.settle([ending])).get(ending.requestId) ?? null;
   }
 
-  private async settle(endings: readonly RequestCapture[]): Promise<Map<string, Captured>> {
+  private settle(endings: readonly RequestCapture[]): Promise<Map<string, Captured>> {
+    return this.charge('settle_requests', SETTLE_REQUESTS, endings.map(toEndingRow));
+  }
+
+  private async charge(name: string, text: string, endings: readonly object[]): Promise<Map<string, Captured>> {
     const { rows } = await retryOnConnectionError(() =>
       this.database.query<{ request_id: string; paid_micros: bigint; owed_micros: bigint }>({
-        name: 'settle_requests',
-        text: SETTLE_REQUESTS,
-        values: [JSON.stringify(endings.map(toEndingRow))],
+        name,
+        text,
+        values: [JSON.stringify(endings)],
       }),
     );
     return new Map(

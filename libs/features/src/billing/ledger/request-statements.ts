@@ -1,6 +1,6 @@
 import { entrySql, kindSql } from '#contracts';
 import { notPaused } from '../../observability/paused-work.js';
-import { RENEW_RIGHTS } from './idempotency-statements.js';
+import { RENEW_RIGHTS, RENEW_STANDING } from './idempotency-statements.js';
 
 /** What the account's limits of the day and the month leave, and what those of a key and its quota do; null: all. */
 export const ACCOUNT_HEADROOM =
@@ -25,7 +25,7 @@ from account a join api_key k on k.account_id = a.id where a.id = $1 and k.id = 
  * Every money statement locks accounts first, in the order of their ids, and touches keys and sums only behind that
  * lock: two of them can never wait for each other. `spare` is null where nothing limits it.
  *
- * $1 the holds as JSON.
+ * $1 the holds as JSON, $2 the process that holds, or null.
  */
 export const HOLD_REQUESTS = `
 with incoming as (
@@ -65,8 +65,8 @@ with incoming as (
   from covered c join charged on charged.id = c.account_id where k.id = c.id
   returning k.id
 ), written as (
-  insert into request_hold (request_id, account_id, api_key_id, amount_micros, expires_at)
-  select request_id, account_id, api_key_id, amount_micros, now() + expires_seconds * interval '1 second'
+  insert into request_hold (request_id, account_id, api_key_id, amount_micros, expires_at, process_id)
+  select request_id, account_id, api_key_id, amount_micros, now() + expires_seconds * interval '1 second', $2::text
   from rightful where api_key_id in (select id from keyed)
   returning request_id, account_id, api_key_id, amount_micros
 ), entered as (
@@ -81,26 +81,6 @@ select request_id, case when w.request_id is not null then 'held'
   i.account_id, w.amount_micros as held_micros, l.spare - case when c.id is null then 0 else t.total end as spare
 from incoming i left join written w using (request_id) left join locked l on l.id = i.account_id
   left join charged c on c.id = i.account_id left join wanted t on t.account_id = i.account_id`;
-
-const OF_REQUEST = 'task_id is null and request_id is not null';
-const ONCE = `kind in (${kindSql('hold')}, ${kindSql('capture')}, ${kindSql('release')})`;
-
-/**
- * Opens a hold of nothing for a request that is over, so that it can be settled: neither debt nor limits refuse what was
- * used already. Nothing is written when it was charged before, or has such a hold.
- *
- * $1 request, $2 account, $3 key, $4 seconds it lives.
- */
-export const HOLD_NOTHING = `
-with entered as (
-  insert into ledger_entry (account_id, api_key_id, request_id, kind, debit, credit, amount_micros)
-  select $2, $3, $1, ${entrySql('hold')}, 0
-  where not exists (select from ledger_entry where request_id = $1 and ${OF_REQUEST} and kind = ${kindSql('capture')})
-  on conflict (request_id, kind) where ${OF_REQUEST} and ${ONCE} do nothing
-  returning request_id
-)
-insert into request_hold (request_id, account_id, api_key_id, amount_micros, expires_at)
-select request_id, $2, $3, 0, now() + $4::integer * interval '1 second' from entered`;
 
 /**
  * The usage records of the requests in `settled`, and the daily sums they change, behind the lock of `paid`. What is
@@ -126,30 +106,15 @@ export const EXPLAIN_AND_SUM = `explained as (
     input_tokens = d.input_tokens + excluded.input_tokens, output_tokens = d.output_tokens + excluded.output_tokens
 )`;
 
-/**
- * Ends requests: hold, charge, balances, ledger, usage record and daily sums, in one statement and one commit. The row
- * of the hold is the guard: the statement that deletes it settles, any later one finds nothing and moves nothing. Accounts are
- * locked before it, as everywhere.
- *
- * A charge within the hold is taken from it. What goes beyond is taken from what account and key have to spare; what
- * only the key's quota forbids, from the account alone; and what the account lacks is a debt. The caller puts such a
- * request alone into a batch, because two could spend the same spare money.
- *
- * $1 the endings as JSON.
- */
-export const SETTLE_REQUESTS = `
-with incoming as (
+/** How requests ended, as JSON in $1; `more` are further columns. */
+const endings = (more = ''): string => `incoming as (
   select * from jsonb_to_recordset($1::jsonb) as r(
     request_id text, charge_micros bigint, usage_id text, model text, upstream text, status text, lines jsonb,
-    input_tokens bigint, cached_input_tokens bigint, output_tokens bigint, reasoning_tokens bigint, duration_ms integer)
-), locked as (
-  select a.id, case when not a.unlimited then a.available_micros end as spare
-  from account a where a.id in (select h.account_id from request_hold h join incoming i using (request_id))
-  order by a.id for no key update
-), freed as (
-  delete from request_hold h using incoming i, locked l where h.request_id = i.request_id and l.id = h.account_id
-  returning h.request_id, h.account_id, h.api_key_id, h.amount_micros as hold_micros
-), locked_key as (
+    input_tokens bigint, cached_input_tokens bigint, output_tokens bigint, reasoning_tokens bigint, duration_ms integer${more})
+)`;
+
+/** Charges the requests in `freed`, whose accounts are locked and stand with what they have to spare in `locked`. */
+const CHARGE_FREED = `locked_key as (
   select k.id, l.spare as account_spare, k.quota_micros - k.held_micros - k.used_micros as key_spare
   from api_key k join locked l on l.id = k.account_id where k.id in (select api_key_id from freed)
   order by k.id for no key update of k
@@ -183,7 +148,7 @@ with incoming as (
   insert into ledger_entry (account_id, api_key_id, request_id, kind, debit, credit, amount_micros)
   select account_id, case when e.of_key then api_key_id end, request_id, e.kind, e.debit, e.credit, e.amount
   from settled s cross join lateral (values
-    (${entrySql('capture')}, s.captured_micros, s.captured_micros > 0 or s.status = 'completed', true),
+    (${entrySql('capture')}, s.captured_micros, s.captured_micros > 0 or s.beyond_micros > 0 or s.status = 'completed', true),
     (${entrySql('overrun')}, s.overrun_micros, s.overrun_micros > 0, true),
     (${entrySql('debt')}, s.beyond_micros - s.overrun_micros, s.beyond_micros > s.overrun_micros, false),
     (${entrySql('debt_payment')}, s.spared_micros - s.overrun_micros, s.spared_micros > s.overrun_micros, false),
@@ -195,6 +160,48 @@ with incoming as (
 select request_id, paid_micros, owed_micros from settled`;
 
 /**
+ * Ends requests: hold, charge, balances, ledger, usage record and daily sums, in one statement and one commit. The row
+ * of the hold is the guard: the statement that deletes it settles, any later one finds nothing and moves nothing. Accounts are
+ * locked before it, as everywhere.
+ *
+ * A charge within the hold is taken from it. What goes beyond is taken from what account and key have to spare; what
+ * only the key's quota forbids, from the account alone; and what the account lacks is a debt. The caller puts such a
+ * request alone into a batch, because two could spend the same spare money. Whatever is charged has a capture in the ledger,
+ * be it of nothing.
+ *
+ * $1 the endings as JSON.
+ */
+export const SETTLE_REQUESTS = `
+with ${endings()}, locked as (
+  select a.id, case when not a.unlimited then a.available_micros end as spare
+  from account a where a.id in (select h.account_id from request_hold h join incoming i using (request_id))
+  order by a.id for no key update
+), freed as (
+  delete from request_hold h using incoming i, locked l where h.request_id = i.request_id and l.id = h.account_id
+  returning h.request_id, h.account_id, h.api_key_id, h.amount_micros as hold_micros
+), ${CHARGE_FREED}`;
+
+/**
+ * Charges a request that is over and for which nothing is held: neither debt nor limits refuse what was used already. Its
+ * capture, of nothing, is the guard: none is written, and nothing moves, when it was charged before, or when another attempt of the
+ * same idempotency key has taken over. The row of the key is changed and not only locked, as in `RENEW_RIGHTS`.
+ *
+ * $1 the ending as JSON.
+ */
+export const CHARGE_UNHELD = `
+with ${endings(', account_id text, api_key_id text, idempotency_key text')}, locked as (
+  select a.id, case when not a.unlimited then a.available_micros end as spare
+  from account a where a.id in (select account_id from incoming) order by a.id for no key update
+), renewed as (${RENEW_STANDING}
+), freed as (
+  select i.request_id, i.account_id, i.api_key_id, 0::bigint as hold_micros from incoming i join locked l on l.id = i.account_id
+  where not exists (
+    select from ledger_entry e where e.request_id = i.request_id and e.task_id is null and e.kind = ${kindSql('capture')}
+  ) and (i.idempotency_key is null or i.request_id in (select request_id from renewed) or not exists (
+    select from idempotency_record r where r.account_id = i.account_id and r.key = i.idempotency_key))
+), ${CHARGE_FREED}`;
+
+/**
  * $1 request ids, $2 seconds. The requests live: their holds stay for that long again. Rows that are locked are being
  * settled; waiting for them could become a circle.
  */
@@ -202,7 +209,10 @@ export const RENEW_HOLDS = `
 update request_hold set expires_at = now() + $2::integer * interval '1 second'
 where request_id = any(array(select request_id from request_hold where request_id = any($1) for update skip locked))`;
 
-/** Holds whose request must be dead, but for those that could not be given back lately. $1 the most to answer. */
-export const EXPIRED_HOLDS = `
-select request_id from request_hold where expires_at <= now() and not is_reservation
+/**
+ * Holds whose request must be dead, but for those that could not be given back lately. $1 the most to answer, $2 processes that
+ * are known to be dead.
+ */
+export const ABANDONED_HOLDS = `
+select request_id from request_hold where (expires_at <= now() or process_id = any($2)) and not is_reservation
   and ${notPaused('abandoned-hold', 'request_hold.request_id')} order by expires_at limit $1`;

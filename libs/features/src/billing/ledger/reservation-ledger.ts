@@ -1,11 +1,12 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import type { Micros } from '#contracts';
 import { Batcher, Database, isConnectionError, logger, retryOnConnectionError, timeOrderedId } from '#platform';
 import { PausedWork } from '../../observability/paused-work.js';
+import { HoldingProcess } from './holding-processes.js';
 import {
   CAPTURE_FROM_RESERVATIONS,
   CLOSE_RESERVATIONS,
-  EXPIRED_RESERVATIONS,
+  ABANDONED_RESERVATIONS,
   OPEN_RESERVATION,
   RENEW_RESERVATIONS,
 } from './reservation-statements.js';
@@ -61,7 +62,10 @@ export class ReservationLedger {
   private readonly captures: Batcher<ReservationCapture, ReservationCaptured>;
   private readonly paused: PausedWork;
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    @Optional() private readonly process?: HoldingProcess,
+  ) {
     this.paused = new PausedWork(database);
     this.captures = new Batcher((captures) => this.captureTogether(captures), {
       maxItems: 256,
@@ -79,7 +83,7 @@ export class ReservationLedger {
     const { rows } = await this.database.query<{ amount_micros: bigint }>({
       name: 'open_reservation',
       text: OPEN_RESERVATION,
-      values: [id, accountId, apiKeyId, wantedMicros, leastMicros, SHARE, EXPIRES_SECONDS],
+      values: [id, accountId, apiKeyId, wantedMicros, leastMicros, SHARE, EXPIRES_SECONDS, this.process?.id],
     });
     return rows[0] ? { id, amountMicros: rows[0].amount_micros } : null;
   }
@@ -104,11 +108,11 @@ export class ReservationLedger {
     return new Set(rows.map((row) => row.request_id));
   }
 
-  /** Gives back what processes that died were holding; answers how many reservations. */
-  async closeExpired(): Promise<number> {
+  /** Gives back what processes that died were holding, those in `dead` and those that renew no more; answers how many reservations. */
+  async closeAbandoned(dead: readonly string[] = []): Promise<number> {
     const { rows } = await this.database.query<{ request_id: string }>({
-      text: EXPIRED_RESERVATIONS,
-      values: [SWEEP_BATCH],
+      text: ABANDONED_RESERVATIONS,
+      values: [SWEEP_BATCH, dead],
     });
     const ids = rows.map((row) => row.request_id);
     try {

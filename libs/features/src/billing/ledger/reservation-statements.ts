@@ -6,7 +6,8 @@ import { ACCOUNT_HEADROOM, EXPLAIN_AND_SUM, KEY_SPARE } from './request-statemen
  * Puts a reservation aside for a key: what is wanted, but at most one `share`th of what the account and the key's quota
  * have left, and nothing when that is less than the least wanted or the account is in debt. Locks as every money statement does: accounts first.
  *
- * $1 its id, $2 account, $3 key, $4 micros wanted, $5 the least micros, $6 share, $7 seconds it lives without renewal.
+ * $1 its id, $2 account, $3 key, $4 micros wanted, $5 the least micros, $6 share, $7 seconds it lives without renewal, $8 the
+ * process that holds it, or null.
  */
 export const OPEN_RESERVATION = `
 with locked as (
@@ -27,8 +28,8 @@ with locked as (
   insert into ledger_entry (account_id, api_key_id, request_id, kind, debit, credit, amount_micros)
   select account_id, id, $1, ${entrySql('hold')}, amount from granted
 )
-insert into request_hold (request_id, account_id, api_key_id, amount_micros, expires_at, is_reservation)
-select $1, account_id, id, amount, now() + $7::integer * interval '1 second', true from granted
+insert into request_hold (request_id, account_id, api_key_id, amount_micros, expires_at, is_reservation, process_id)
+select $1, account_id, id, amount, now() + $7::integer * interval '1 second', true, $8::text from granted
 returning amount_micros`;
 
 /**
@@ -110,7 +111,10 @@ with standing as (
 )
 select request_id from standing`;
 
-/** Reservations whose process must be dead, but for those that could not be given back lately. $1 the most to answer. */
-export const EXPIRED_RESERVATIONS = `
-select request_id from request_hold where expires_at <= now() and is_reservation
+/**
+ * Reservations whose process must be dead, but for those that could not be given back lately. $1 the most to answer, $2
+ * processes that are known to be dead.
+ */
+export const ABANDONED_RESERVATIONS = `
+select request_id from request_hold where (expires_at <= now() or process_id = any($2)) and is_reservation
   and ${notPaused('abandoned-reservation', 'request_hold.request_id')} order by expires_at limit $1`;

@@ -165,8 +165,8 @@ describe('Reservations', () => {
       text: `update request_hold set expires_at = now() - interval '1 second' where account_id = $1`,
       values: [order.accountId],
     });
-    expect(await new RequestLedger(test.database).releaseExpired()).toBe(0);
-    expect(await ledger.closeExpired()).toBe(1);
+    expect(await new RequestLedger(test.database).releaseAbandoned()).toBe(0);
+    expect(await ledger.closeAbandoned()).toBe(1);
     await capture(reservations, late, CHARGE);
     expect(await books(order)).toEqual({ available: 99_999_960n, held: 0n, used: 40n });
     expect(reservations.reserve(order)).toBeUndefined();
