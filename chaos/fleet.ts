@@ -99,8 +99,7 @@ export class Fleet {
   async rollOut(): Promise<void> {
     for (const place of this.places) {
       const { process: old, role, index } = place;
-      this.leaving.add(old);
-      old.once('exit', (code, signal) => this.left(old, role, code ?? signal));
+      this.dismiss(place);
       if (role !== 'api') {
         Object.assign(place, this.launch(role, index));
         this.watch(index);
@@ -109,6 +108,26 @@ export class Fleet {
       old.kill('SIGTERM');
       await this.ready();
     }
+    await this.untilLeft();
+  }
+
+  /** Asks the process of one place to stop, or kills it, and resolves when it has ended; another takes its place. */
+  async end(index: number, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    const place = this.places[index];
+    if (!place) return;
+    if (signal === 'SIGKILL') return end(place);
+    this.dismiss(place);
+    place.ready = false;
+    place.process.kill(signal);
+    await this.untilLeft();
+  }
+
+  private dismiss({ process: old, role }: Place): void {
+    this.leaving.add(old);
+    old.once('exit', (code, signal) => this.left(old, role, code ?? signal));
+  }
+
+  private async untilLeft(): Promise<void> {
     await eventually(() => this.leaving.size === 0, {
       limitMs: LEAVING_MS,
       pauseMs: 50,

@@ -1,5 +1,6 @@
 // The long form of the chaos suite: `npm run chaos`, or `npm run chaos -- redis 5` for one backend and 5 crashes a row, or
-// `npm run chaos -- redis 5 S3 settled` for the rows whose line holds all these words.
+// `npm run chaos -- redis 5 S3 settled` for the rows whose line holds all these words. `npm run chaos -- texts 50 500` ends APIs
+// in the middle of texts: so many times by each signal, so many texts at once.
 import 'reflect-metadata';
 import { tmpdir } from 'node:os';
 import { configureLog } from '#platform';
@@ -8,6 +9,7 @@ import { PROGRAM } from './fleet.js';
 import { logFileOf, openGround } from './open-ground.js';
 import { packetDropHindrance, runInOwnNetwork } from './packet-drop.js';
 import { noCosts } from './outage.js';
+import { endUnderTexts, openTexts } from './texts.js';
 import { type Outcome, runScenario } from './run-scenario.js';
 import { type Scenario, SCENARIOS } from './scenarios.js';
 import type { Backend, Store } from './services.js';
@@ -42,6 +44,7 @@ if (hindrance !== null) {
 // Our own wake-up loses its connections with those of the processes.
 configureLog({ LOG_LEVEL: 'fatal' });
 const [chosen, count, ...words] = process.argv.slice(2);
+if (chosen === 'texts') process.exit(await endApisUnderTexts(Number(count ?? 50), Number(words[0] ?? 500)));
 const isBackend = chosen === 'redis' || chosen === 'postgres';
 const beganMs = performance.now();
 const rows: Row[] = [];
@@ -72,6 +75,25 @@ async function runForm({ backend, store }: (typeof FORMS)[number]): Promise<void
   } finally {
     await ground.close();
   }
+}
+
+/** The exit code: whether every promise was kept. */
+async function endApisUnderTexts(times: number, texts: number): Promise<number> {
+  const logFile = logFileOf(tmpdir(), 'texts');
+  const ground = await openTexts(logFile, await bundleProgram(PROGRAM));
+  console.log(`The processes write to ${logFile}.`);
+  let failed = 0;
+  for (let time = 0; time < times; time += 1)
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      const { failures, ends, freeMs } = await endUnderTexts(ground, signal, texts);
+      failed += failures.length;
+      console.log(
+        `| ${time + 1} | ${signal} | ${JSON.stringify(ends)} | free after ${freeMs} ms | ${failures.length} failures |`,
+      );
+      for (const failure of failures.slice(0, 5)) console.log(`  FAILURE ${failure}`);
+    }
+  await ground.close();
+  return failed > 0 ? 1 : 0;
 }
 
 function cellsOf({ crash, roles, fault, vendor }: Scenario): readonly [string, string, string] {
