@@ -93,11 +93,60 @@ describe('Offering an order to several upstreams', () => {
     expect(await bench.row(taskId)).toMatchObject({ charged_micros: 0n });
   });
 
-  it('never tries another when one may have taken it', async () => {
+  it('never tries another when one may have taken it: the task fails at once, uncharged, with its cost noted', async () => {
+    const cost = { micros: 40_000n, unit: 'USD' };
+    first.onPlan = () => ({ ticket: { upstream: first.id, model: 'm' }, slots: 1, cost });
+    first.fail('ambiguous');
+    const [taskId] = await order(bench);
+    expect(await bench.row(taskId)).toMatchObject({
+      state: 'failed',
+      error_code: 'upstream_unknown',
+      charged_micros: 0n,
+      provider: first.id,
+    });
+    expect(second.asked).toBe(0);
+    const text = 'select outcome, cost_micros, cost_unit from task_call where task_id = $1';
+    const noted = { outcome: 'ambiguous', cost_micros: 40_000n, cost_unit: 'USD' };
+    await eventually(async () => {
+      const { rows } = await bench.database.query<typeof noted>({ text, values: [taskId] });
+      expect(rows.map((row) => ({ ...row, cost_micros: BigInt(row.cost_micros) }))).toEqual([noted]);
+      return true;
+    });
+  });
+
+  it('waits where the vendor calls back of what it may have taken', async () => {
+    upstreams.exchange([first.routed({ callbacks: true }), second.routed({ priority: 1 })]);
     first.fail('ambiguous');
     const [taskId, state] = await order(bench);
     expect([state, second.asked]).toEqual(['submitting', 0]);
     expect(await bench.row(taskId)).toMatchObject({ provider: first.id, start_intent_at: expect.any(Date) });
+  });
+
+  it('waits for a call that outlived its time, and keeps the order that it tells of', async () => {
+    first.traits = { ...first.traits, startTimeoutMs: 10 };
+    let answer: (() => void) | undefined;
+    first.onStart = async (placed) => {
+      await new Promise<void>((resolve) => (answer = resolve));
+      return first.take(placed);
+    };
+    const [taskId, state] = await order(bench);
+    expect([state, second.asked]).toEqual(['submitting', 0]);
+    answer?.();
+    await eventually(async () => (await bench.row(taskId)).state === 'running');
+  });
+
+  it('fails at once what a process that died may have handed over', async () => {
+    first.onStart = () => new Promise(() => undefined);
+    const taskId = await bench.submit();
+    const stopped = new AbortController();
+    const dying = bench.start.run(await bench.claim(taskId), stopped.signal);
+    await eventually(() => Promise.resolve(first.asked === 1));
+    await bench.change(taskId, `lease_until = now() - interval '1 second'`);
+    expect(await attempt(bench, taskId)).toBe('failed');
+    expect(await bench.row(taskId)).toMatchObject({ error_code: 'upstream_unknown', charged_micros: 0n });
+    stopped.abort();
+    await dying;
+    expect((await bench.row(taskId)).state).toBe('failed');
   });
 
   it('asks no other upstream for what one refuses, and reports it in our words', async () => {

@@ -264,10 +264,10 @@ export class HandOver {
   private async unconfirmed({ step, candidate }: Offer, error: unknown, reason: string, failure: MediaFailure) {
     const { task } = step;
     const { transitions } = this.parts;
+    const isUnderWay = error instanceof StepAbandoned;
     if (candidate.routed.upstream.traits.repeatStart === 'unknown')
-      return this.handedOver.lost(task, candidate.routed, reason);
-    // A call that was given up may still be under way, so its end is not known.
-    if (!(error instanceof StepAbandoned)) await transitions.recordStartEnd(task);
+      return this.handedOver.lost(task, candidate.routed, { reason, isUnderWay });
+    if (!isUnderWay) await transitions.recordStartEnd(task);
     const delayMs = waitMsOf(failure.retryAfterMs) || backoffDelayMs(task.attempt - 1);
     await transitions.retryLater(task, { reason, delayMs, counts: false });
   }

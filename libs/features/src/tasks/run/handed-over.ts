@@ -17,6 +17,13 @@ const CANCEL_MS = 10_000;
 
 type HandedOverParts = Pick<WorkerParts, 'transitions' | 'settlement' | 'notifier' | 'failpoints'>;
 
+/** A call whose outcome is not known. */
+interface LostCall {
+  readonly reason: string;
+  /** It was given up when its time was over, and may still be answered. */
+  readonly isUnderWay: boolean;
+}
+
 /** What happens to a task whose order an upstream has, or may have. */
 @Injectable()
 export class HandedOver {
@@ -63,13 +70,16 @@ export class HandedOver {
   }
 
   /**
-   * A call was lost whose vendor cannot say whether it took the order. What answers with its files cannot answer any more, so
-   * the task fails at once, or the upstream is asked once more where its operator said so.
+   * A call was lost whose vendor cannot say whether it took the order. Only a call that is still under way can tell of an
+   * operation, and only a vendor that calls back of work that nobody else knows of: then the task waits for its deadline. Any
+   * other fails at once, or is sent once more where the operator of an upstream that answers with its files said so.
    */
-  async lost(task: ClaimedTask, { upstream, lostCalls }: RoutedUpstream, reason: string): Promise<void> {
+  async lost(task: ClaimedTask, routed: RoutedUpstream, { reason, isUnderWay }: LostCall): Promise<void> {
     const { transitions, settlement } = this.parts;
-    if (upstream.traits.style === 'task') return void (await transitions.awaitDeadline(task, reason));
-    if (lostCalls === 'repeat_once' && (await transitions.repeatLostCall(task, reason))) return;
+    const { upstream, lostCalls, callbacks } = routed;
+    const isTask = upstream.traits.style === 'task';
+    if (isTask && (isUnderWay || callbacks)) return void (await transitions.awaitDeadline(task, reason));
+    if (!isTask && lostCalls === 'repeat_once' && (await transitions.repeatLostCall(task, reason))) return;
     await settlement.fail(
       task,
       'upstream_unknown',

@@ -168,7 +168,7 @@ export class StartStep {
   /**
    * An earlier attempt announced the call and then went silent, so the vendor may have the order. A vendor that can be
    * asked is asked, and only what it does not know after the time it needs to know is sent again; with any other vendor
-   * nothing is sent again, and the deadline releases the customer's money.
+   * nothing is sent again.
    */
   private async resume(step: StartAttempt, routed: RoutedUpstream): Promise<void> {
     const { task } = step;
@@ -178,7 +178,7 @@ export class StartStep {
     if (!upstream.find) {
       log.warn('task.start_unknown', { taskId: task.id, provider: upstream.id });
       const reason = 'The start was interrupted; the vendor cannot say whether it has the order.';
-      return handedOver.lost(task, routed, reason);
+      return handedOver.lost(task, routed, { reason, isUnderWay: false });
     }
     const waitMs = latestSendMs(task, upstream) + upstream.traits.findableAfterMs - task.claimed_at.getTime();
     try {
