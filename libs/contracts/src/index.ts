@@ -117,6 +117,7 @@ export {
   type CallPlan,
   type CannotMake,
   type MediaUpstream,
+  type ResultLink,
   type PlannedOrder,
   type ReferenceFile,
   type ReferenceFiles,

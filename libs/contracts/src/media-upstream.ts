@@ -144,6 +144,13 @@ export interface UpstreamTraits {
   readonly checksBring?: Medium;
 }
 
+/** Where a finished file is downloaded. */
+export interface ResultLink {
+  readonly url: string;
+  /** Headers for the origin of `url` alone; absent: anybody may fetch it. */
+  readonly credentials?: Readonly<Record<string, string>>;
+}
+
 /** One configured account with a vendor that makes media. Any process may call it about any operation. */
 export interface MediaUpstream {
   readonly id: string;
@@ -181,8 +188,9 @@ export interface MediaUpstream {
   /** New links to finished files whose links died. @throws MediaFailure */
   refresh?(operation: Operation, call: VendorCall): Promise<readonly ProviderOutput[]>;
 
-  /** Opens an output that is no link. Without it an output's URL is downloaded through the safe fetcher. */
-  readonly open?: ((output: ProviderOutput, call: Pick<VendorCall, 'signal'>) => Promise<Readable>) | undefined;
+  /** Opens an output that is not everybody's to fetch. Without it an output's URL is downloaded through the safe fetcher. */
+  readonly open?:
+    ((output: ProviderOutput, call: Pick<VendorCall, 'signal'>) => Promise<Readable | ResultLink>) | undefined;
 
   /** Asks the vendor to stop. Absent when the vendor cannot. @throws MediaFailure */
   readonly cancel?: ((operation: Operation, call: VendorCall) => Promise<'cancelled' | 'too_late'>) | undefined;

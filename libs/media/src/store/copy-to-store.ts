@@ -11,6 +11,8 @@ export interface RemoteFile {
   readonly url: string;
   /** Longest time for the whole copy, further attempts included, in milliseconds. */
   readonly timeoutMs: number;
+  /** What its own host wants to see; see `SafeGetOptions`. */
+  readonly credentials?: Readonly<Record<string, string>> | undefined;
   /** Whose file it is; see `SafeGetOptions`. */
   readonly accountId?: string | undefined;
 }

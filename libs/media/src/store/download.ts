@@ -9,6 +9,8 @@ export interface DownloadOptions {
   readonly deadline: number;
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
+  /** What its own host wants to see; see `SafeGetOptions`. */
+  readonly credentials?: Readonly<Record<string, string>> | undefined;
   /** Whose file it is; see `SafeGetOptions`. */
   readonly accountId?: string | undefined;
 }
@@ -81,13 +83,14 @@ export class Download {
 }
 
 function ask(
-  { fetcher, url, deadline, maxBytes, signal, accountId }: DownloadOptions,
+  { fetcher, url, deadline, maxBytes, signal, credentials, accountId }: DownloadOptions,
   headers: Record<string, string>,
 ) {
   return fetcher.get(url, {
     headers,
     maxBytes,
     signal,
+    credentials,
     accountId,
     timeoutMs: Math.max(1, deadline - performance.now()),
   });

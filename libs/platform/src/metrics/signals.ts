@@ -85,7 +85,7 @@ export const signals = {
 
   mediaOrders: counter(
     'gateway_media_orders_total',
-    'Calls that handed an order to a media upstream, by their result; `ambiguous`: unknown whether it was taken; `mixed_up`: the vendor gave it the name of another order.',
+    'Calls that handed an order to a media upstream, by their result; `ambiguous`: unknown whether it was taken; `mixed_up`: the vendor gave it the name of another order; `result_lost`: it was made and paid for, and a file of it could not be fetched.',
     ['upstream', 'outcome'],
   ),
   mediaCoolingDown: gauge(

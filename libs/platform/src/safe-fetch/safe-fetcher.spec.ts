@@ -294,6 +294,27 @@ describe('the safe fetcher reaches', () => {
   });
 });
 
+describe('the safe fetcher gives credentials', () => {
+  const credentials = { authorization: 'Bearer key-of-a-vendor' };
+  const seenBy = async (url: string): Promise<unknown> => {
+    const from = fetcher({ allow: ['127.0.0.0/8'], resolve: namesFrom({ 'store.test': ['127.0.0.1'] }) });
+    const { body } = await from.get(url, { ...BOUNDS, credentials });
+    return (JSON.parse(await text(body)) as { authorization?: string }).authorization;
+  };
+  const redirect = (to: string): string => `${outsideUrl}/to/${encodeURIComponent(to)}`;
+
+  it('to the origin of the address, also behind its own redirect', async () => {
+    expect(await seenBy(`${outsideUrl}/headers`)).toBe(credentials.authorization);
+    expect(await seenBy(redirect('/headers'))).toBe(credentials.authorization);
+  });
+
+  it('to no other host, nor again behind the redirect of one', async () => {
+    const other = `http://store.test:${new URL(outsideUrl).port}`;
+    expect(await seenBy(redirect(`${other}/headers`))).toBeUndefined();
+    expect(await seenBy(redirect(`${other}/to/${encodeURIComponent(`${outsideUrl}/headers`)}`))).toBe(undefined);
+  });
+});
+
 describe('a POST of the safe fetcher', () => {
   it('never takes a compressed body for a text', async () => {
     const { status, body } = await post('/gzipped-403');

@@ -41,6 +41,8 @@ export interface SafeGetOptions {
   /** Most bytes of the body; a longer answer is refused with `too_large`. */
   readonly maxBytes: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Headers besides for the origin of the address alone: once a redirect of `get` leads elsewhere, they are sent no more. */
+  readonly credentials?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -187,8 +189,10 @@ export class SafeFetcher {
     // A limit on the whole: limits on silence alone would let a body drip forever.
     const signal = abortAfter(options.timeoutMs, options.signal);
     let url = this.checkUrl(address);
+    let { credentials } = options;
     for (let hops = 0; ; hops += 1) {
-      const reply = await this.send(url, { method: 'GET', headers: options.headers ?? {}, signal }, options);
+      const headers = { ...options.headers, ...credentials };
+      const reply = await this.send(url, { method: 'GET', headers, signal }, options);
       const next = redirectTarget(reply, url);
       if (next === undefined) return { ...acceptBody(reply, options), url: url.href };
       discard(reply.body);
@@ -197,6 +201,7 @@ export class SafeFetcher {
       const target = this.checkUrl(next);
       if (url.protocol === 'https:' && target.protocol === 'http:')
         throw new FetchRefused('downgrade', 'the host redirects from https to http');
+      if (target.origin !== url.origin) credentials = undefined;
       url = target;
     }
   }

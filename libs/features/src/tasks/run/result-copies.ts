@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { MediaFailure, type ProviderOutput } from '#contracts';
 import { type CopiedFile, copyToStore, type FilePlace, inspectStoredFile, MediaStoreError } from '#media';
 import { logger, mayPass, RemoteStatus } from '#platform';
@@ -21,6 +22,8 @@ export interface CopiedResults {
   readonly files: readonly SettledFile[];
   /** Why the others were not copied, by their place among the outputs. */
   readonly failures: ReadonlyMap<number, unknown>;
+  /** The vendor may name new links to files whose links are dead. */
+  readonly isRenewable?: boolean;
 }
 
 type Outputs = readonly (readonly [ordinal: number, output: ProviderOutput])[];
@@ -42,11 +45,12 @@ export class ResultCopies {
     const first = await this.copyEach(task, [...outputs.entries()], signal);
     if (![...first.failures.values()].some(isDeadLink)) return first;
     const fresh = await this.refreshed(task, signal);
+    const isRenewable = fresh !== 'never';
     // What was delivered first decides which file is which.
-    if (fresh?.length !== outputs.length) return first;
+    if (fresh === 'never' || fresh?.length !== outputs.length) return { ...first, isRenewable };
     const again = [...fresh.entries()].filter(([ordinal]) => first.failures.has(ordinal));
     const second = await this.copyEach(task, again, signal);
-    return { files: [...first.files, ...second.files].toSorted(byOrdinal), failures: second.failures };
+    return { files: [...first.files, ...second.files].toSorted(byOrdinal), failures: second.failures, isRenewable };
   }
 
   private async copyEach(task: TaskRow, outputs: Outputs, signal: AbortSignal): Promise<CopiedResults> {
@@ -64,18 +68,21 @@ export class ResultCopies {
     return { files, failures };
   }
 
-  /** Undefined: the vendor has no new links, or does not tell them now. */
-  private async refreshed(task: TaskRow, signal: AbortSignal): Promise<readonly ProviderOutput[] | undefined> {
+  /** Undefined: the vendor does not tell now. `never`: it has no new links, or cannot be asked. */
+  private async refreshed(
+    task: TaskRow,
+    signal: AbortSignal,
+  ): Promise<readonly ProviderOutput[] | 'never' | undefined> {
     const { id, provider, operation, ticket } = task;
     const upstream = this.parts.upstreams.byId(provider ?? '')?.upstream;
-    if (!upstream?.refresh || operation === null) return undefined;
+    if (!upstream?.refresh || operation === null) return 'never';
     try {
       const { call } = notedCall(signal, ticket ?? bareTicket(upstream, id));
       return this.ordered(task, await upstream.refresh(operation, call));
     } catch (error) {
       signal.throwIfAborted();
       log.warn('upstream.refresh_failed', { taskId: id, upstream: upstream.id, error });
-      return undefined;
+      return error instanceof MediaFailure && error.kind === 'refused' ? 'never' : undefined;
     }
   }
 
@@ -90,9 +97,9 @@ export class ResultCopies {
     const { store, fetcher, upstreams, storeLimits: limits } = this.parts;
     // An upstream that left the configuration may still have links that anybody can fetch.
     const upstream = upstreams.byId(providerId ?? '')?.upstream;
-    const source = upstream?.open
-      ? await upstream.open(output, { signal })
-      : { fetcher, url: output.url, timeoutMs: limits.downloadMs, accountId };
+    const opened = (await upstream?.open?.(output, { signal })) ?? { url: output.url };
+    const source =
+      opened instanceof Readable ? opened : { ...opened, fetcher, timeoutMs: limits.downloadMs, accountId };
     const place = (beginning: Buffer): FilePlace => {
       const contentType = typeOfFile(output.role === 'last_frame' ? 'image' : medium, beginning);
       return { key: storeKeyOf(id, ordinal, contentType), contentType };
@@ -141,7 +148,7 @@ export const isOurs = (error: unknown): boolean =>
 export const mayComeBack = (error: unknown): boolean =>
   mayPass(error) || (error instanceof MediaFailure && error.kind !== 'refused');
 
-/** What hosts say of a signed link whose time is over, or of a file that moved; some show a page instead. */
-const DEAD: ReadonlySet<number> = new Set([401, 403, 404, 410]);
-const isDeadLink = (error: unknown): boolean =>
-  error instanceof RemoteStatus ? DEAD.has(error.status) : error instanceof WrongMedium;
+/** Hosts refuse a signed link whose time is over, or a file that moved, with every status there is. */
+export const isRefusedLink = (error: unknown): boolean => error instanceof RemoteStatus && !mayPass(error);
+/** Some show a page instead. */
+const isDeadLink = (error: unknown): boolean => isRefusedLink(error) || error instanceof WrongMedium;

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import type { ProviderOutput } from '#contracts';
+import { MediaFailure, type ProviderOutput } from '#contracts';
 import { type MediaStore, MediaStoreConfig } from '#media';
-import { RemoteStatus, SafeFetcher } from '#platform';
+import { RemoteStatus, SafeFetcher, signals } from '#platform';
 import { jpegSample, longs, pngSample, videoSample } from '#testing';
 import type { NewTask } from '../submit/new-task.js';
 import type { ClaimedTask } from '../task-row.js';
@@ -112,8 +112,14 @@ describe('Storing the files of a vendor', () => {
   });
 
   it.each([
-    ['are dead', () => Promise.reject(new RemoteStatus(403))],
-    ['lead to a page', async () => Readable.from([Buffer.from('<!doctype html><title>Sign in</title>')])],
+    ...[400, 401, 402, 403, 404, 405, 409, 410, 422].map(
+      (status) =>
+        [`answer ${status}`, () => Promise.reject(new RemoteStatus(status))] as [string, () => Promise<Readable>],
+    ),
+    [
+      'lead to a page',
+      async (): Promise<Readable> => Readable.from([Buffer.from('<!doctype html><title>Sign in</title>')]),
+    ],
   ])('asks the vendor for new links when the old ones %s, and counts no failure', async (_, behindOld) => {
     const upstream = new ScriptedUpstream('links');
     const fresh: ProviderOutput = { role: 'output', contentType: 'image/png', url: 'https://vendor.example/new' };
@@ -139,6 +145,61 @@ describe('Storing the files of a vendor', () => {
     await step.run(await bench.claim(taskId), never);
     expect(await bench.row(taskId)).toMatchObject({ state: 'completed', failures: 0 });
     expect(asked).toEqual([operation]);
+  });
+
+  describe('whose link is dead', () => {
+    /** A task whose file lies behind a dead link of an upstream that answers so when it is asked for another. */
+    async function dead(refresh?: () => Promise<ProviderOutput[]>) {
+      const upstream = new ScriptedUpstream('lapsed');
+      Object.assign(upstream, { open: () => Promise.reject(new RemoteStatus(400)), ...(refresh && { refresh }) });
+      const own = { upstreams: { value: MediaUpstreams.of(upstream) } };
+      const step = new StoreStep(Object.create(bench.parts, own) as typeof bench.parts);
+      const taskId = await bench.submit();
+      await bench.start.run(await bench.claim(taskId), never);
+      await bench.change(taskId, `provider = 'lapsed', failures = 20`);
+      await bench.schedule.finish(taskId, [
+        { role: 'output', contentType: 'image/png', url: 'https://vendor.example/old' },
+      ]);
+      await bench.change(taskId, 'failures = 20');
+      const run = async () => {
+        await step.run(await bench.claim(taskId), never);
+        return bench.row(taskId);
+      };
+      return { taskId, run, upstream };
+    }
+    const lost = async (): Promise<number> =>
+      (await signals.mediaOrders.get()).values
+        .filter(({ labels }) => labels['upstream'] === 'lapsed' && labels['outcome'] === 'result_lost')
+        .reduce((sum, { value }) => sum + value, 0);
+
+    it.each([
+      [
+        'names another that is dead, too',
+        async () => [{ role: 'output', contentType: 'image/png', url: 'https://a.example/2' } as const],
+      ],
+      ['does not tell another now', () => Promise.reject(new MediaFailure('unavailable', 'away'))],
+    ])(
+      'asks its vendor until the deadline where it %s, orders nothing again, and then tells operators',
+      async (_, refresh) => {
+        const before = await lost();
+        const { taskId, run, upstream } = await dead(refresh);
+        expect(await run()).toMatchObject({ state: 'storing', failures: 21 });
+        await bench.change(taskId, `deadline_at = now() + interval '10 seconds'`);
+        const row = await run();
+        expect(row).toMatchObject({ state: 'failed', error_code: 'upstream_error', charged_micros: 0n });
+        expect([upstream.asked, await lost()]).toEqual([0, before + 1]);
+      },
+    );
+
+    it.each([
+      ['has no such work any more', () => Promise.reject(new MediaFailure('refused', 'work_lost'))],
+      ['cannot be asked', undefined],
+    ])('is given up after some attempts where its vendor %s', async (_, refresh) => {
+      const before = await lost();
+      const { run } = await dead(refresh);
+      expect(await run()).toMatchObject({ state: 'failed', error_code: 'upstream_error', charged_micros: 0n });
+      expect(await lost()).toBe(before + 1);
+    });
   });
 
   it.each([
@@ -340,7 +401,10 @@ describe('Storing the files of a vendor', () => {
     const fetcher = new SafeFetcher({ allow: ['127.0.0.0/8'], ports: 'any' });
     beforeAll(async () => {
       host = createServer((request, response) => {
-        response.write(pngSample({ width: 8, height: 8 }));
+        const isGuarded = request.url === '/guarded';
+        if (isGuarded && request.headers.authorization !== 'Bearer a-key') response.writeHead(401).end();
+        else response.write(pngSample({ width: 8, height: 8 }));
+        if (isGuarded) response.end();
         if (request.url === '/large') response.end(Buffer.alloc(2 * 1024 ** 2));
       });
       host.listen(0, '127.0.0.1');
@@ -368,6 +432,21 @@ describe('Storing the files of a vendor', () => {
       await step.run(await bench.claim(taskId), never);
       expect(await bench.row(taskId)).toMatchObject({ state: 'storing', failures: 1, charged_micros: null });
       expect(await filesOf(taskId)).toEqual([]);
+    });
+
+    it('delivers a file that its vendor keeps behind the key', async () => {
+      const upstream = new ScriptedUpstream('guarding');
+      const credentials = { authorization: 'Bearer a-key' };
+      Object.assign(upstream, { open: async ({ url }: ProviderOutput) => ({ url, credentials }) });
+      const own = { fetcher: { value: fetcher }, upstreams: { value: MediaUpstreams.of(upstream) } };
+      const step = new StoreStep(Object.create(bench.parts, own) as typeof bench.parts);
+      const taskId = await bench.submit();
+      await bench.start.run(await bench.claim(taskId), never);
+      await bench.change(taskId, `provider = 'guarding'`);
+      const url = `http://127.0.0.1:${(host.address() as AddressInfo).port}/guarded`;
+      await bench.schedule.finish(taskId, [{ role: 'output', contentType: 'image/png', url }]);
+      await step.run(await bench.claim(taskId), never);
+      expect(await bench.row(taskId)).toMatchObject({ state: 'completed' });
     });
   });
 });

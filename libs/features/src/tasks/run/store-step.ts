@@ -1,14 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { MediaFailure, type OutputPlan, type ProviderOutput } from '#contracts';
 import { MediaUnreadable } from '#media';
-import { FetchFailed, FetchRefused, logger, RemoteStatus } from '#platform';
+import { FetchFailed, FetchRefused, logger, RemoteStatus, signals } from '#platform';
 import { catalogFamily } from '../submit/catalog-family.js';
 import type { ClaimedTask, TaskRow } from '../task-row.js';
 import { MAX_FAILURES } from '../attempts.js';
 import { backoffDelayMs } from '../backoff.js';
 import { chargeFor, deliveredQuantity } from '../settle/charge.js';
 import { deliveryNotices } from './delivery-notices.js';
-import { type CopiedResults, isOurs, mayComeBack, ResultCopies } from './result-copies.js';
+import { type CopiedResults, isOurs, isRefusedLink, mayComeBack, ResultCopies } from './result-copies.js';
 import { leftoverFiles, type SettledFile, WrongMedium } from '../../media-upstreams/result-files.js';
 import { withinLimit } from './step-limit.js';
 import { WorkerParts } from './worker-parts.js';
@@ -67,22 +67,24 @@ export class StoreStep {
   }
 
   /**
-   * Files are missing. They are tried again: a few times, or until the deadline where only their host or the vendor is away. Then
-   * those that were delivered are handed over and charged.
+   * Files are missing. They are tried again: a few times, or until the deadline where only their host or the vendor is away, or a
+   * link is dead and the vendor may name another. Then those that were delivered are handed over and charged.
    */
   private async incomplete(
     task: ClaimedTask,
     outputs: readonly ProviderOutput[],
-    { files, failures }: CopiedResults,
+    { files, failures, isRenewable = false }: CopiedResults,
     tookMs: number,
   ): Promise<void> {
     const [error] = failures.values();
     const delayMs = backoffDelayMs(Math.min(task.failures, LONGEST_BACKOFF));
     const leftMs = task.deadline_at.getTime() - task.claimed_at.getTime() - tookMs;
-    const isWorthAnother = [...failures.values()].every(mayComeBack) || task.failures + 1 < MAX_FAILURES;
+    const isStillThere = (one: unknown) => mayComeBack(one) || (isRenewable && isRefusedLink(one));
+    const isWorthAnother = [...failures.values()].every(isStillThere) || task.failures + 1 < MAX_FAILURES;
     if (isWorthAnother && leftMs > delayMs + tookMs + SETTLE_BEFORE_MS) return this.later(task, error, delayMs);
     const upstream = task.provider ?? undefined;
-    log.warn('task.copy_given_up', { taskId: task.id, upstream, missing: failures.size, reason: reasonOf(error) });
+    log.error('task.copy_given_up', { taskId: task.id, upstream, missing: failures.size, reason: reasonOf(error) });
+    signals.mediaOrders.inc({ upstream: upstream ?? '', outcome: 'result_lost' });
     if (!files.some(isResult)) return this.giveUp(task, error);
     await this.removeParts(task, outputs, failures);
     await this.settle(task, files);

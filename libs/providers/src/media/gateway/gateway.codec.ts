@@ -79,9 +79,18 @@ export const gatewayCodec: MediaCodec = {
   writeCancel: (operation): VendorRequest => ({ method: 'POST', path: `${taskPath(operation)}/cancel` }),
   readCancel,
 
+  fileAddress: ownAddress,
+
   verification: { method: 'GET', path: '/v1/balance' },
   readCost: (body) => costOf(body),
 };
+
+/** A link of the other gateway itself, which may want the key of a caller; it may leave its own host out. */
+function ownAddress(url: string, origin: string): string | undefined {
+  if (!/^(?:https?:|\/)/i.test(url) || !URL.canParse(url, origin)) return undefined;
+  const address = new URL(url, origin);
+  return address.origin === origin ? address.href : undefined;
+}
 
 const taskPath = ({ taskId }: Operation): string => `/v1/tasks/${encodeURIComponent(taskId as string)}`;
 

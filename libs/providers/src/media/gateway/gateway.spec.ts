@@ -1,3 +1,4 @@
+import { connectFake } from '../testing/connected-fake.js';
 import { FakeGateway, gatewayRefusal } from '../testing/fake-gateway.js';
 import { mediaUpstreamContract } from '../testing/media-upstream-contract.js';
 import { gatewayCodec } from './gateway.codec.js';
@@ -93,4 +94,36 @@ mediaUpstreamContract({
   strange: says({ status: 'pondering' }),
   stoppable: says({ stoppable: true }),
   reportedCost: { micros: 350_000n, unit: 'credit' },
+});
+
+describe('Files of another gateway', () => {
+  const signal = new AbortController().signal;
+
+  it.each([
+    ['a link of its own', (origin: string) => `${origin}/v1/videos/v-1/content`],
+    ['a path of its own', () => '/v1/videos/v-1/content'],
+  ])('are fetched with its key where it names %s', async (_, named) => {
+    const fake = await connectFake(gatewayCodec, () => new FakeGateway());
+    const { operation, call } = await fake.running(ORDER);
+    fake.vendor.protocol.view = { result: { videos: [{ url: named(fake.vendor.origin), content_type: 'video/mp4' }] } };
+    const state = await fake.upstream.check(operation, call);
+    const [output] = state.state === 'succeeded' ? state.outputs : [];
+    if (!output) throw new Error('no video');
+    const { key } = fake.vendor.protocol;
+    expect(await fake.upstream.open?.(output, { signal })).toEqual({
+      url: `${fake.vendor.origin}/v1/videos/v-1/content`,
+      credentials: { authorization: `Bearer ${key}` },
+    });
+    await fake.close();
+  });
+
+  it('are none where it names a place without a host', async () => {
+    const fake = await connectFake(gatewayCodec, () => new FakeGateway());
+    const { operation, call } = await fake.running(ORDER);
+    for (const url of ['file:///etc/passwd', 'kept:1', 'data:video/mp4;base64,AA==']) {
+      fake.vendor.protocol.view = { result: { videos: [{ url, content_type: 'video/mp4' }] } };
+      expect(await fake.upstream.check(operation, call)).toMatchObject({ state: 'failed' });
+    }
+    await fake.close();
+  });
 });

@@ -59,7 +59,7 @@ export class HttpMediaUpstream implements MediaUpstream {
   constructor(private readonly parts: HttpMediaUpstreamParts) {
     const { codec, key, fetcher, http } = parts;
     const credentials = codec.credentials?.(key, { fetcher }) ?? keyCredentials(key, codec);
-    this.files = new VendorFiles(codec, credentials, fetcher);
+    this.files = new VendorFiles(codec, credentials, http.origin);
     this.open = this.files.open;
     this.warnings = new UpstreamWarnings(parts.id);
     this.exchanges = new VendorExchanges(parts, new AuthorizedHttp(http, credentials), this.warnings);
@@ -122,7 +122,7 @@ export class HttpMediaUpstream implements MediaUpstream {
       const started = this.exchanges.read(reply, (body) => codec.readStart(body, order), call);
       // Some say in a reply of status 200 why they took nothing.
       if (started === undefined) throw this.exchanges.refused(reply, 'start', call);
-      const fetchable = fetchableStart(started, codec);
+      const fetchable = fetchableStart(started, { codec, origin: this.parts.http.origin });
       // A repeated order is answered with the same operation to its last letter.
       return traits.repeatStart === 'idempotent' ? fetchable : takenNow(fetchable);
     });
@@ -197,7 +197,8 @@ export class HttpMediaUpstream implements MediaUpstream {
     const state = this.exchanges.read(reply, read, call);
     if (state === undefined) throw this.exchanges.unread(reply, verb, call);
     if (state.state === 'elsewhere') return this.work(state.request, 'result', state.read, call);
-    if (state.state !== 'strange') return fetchableState(state, this.parts.codec);
+    if (state.state !== 'strange')
+      return fetchableState(state, { codec: this.parts.codec, origin: this.parts.http.origin });
     this.warnings.unknownState(state.word);
     return badEndOf(state.word) ?? { state: 'pending' };
   }

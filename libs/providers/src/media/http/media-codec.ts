@@ -149,8 +149,8 @@ export interface MediaCodec {
 
   /** The name of the fields of a reply to a check whose text is a finished file in base64, and how many were ordered. */
   readonly inlineFiles?: { readonly field: string; count(operation: Operation): number };
-  /** Where a finished file is fetched with the credentials; undefined when it is not to be had so. */
-  fileAddress?(url: string): string | undefined;
+  /** Where a finished file is fetched with the credentials; undefined: without them. @param origin of the vendor's API. */
+  fileAddress?(url: string, origin: string): string | undefined;
 
   /** A call that costs nothing and needs the credentials. */
   readonly verification: VendorRequest;

@@ -1,12 +1,8 @@
-import { Readable } from 'node:stream';
-import { type Operation, type ProviderOutput, type ResultSpool, type VendorCall } from '#contracts';
-import { RemoteStatus, type SafeFetcher } from '#platform';
+import type { Readable } from 'node:stream';
+import type { Operation, ProviderOutput, ResultLink, ResultSpool, VendorCall } from '#contracts';
 import type { Credentials } from './credentials.js';
 import type { InlineFiles } from './inline-files.js';
 import type { MediaCodec } from './media-codec.js';
-
-/** The longest download, in milliseconds; its caller bounds it further. */
-const DOWNLOAD_MS = 30 * 60_000;
 
 /** A file that was not ordered is read to its end, so that the rest of the reply is read, and is not kept. */
 async function dropped(bytes: Readable): Promise<string> {
@@ -14,18 +10,19 @@ async function dropped(bytes: Readable): Promise<string> {
   return '';
 }
 
-/** Finished files that are no links: in replies, or in a store that wants the vendor's credentials. */
+/** Finished files that are not everybody's to fetch: in replies, or behind the vendor's credentials. */
 export class VendorFiles {
   /** Present for protocols whose outputs need the credentials. */
-  readonly open?: (output: ProviderOutput, call: Pick<VendorCall, 'signal'>) => Promise<Readable>;
+  readonly open?: (output: ProviderOutput, call: Pick<VendorCall, 'signal'>) => Promise<ResultLink>;
   private keeping: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly codec: MediaCodec,
     private readonly credentials: Credentials,
-    private readonly fetcher: SafeFetcher,
+    /** Of the vendor's API. */
+    private readonly origin: string,
   ) {
-    if (codec.fileAddress) this.open = (output, { signal }) => this.download(output, signal);
+    if (codec.fileAddress) this.open = (output, { signal }) => this.linkOf(output, signal);
   }
 
   /** Handles the files in the reply to one check: one file at a time, whichever check it belongs to. */
@@ -47,14 +44,9 @@ export class VendorFiles {
     };
   }
 
-  private async download({ url }: ProviderOutput, signal: AbortSignal): Promise<Readable> {
-    const address = this.codec.fileAddress?.(url);
-    if (address === undefined) throw new RemoteStatus(404);
-    const headers = await this.credentials.headers(signal);
-    const limits = { timeoutMs: DOWNLOAD_MS, maxBytes: Number.MAX_SAFE_INTEGER, signal };
-    const { status, body } = await this.fetcher.get(address, { ...limits, headers });
-    if (status === 200) return body;
-    body.destroy();
-    throw new RemoteStatus(status);
+  /** Whatever address a reply names, the credentials are for those that the protocol keeps files at. */
+  private async linkOf({ url }: ProviderOutput, signal: AbortSignal): Promise<ResultLink> {
+    const address = this.codec.fileAddress?.(url, this.origin);
+    return address === undefined ? { url } : { url: address, credentials: await this.credentials.headers(signal) };
   }
 }

@@ -40,7 +40,7 @@ export class NoReply extends Error {
 /** Connections to one upstream. It follows no redirect, so that the key reaches no other address. */
 export class VendorHttp {
   readonly host: string;
-  private readonly origin: string;
+  readonly origin: string;
   private readonly basePath: string;
   private readonly connections: Pool;
 

@@ -19,18 +19,22 @@ export function callingContract<Protocol extends Protocols>(
       expect(vendor.requests[0]?.body).toMatchObject(alwaysSent);
     });
 
-  guarantee('35: opens no link itself, but what the vendor keeps behind its key', async () => {
+  guarantee('35: opens no link itself, and gives its key to no other host', async () => {
     const { upstream, vendor } = connected();
     const { open } = upstream;
     const signal = new AbortController().signal;
+    const { host } = new URL(vendor.origin);
     const links = [
       'http://127.0.0.1:1/video.mp4',
       'https://169.254.169.254/',
-      `${vendor.origin}/video.mp4`,
+      `https://${host}/video.mp4`,
+      `http://${host}@169.254.169.254/`,
+      `//169.254.169.254/${host}`,
+      `\\\\169.254.169.254\\`,
       'file:///etc/passwd',
     ];
     for (const url of open ? links : [])
-      await expect(open?.({ role: 'output', contentType: 'video/mp4', url }, { signal })).rejects.toThrow();
+      expect(await open?.({ role: 'output', contentType: 'video/mp4', url }, { signal })).toEqual({ url });
     expect([open === undefined, vendor.requests]).toEqual([codec.fileAddress === undefined, []]);
   });
 

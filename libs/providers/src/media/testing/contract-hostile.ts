@@ -159,7 +159,8 @@ export function answering(
     asked += 1;
     return reply ? Promise.resolve(reply) : Promise.reject(new Error('no reply'));
   };
-  const http = { host: 'vendor.example', exchange, close: () => Promise.resolve() };
+  const origin = 'https://vendor.example';
+  const http = { host: 'vendor.example', origin, exchange, close: () => Promise.resolve() };
   return Object.assign(other({ http: http as unknown as VendorHttp }), { received });
 }
 

@@ -1,4 +1,5 @@
 import { buffer } from 'node:stream/consumers';
+import { SafeFetcher } from '#platform';
 import type { MediaCodec } from '../http/media-codec.js';
 import { connectFake } from '../testing/connected-fake.js';
 import { FakeGoogleTokens } from '../testing/fake-google-tokens.js';
@@ -155,7 +156,11 @@ describe('vertex-veo', () => {
     const state = 'operation' in started ? await upstream.check(started.operation, call) : started;
     const [video] = 'outputs' in state ? state.outputs : [];
     if (!video || !upstream.open) throw new Error('no video');
-    expect((await buffer(await upstream.open(video, { signal: call.signal }))).toString()).toBe('"the video"');
+    const link = await upstream.open(video, { signal: call.signal });
+    if (!('url' in link)) throw new Error('no link');
+    const fetcher = new SafeFetcher({ allow: ['127.0.0.0/8'], ports: 'any' });
+    const { body } = await fetcher.get(link.url, { ...link, timeoutMs: 10_000, maxBytes: 1_000 });
+    expect((await buffer(body)).toString()).toBe('"the video"');
     expect(await upstream.verify(call)).toEqual({ ok: true });
     const last = fake.vendor.requests.find(({ method }) => method === 'GET');
     expect([last?.path, last?.query.get('alt')]).toEqual(['/storage/v1/b/videos/o/veo%2F123%2Fsample_0.mp4', 'media']);
@@ -163,5 +168,6 @@ describe('vertex-veo', () => {
     expect(JSON.stringify(fake.vendor.requests)).not.toContain(google.key);
     await fake.close();
     await google.close();
+    await fetcher.close();
   });
 });
