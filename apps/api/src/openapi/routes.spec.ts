@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { parseAllDocuments } from 'yaml';
 import { CATALOG, type JsonObject, MODEL_IDS } from '#contracts';
 import { RequestMethod } from '@nestjs/common';
 import { GUARDS_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
@@ -14,6 +16,12 @@ interface Route {
   /** In the spelling of OpenAPI. */
   readonly path: string;
   readonly guards: readonly string[];
+}
+
+/** What of an ingress is read. */
+interface Ingress {
+  readonly kind: string;
+  readonly spec: { readonly rules: readonly { readonly http: { readonly paths: readonly { path: string }[] } }[] };
 }
 
 /** The guard of each route. A route missing here fails the test, so that none is opened by accident. */
@@ -204,6 +212,17 @@ describe('The routes of the API', () => {
       (found[guard] ??= []).push(shown);
     }
     expect(sorted(found)).toEqual(sorted(LET_IN_BY));
+  });
+
+  it('are reached through the ingress of the chart, but those of operators', () => {
+    const paths = parseAllDocuments(readFileSync('deploy/helm/rendered/everything.yaml', 'utf8'))
+      .map((document) => document.toJS() as Ingress | null)
+      .flatMap((manifest) => (manifest?.kind === 'Ingress' ? manifest.spec.rules : []))
+      .flatMap(({ http }) => http.paths.map(({ path }) => path));
+    const isReached = (path: string): boolean => paths.some((own) => path === own || path.startsWith(`${own}/`));
+    const isOfOperators = (path: string): boolean => /^\/(?:admin|ops|metrics|healthz|readyz)(?:\/|$)/.test(path);
+    const served = [...new Set([...routes.map(({ path }) => path), '/console', '/ops'])];
+    expect(served.filter((path) => isReached(path) === isOfOperators(path))).toEqual([]);
   });
 
   it('have one other router beside them, the pages of operators below /ops', () => {
