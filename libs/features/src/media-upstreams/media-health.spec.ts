@@ -1,6 +1,7 @@
 import { Cooldowns, systemClock } from '#platform';
 import { MediaFailure } from '#contracts';
 import { type ConfiguredMediaUpstream, MediaUpstreamEntry, openMediaUpstreams, TextConfig } from '#providers';
+import { ControllableClock } from '#testing';
 import { MediaHealth } from './media-health.js';
 
 const ARK = {
@@ -42,6 +43,24 @@ describe('A cooldown of a media upstream', () => {
     expect(health.isCooling(openWith({ id: 'images', protocol: 'ark-image', models: 'all' }))).toBe(true);
     expect(health.isCooling(openWith({ key: 'another-key' }))).toBe(false);
     expect(health.isCooling(openWith({ base_url: 'https://ark.cn-beijing.volces.com/api/v3' }))).toBe(false);
+  });
+
+  it('after work that failed lets one order through at a time, each later than the last, until one is delivered', async () => {
+    const clock = new ControllableClock();
+    const health = new MediaHealth(new Cooldowns(clock));
+    const ark = openWith({});
+    for (let turn = 0; turn < 3; turn += 1) health.failedWorkOf(ark, ORDER);
+    for (const restMs of [5_000, 10_000, 20_000]) {
+      expect(health.coolingForMs(ark, ORDER)).toBe(restMs);
+      expect(await health.admits(ark, { ...ORDER, accountId: 'acct_2' })).toBeDefined();
+      clock.advance(restMs);
+      const admission = await health.admits(ark, ORDER);
+      if (!admission) throw new Error('not admitted');
+      expect(await health.admits(ark, ORDER)).toBeUndefined();
+      health.answered(ark, admission);
+    }
+    health.delivered(ark, ORDER);
+    expect(await health.admits(ark, ORDER)).toMatchObject({ probes: [] });
   });
 
   it('after an unknown model ends with that name of the model', async () => {

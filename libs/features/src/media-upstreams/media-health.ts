@@ -42,6 +42,8 @@ interface Refusal {
 export class MediaHealth {
   /** By vendor account: whose orders failed in a row, and how many of each. */
   private readonly failures = new Map<string, Map<string, number>>();
+  /** By circuit of failing work: whose taken orders failed since one was delivered, and how many of each. */
+  private readonly failedWork = new Map<string, Map<string, number>>();
   /** By circuit: the latest refusal. */
   private readonly refusals = new Map<string, Refusal>();
   /** By vendor account: whose probe failed last. */
@@ -83,13 +85,38 @@ export class MediaHealth {
     return { ...order, probes };
   }
 
-  /** It took an order. */
-  answered(routed: RoutedUpstream, { probes }: MediaAdmission): void {
+  /** It took an order. Whether it makes what it takes is another question, whose circuit only a delivery ends. */
+  answered(routed: RoutedUpstream, admission: MediaAdmission): void {
     this.failures.delete(routed.upstream.vendorAccount);
-    for (const probe of probes.filter((one) => this.cooldowns.holds(one))) {
-      this.cooldowns.recovered(probe);
-      log.info('upstream.recovered', { upstream: routed.upstream.id, circuit: probe.name });
+    const work = workNames(routed, admission);
+    for (const probe of admission.probes.filter((one) => this.cooldowns.holds(one))) {
+      if (work.includes(probe.name)) this.coolDown(routed, probe.name, this.longerMs(probe.name));
+      else this.recovered(routed, probe);
     }
+  }
+
+  /** It delivered what it had taken. */
+  delivered(routed: RoutedUpstream, order: AskedFor): void {
+    const [shared, own] = workNames(routed, order);
+    this.failedWork.delete(shared);
+    if (this.cooldowns.isQuiet) return;
+    for (const name of [shared, own].filter((each) => this.cooldowns.stateOf(each) !== 'available')) {
+      this.cooldowns.clear(name);
+      log.info('upstream.recovered', { upstream: routed.upstream.id, circuit: name });
+    }
+  }
+
+  /** It took an order and failed to make it, for no reason that lies in the order. */
+  failedWorkOf(routed: RoutedUpstream, order: AskedFor): void {
+    if (routed.upstream.protocol === 'sandbox') return;
+    const [shared, own] = workNames(routed, order);
+    const failures = this.failedWork.get(shared) ?? new Map<string, number>();
+    this.failedWork.set(shared, failures);
+    failures.set(order.accountId, (failures.get(order.accountId) ?? 0) + 1);
+    if (sumOf(failures) < FAILURES_TO_REST) return;
+    const name = failures.size >= ACCOUNTS_TO_REST ? shared : own;
+    if (name === shared) this.failedWork.delete(shared);
+    this.coolDown(routed, name, this.longerMs(name));
   }
 
   /** What failed says nothing about the upstream itself. */
@@ -128,6 +155,16 @@ export class MediaHealth {
     this.released({ probes: probes.filter((probe) => probe.name !== name) });
   }
 
+  private recovered(routed: RoutedUpstream, probe: Probe): void {
+    this.cooldowns.recovered(probe);
+    log.info('upstream.recovered', { upstream: routed.upstream.id, circuit: probe.name });
+  }
+
+  /** Doubles with every cooldown since it last worked. */
+  private longerMs(name: string): number {
+    return Math.min(COOLDOWN_MS.longest, COOLDOWN_MS.first * 2 ** this.cooldowns.cooldownsOf(name));
+  }
+
   private longestCooling(names: readonly string[]): number {
     return this.cooldowns.isQuiet ? 0 : Math.max(...names.map((name) => this.cooldowns.coolingMs(name)));
   }
@@ -138,8 +175,8 @@ export class MediaHealth {
     const failures = this.failures.get(upstream.vendorAccount) ?? new Map<string, number>();
     this.failures.set(upstream.vendorAccount, failures);
     failures.set(accountId, (failures.get(accountId) ?? 0) + 1);
-    const inARow = [...failures.values()].reduce((sum, count) => sum + count, 0);
-    return this.isProbe(admission, whole) || (failures.size >= ACCOUNTS_TO_REST && inARow >= FAILURES_TO_REST);
+    const isSecond = failures.size >= ACCOUNTS_TO_REST && sumOf(failures) >= FAILURES_TO_REST;
+    return this.isProbe(admission, whole) || isSecond;
   }
 
   private isAwayForOne(routed: RoutedUpstream, admission: MediaAdmission): boolean {
@@ -155,9 +192,7 @@ export class MediaHealth {
     const isProbe = isShared && this.isProbe(admission, name);
     const isSameProber = isProbe && this.probers.get(upstream.vendorAccount) === accountId;
     if (isProbe) this.probers.set(upstream.vendorAccount, accountId);
-    return isSameProber
-      ? COOLDOWN_MS.first
-      : Math.min(COOLDOWN_MS.longest, COOLDOWN_MS.first * 2 ** this.cooldowns.cooldownsOf(name));
+    return isSameProber ? COOLDOWN_MS.first : this.longerMs(name);
   }
 
   /** True when this order is the probe, and no new cooldown began meanwhile. */
@@ -181,20 +216,33 @@ export class MediaHealth {
 export const circuitOfVendor = ({ healthName, upstream }: RoutedUpstream): string =>
   `media ${healthName ?? upstream.vendorAccount}`;
 
-/** The same, and that of one of its models, as the vendor calls it: another name is another model. */
-function sharedNames(routed: RoutedUpstream, model: string): [whole: string, ofModel: string] {
+/**
+ * The same, that of one of its models, as the vendor calls it (another name is another model), and that of what it makes of the
+ * orders of the model that it takes.
+ */
+function sharedNames(routed: RoutedUpstream, model: string): [whole: string, ofModel: string, ofWork: string] {
   const whole = circuitOfVendor(routed);
-  return [whole, `${whole} ${model}=${routed.vendorModel?.(model) ?? model}`];
+  const ofModel = `${whole} ${model}=${routed.vendorModel?.(model) ?? model}`;
+  return [whole, ofModel, `${ofModel} work`];
 }
+
+const sumOf = (failures: ReadonlyMap<string, number>): number =>
+  [...failures.values()].reduce((sum, count) => sum + count, 0);
 
 /** What the name of one account's own circuit ends with. */
 const ownPart = (accountId: string): string => `|${accountId}`;
 
-/** The same, and that of one account's orders of the model. */
+/** Those of the work of the model, of all accounts and of one alone. */
+function workNames(routed: RoutedUpstream, { model, accountId }: AskedFor): [shared: string, own: string] {
+  const [, , ofWork] = sharedNames(routed, model);
+  return [ofWork, ofWork + ownPart(accountId)];
+}
+
+/** All that an order may meet; `own`: of one account's orders of the model. */
 function namesOf(
   routed: RoutedUpstream,
-  { model, accountId }: AskedFor,
-): [whole: string, ofModel: string, own: string] {
-  const [whole, ofModel] = sharedNames(routed, model);
-  return [whole, ofModel, ofModel + ownPart(accountId)];
+  order: AskedFor,
+): [whole: string, ofModel: string, own: string, ...work: string[]] {
+  const [whole, ofModel] = sharedNames(routed, order.model);
+  return [whole, ofModel, ofModel + ownPart(order.accountId), ...workNames(routed, order)];
 }

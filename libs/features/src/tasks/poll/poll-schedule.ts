@@ -99,6 +99,13 @@ export class PollSchedule {
     await this.run('unschedule_ended', statements.UNSCHEDULE_ENDED, [taskId]);
   }
 
+  /** Whose task it is, and of which model. */
+  async orderOf(taskId: string): Promise<{ model: string; accountId: string } | undefined> {
+    const text = 'select model, account_id as "accountId" from task where id = $1';
+    const { rows } = await this.database.query<{ model: string; accountId: string }>({ text, values: [taskId] });
+    return rows[0];
+  }
+
   /** `percent` below 95; the rest is for the files. */
   async reportProgress(taskId: string, percent: number): Promise<void> {
     if (percent < (this.reported.get(taskId) ?? 0) + PROGRESS_STEP) return;

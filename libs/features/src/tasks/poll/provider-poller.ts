@@ -27,6 +27,7 @@ export type ProviderPollerParts = Pick<
   | 'transitions'
   | 'settlement'
   | 'limits'
+  | 'health'
   | 'failpoints'
   | 'upstreams'
   | 'leaseMs'
@@ -237,9 +238,13 @@ export class ProviderPoller {
     return false;
   }
 
-  private failed(poll: DuePoll, code: TaskFailureCode, reason: string): Promise<void> {
+  private async failed(poll: DuePoll, code: TaskFailureCode, reason: string): Promise<void> {
     const task = { id: poll.taskId, outputs: possiblySpooled(this.routed.upstream, poll.operation) };
-    return this.ended(poll, this.parts.settlement.failUnclaimed(task, ['running'], code, reason));
+    await this.ended(poll, this.parts.settlement.failUnclaimed(task, ['running'], code, reason));
+    // What its owner wanted stopped ends as failed at some vendors.
+    if (code !== 'upstream_error' || poll.cancelRequested) return;
+    const order = await this.parts.schedule.orderOf(poll.taskId);
+    if (order) this.parts.health.failedWorkOf(this.routed, order);
   }
 
   /** A task that something else has ended may have been ended before the schedule had its row. */

@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
-import { MediaFailure } from '#contracts';
+import { failedBecause, MediaFailure, type MediaReason } from '#contracts';
 import { type Database, signals } from '#platform';
 import { eventually, pngSample } from '#testing';
 import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
 import { fleetSources } from '../../operations/fleet-sources.js';
+import { ProviderPoller } from '../poll/provider-poller.js';
 import { attempt, order, orderTogether } from './testing/order-tasks.js';
 import { ScriptedUpstream } from './testing/scripted-upstream.js';
 import { openTaskBench, type TaskBench } from './testing/task-bench.js';
@@ -217,6 +218,54 @@ describe('Offering an order to several upstreams', () => {
       expect(await attempt(bench, await asAccount('acct_other', 1))).toBe('running');
     },
   );
+
+  describe('that takes all and fails what it has taken', () => {
+    let poller: ProviderPoller;
+    beforeEach(() => {
+      first.traits = { ...first.traits, firstCheckMs: 0 };
+      poller = new ProviderPoller(first.id, bench.parts);
+      poller.start();
+    });
+    afterEach(() => poller.stop(1_000));
+
+    /** Hands over so many orders of two accounts in turn, or of one, and waits for their ends. */
+    async function fail(times: number, of: (turn: number) => Promise<string>): Promise<void> {
+      for (let turn = 0; turn < times; turn += 1) {
+        const taskId = await of(turn);
+        expect(await attempt(bench, taskId)).toBe('running');
+        await eventually(async () => (await bench.row(taskId)).state === 'failed');
+      }
+    }
+    const own = () => bench.submit();
+    const failing = (reason: MediaReason) => () => Promise.resolve(failedBecause(reason));
+    const providerOf = async (taskId: string): Promise<string | null> => {
+      await attempt(bench, taskId);
+      return (await bench.row(taskId)).provider;
+    };
+
+    it('rests for all after three in a row of two accounts, and another makes the orders', async () => {
+      first.onCheck = failing('work_failed');
+      await fail(3, (turn) => asAccount('acct_other', turn));
+      await eventually(async () => (await providerOf(await asAccount('acct_third', 1))) === second.id);
+      expect(second.taken.length).toBeGreaterThan(0);
+    });
+
+    it('rests for the account alone whose orders failed', async () => {
+      first.onCheck = failing('work_failed');
+      await fail(3, own);
+      await eventually(async () => (await providerOf(await own())) === second.id);
+      expect(await providerOf(await asAccount('acct_third', 1))).toBe(first.id);
+    });
+
+    it.each(['content_refused', 'result_refused', 'reference_unusable'] as const)(
+      'does not rest for what lies in the orders: %s',
+      async (reason) => {
+        first.onCheck = failing(reason);
+        await fail(4, (turn) => asAccount('acct_other', turn));
+        expect(await providerOf(await own())).toBe(first.id);
+      },
+    );
+  });
 
   it('does not close an upstream for other accounts because it refuses to serve one', async () => {
     upstreams.exchange([first.routed()]);

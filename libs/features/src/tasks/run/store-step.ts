@@ -26,7 +26,7 @@ const SETTLE_BEFORE_MS = 10_000;
 
 type StoreStepParts = Pick<
   WorkerParts,
-  'transitions' | 'settlement' | 'upstreams' | 'store' | 'fetcher' | 'failpoints' | 'storeLimits'
+  'transitions' | 'settlement' | 'upstreams' | 'health' | 'store' | 'fetcher' | 'failpoints' | 'storeLimits'
 >;
 
 /** Copies what the vendor made into our store, proves it readable, and settles the task. Safe to repeat: keys are fixed. */
@@ -48,8 +48,7 @@ export class StoreStep {
     if (!outputs.some(isResult)) {
       log.error('upstream.delivered_nothing', { taskId: task.id, provider: task.provider });
       const message = 'The vendor said that it was done but delivered no file; nothing was charged.';
-      await this.parts.settlement.fail(task, 'upstream_error', message);
-      return;
+      return this.failedByVendor(task, message);
     }
     const beganMs = performance.now();
     try {
@@ -104,6 +103,8 @@ export class StoreStep {
     const plan = planOf(task);
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
     taskLog.stored(task, files.length, bytes);
+    const routed = this.parts.upstreams.byId(task.provider ?? '');
+    if (routed) this.parts.health.delivered(routed, orderOf(task));
     await this.parts.settlement.complete(task, {
       chargeMicros: chargeFor(task, plan, files),
       quantity: deliveredQuantity(plan, files),
@@ -125,17 +126,23 @@ export class StoreStep {
     await this.parts.transitions.retryLater(task, { reason, delayMs, counts: true });
   }
 
+  private async failedByVendor(task: ClaimedTask, message: string): Promise<void> {
+    await this.parts.settlement.fail(task, 'upstream_error', message);
+    const routed = this.parts.upstreams.byId(task.provider ?? '');
+    if (routed) this.parts.health.failedWorkOf(routed, orderOf(task));
+  }
+
   private async giveUp(task: ClaimedTask, error: unknown): Promise<void> {
     const { settlement } = this.parts;
     if (isOfVendor(error)) {
-      const message = 'The vendor delivered no file that can be read; nothing was charged.';
-      await settlement.fail(task, 'upstream_error', message);
+      await this.failedByVendor(task, 'The vendor delivered no file that can be read; nothing was charged.');
     } else {
       await settlement.fail(task, 'storage_failed', 'The finished files could not be stored; nothing was charged.');
     }
   }
 }
 
+const orderOf = ({ model, account_id: accountId }: TaskRow) => ({ model, accountId });
 const isResult = ({ role }: { readonly role: ProviderOutput['role'] }): boolean => role === 'output';
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
