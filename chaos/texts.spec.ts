@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { bundleProgram } from './bundle-program.js';
+import { bundleProgram } from '#testing';
 import { PROGRAM } from './fleet.js';
 import { logFileOf } from './open-ground.js';
 import { endUnderTexts, openTexts, type TextGround } from './texts.js';

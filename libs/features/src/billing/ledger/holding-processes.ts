@@ -1,6 +1,5 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { type Clock, Database, logger, timeOrderedId } from '#platform';
-import { Loop } from '../../tasks/run/loop.js';
+import { type Clock, Database, logger, PeriodicTask, timeOrderedId } from '#platform';
 
 const log = logger('ledger');
 
@@ -26,7 +25,7 @@ select id, seen_at::text as seen from holding_process`;
 @Injectable()
 export class HoldingProcess implements OnModuleInit, OnApplicationShutdown {
   readonly id = timeOrderedId('process');
-  private readonly loop = new Loop('holding-process', BEAT_MS, async () => {
+  private readonly loop = new PeriodicTask('holding-process', BEAT_MS, async () => {
     await this.say('holding_beat', BEAT);
     return false;
   });
