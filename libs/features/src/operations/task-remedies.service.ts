@@ -190,6 +190,12 @@ async function successorOf(
 const sendThatAgain = (newTaskId: string): GatewayError =>
   new GatewayError('conflict', `The task was sent again as ${newTaskId}, which failed too: send that one again.`);
 
+const filesGone = (): GatewayError =>
+  new GatewayError(
+    'conflict',
+    'The inline files of the task are not kept any more: send the order anew, with its files.',
+  );
+
 function expectRedrivable({ state, parameters }: Row): void {
   if (state !== 'failed') {
     throw new GatewayError('conflict', `Only a failed task can be sent again; this one is ${state}.`);
@@ -232,7 +238,7 @@ async function submitAgain(
       const reached = await new SpendLimits(transaction).refusal(task.account_id, task.api_key_id, task.hold_micros);
       throw reached ?? insufficientBalance(task.account_id, task.hold_micros);
     }
-    await copyLongTexts(transaction, task.id, newTaskId);
+    if (!(await copyLongTexts(transaction, task, newTaskId))) throw filesGone();
   } catch (error) {
     throw brokeConstraint(error, 'api_key_within_quota') ? insufficientKeyQuota() : error;
   }

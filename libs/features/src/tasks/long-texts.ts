@@ -53,9 +53,15 @@ export async function writeLongTexts(
   }
 }
 
-/** Gives a task that is sent again the long texts of the first. */
-export async function copyLongTexts(transaction: StatementRunner, taskId: string, newTaskId: string): Promise<void> {
-  await transaction.query({ text: COPY, values: [taskId, newTaskId] });
+/** Gives a task that is sent again the long texts of the first. False: they are not kept any more. */
+export async function copyLongTexts(
+  transaction: StatementRunner,
+  { id, parameters }: { readonly id: string; readonly parameters: JsonObject },
+  newTaskId: string,
+): Promise<boolean> {
+  if (numbersIn(parameters).length === 0) return true;
+  const { rowCount } = await transaction.query({ text: COPY, values: [id, newTaskId] });
+  return (rowCount ?? 0) > 0;
 }
 
 /** The parameters of a row with their long texts back in their places. */
@@ -65,12 +71,7 @@ export async function withLongTexts(
   parameters: JsonObject,
 ): Promise<JsonObject> {
   const texts = new Map<JsonValue, string>();
-  const numbers: JsonValue[] = [];
-  mapped(parameters, (value) => {
-    const nth = isJsonObject(value) ? value[MARK] : undefined;
-    if (nth !== undefined) numbers.push(nth);
-    return undefined;
-  });
+  const numbers = numbersIn(parameters);
   const turns = new Turns();
   for (const nth of numbers) {
     const { rows } = await database.query<{ piece: string }>({
@@ -83,6 +84,17 @@ export async function withLongTexts(
   }
   if (numbers.length === 0) return parameters;
   return mapped(parameters, (value) => (isJsonObject(value) ? texts.get(value[MARK] ?? null) : undefined));
+}
+
+/** Of the long texts that stand beside the row. */
+function numbersIn(parameters: JsonObject): readonly JsonValue[] {
+  const numbers: JsonValue[] = [];
+  mapped(parameters, (value) => {
+    const nth = isJsonObject(value) ? value[MARK] : undefined;
+    if (nth !== undefined) numbers.push(nth);
+    return undefined;
+  });
+  return numbers;
 }
 
 /** The same with some values replaced; undefined leaves a value as it is. */

@@ -205,6 +205,19 @@ describe('Actions of operators on tasks', () => {
     expect(await balanced()).toMatchObject({ balanced: true });
   });
 
+  it('redrives nothing whose inline files are not kept any more', async () => {
+    const taskId = await submitAndWait(FAILING);
+    await gateway.database.query({
+      text: `update task set parameters = parameters || '{"image_urls":[{"long_text":0,"characters":90000}]}' where id = $1`,
+      values: [taskId],
+    });
+    expect(await api.admin('POST', `/tasks/${taskId}/redrive`, {})).toMatchObject({
+      status: 409,
+      body: { error: { message: expect.stringContaining('inline files') } },
+    });
+    expect(await balanced()).toMatchObject({ balanced: true });
+  });
+
   it('redrives nothing that the account cannot pay for', async () => {
     const { id } = await api.newAccount();
     const { key } = await api.newKey(id);

@@ -1,5 +1,8 @@
 import { entrySql } from '#contracts';
 
+/** Of a task that has ended: whether nobody may send it again, so that nothing reads its inline files any more. */
+export const IS_OVER = `(state <> 'failed' or error_code in ('invalid_media', 'content_policy'))`;
+
 /** What was configured is of the parts that were delivered; what a vendor reported counts whatever the result of the order. */
 const ofWhatCame = (column: string): string =>
   `case when $2 = 'completed' then round(${column}::numeric * $6::bigint / quantity)::bigint end`;
@@ -16,6 +19,8 @@ const ofWhatCame = (column: string): string =>
  * $7 error code, $8 error message, $9 files as JSON, $10 seconds until the files expire or null, $11 usage record id,
  * $12 true: only while no vendor was called, or the vendor cannot be asked about the call and the task waits for its deadline,
  * $13 beginning of the ids of webhook deliveries, $14 notices to add.
+ *
+ * Inline files go with the end of their use, so that orders that come to nothing fill no disk.
  *
  * The webhooks are written here too, so that none is sent before the money is final and none is forgotten after. What
  * they say is written when they are first sent; an address that stands twice gets one.
@@ -55,6 +60,8 @@ with transitioned as (
     bytes bigint, sha256 text, width integer, height integer, duration_ms integer)
 ), unscheduled as (
   delete from task_poll where task_id in (select id from transitioned)
+), emptied as (
+  delete from task_long_text where task_id in (select id from transitioned where ${IS_OVER})
 ), announced as (${announced}
 ), explained as (
   insert into usage_record (id, account_id, api_key_id, kind, model, task_id, request_id, upstream, status,

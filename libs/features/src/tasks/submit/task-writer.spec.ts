@@ -1,4 +1,4 @@
-import type { JsonObject } from '#contracts';
+import type { JsonObject, TaskFailureCode } from '#contracts';
 import { Database, DatabaseConfig } from '#platform';
 import { untilBlocked } from '#testing';
 import { withLongTexts, withoutLongTexts } from '../long-texts.js';
@@ -125,6 +125,29 @@ describe('Writing tasks', () => {
       expect(JSON.stringify(row?.parameters).length).toBeLessThan(500);
       expect(row?.parameters).toMatchObject({ prompt: 'a lighthouse' });
       expect(await withLongTexts(bench.database, id, row?.parameters ?? {})).toEqual(PARAMETERS);
+    });
+
+    it('removes them with the end of their use: of all but failed tasks that may be sent again', async () => {
+      const kept = async (end: (taskId: string) => Promise<boolean>): Promise<boolean> => {
+        const { id } = bench.newTask();
+        await write({ id });
+        expect(await end(id)).toBe(true);
+        return (await rows('task_long_text', id, 'task_id')).rows.length > 0;
+      };
+      const failing = (code: TaskFailureCode) => async (id: string) =>
+        bench.settlement.fail(await bench.claim(id), code, 'It failed.');
+      expect(await kept((id) => bench.settlement.cancelUnstarted(id))).toBe(false);
+      expect(await kept(failing('invalid_media'))).toBe(false);
+      expect(await kept(failing('content_policy'))).toBe(false);
+      expect(await kept(failing('upstream_error'))).toBe(true);
+      expect(
+        await kept(async (id) => {
+          const claimed = await bench.claim(id);
+          await bench.change(id, `state = 'storing', provider = 'fake'`);
+          const result = { files: [], resultTtlSeconds: null, notices: [] };
+          return bench.settlement.complete(claimed, { chargeMicros: 1n, quantity: 1, ...result });
+        }),
+      ).toBe(false);
     });
 
     it('writes them together with the row or not at all, without delaying tasks without files', async () => {
