@@ -7,6 +7,10 @@ import { lock } from './accounts.service.js';
 import { AuditedChanges, type Change, type Operator } from '../audit/audit.js';
 import { given } from './given.js';
 
+/** The most keys of an account that are not revoked, and with those that are: their rows stay, because the ledger names them. */
+const KEYS_IN_USE_MAX = 1_000;
+const KEYS_MAX = 10_000;
+
 /** The columns of a key that are never shown. */
 const HIDDEN = { keyHash: true, previousKeyHash: true } as const;
 
@@ -37,6 +41,21 @@ export interface KeySettings {
   readonly createdBy?: string | undefined;
 }
 
+/** The account is locked. */
+async function expectFewKeys({ apiKey }: ModelTransaction, accountId: string): Promise<void> {
+  const inUse = await apiKey.count({ where: { accountId, revokedAt: null } });
+  if (inUse >= KEYS_IN_USE_MAX)
+    throw new GatewayError(
+      'conflict',
+      `An account may have at most ${KEYS_IN_USE_MAX} keys: revoke some that are no longer needed.`,
+    );
+  if ((await apiKey.count({ where: { accountId } })) < KEYS_MAX) return;
+  throw new GatewayError(
+    'conflict',
+    `An account may have at most ${KEYS_MAX} keys, those that are revoked included: rotate a key to renew it.`,
+  );
+}
+
 /** The keys of accounts, for operators. A change reaches every replica within seconds (see `KEY_CACHE_MS`). */
 @Injectable()
 export class KeysService {
@@ -46,12 +65,13 @@ export class KeysService {
     @Inject(KEY_PEPPER) private readonly pepper: string,
   ) {}
 
-  /** @throws GatewayError `not_found`: there is no such account. */
+  /** @throws GatewayError `not_found`: there is no such account; `conflict`: it has as many keys as it may have. */
   create(operator: Operator, accountId: string, settings: KeySettings & { readonly name: string }): Promise<NewKey> {
     const id = timeOrderedId('key');
     const key = newApiKey();
     return this.changes.run(operator, async (transaction) => {
       await lock(transaction, accountId);
+      await expectFewKeys(transaction, accountId);
       const data = { id, accountId, ...columnsOf(settings), name: settings.name, ...this.secretColumns(key) };
       const row = await transaction.apiKey.create({ data, omit: HIDDEN });
       return { result: { key, row }, change: changeOf('key.created', null, row) };

@@ -227,4 +227,22 @@ describe('Retention by days', () => {
     expect(await left()).toEqual([open, newer]);
     await run('delete from task_long_text');
   });
+
+  it('keeps the newest 2,000 batches of files of an account; the files of the others stay in their vector stores', async () => {
+    await run(`insert into vector_store (id, account_id) values ('vs_1', 'acct_bench'), ('vs_2', 'acct_bench')`);
+    await run(`insert into uploaded_file (id, account_id, api_key_id, filename, purpose, content_type, store_key, state)
+      values ('file_1', 'acct_bench', 'key_bench', 'a', 'assistants', 'text/plain', '', 'ready')`);
+    await run(`insert into file_batch (id, vector_store_id)
+      select 'vsfb_' || lpad(n::text, 5, '0'), 'vs_' || 1 + n % 2 from generate_series(1, 2500) n`);
+    await run(`with made as (
+        insert into file_index (file_id, account_id, chunk_tokens, overlap_tokens) values ('file_1', 'acct_bench', 800, 400) returning id
+      ) insert into vector_store_file (vector_store_id, file_id, index_id, batch_id) select 'vs_1', 'file_1', id, 'vsfb_00002' from made`);
+    while (await clean());
+    expect(await run('select min(id) as first, count(*)::integer as count from file_batch')).toEqual([
+      { first: 'vsfb_00501', count: 2_000 },
+    ]);
+    expect(await run('select file_id, batch_id from vector_store_file')).toEqual([
+      { file_id: 'file_1', batch_id: null },
+    ]);
+  });
 });

@@ -99,6 +99,24 @@ const REMOVED_ENDPOINTS: RowRetention = {
       and not exists (select from webhook_delivery d where d.endpoint_id = e.id) limit $1 for update skip locked)) returning 1`,
 };
 
+/** The most batches of files that are kept of an account. */
+const FILE_BATCHES_MAX = 2_000;
+
+/** Their files stay in their vector stores. */
+const OLD_FILE_BATCHES: RowRetention = {
+  table: 'file_batch',
+  text: `
+with old as materialized (
+  select id from (
+    select b.id, row_number() over (partition by s.account_id order by b.id desc) as nth
+    from file_batch b join vector_store s on s.id = b.vector_store_id) as batch
+  where nth > ${FILE_BATCHES_MAX} limit $1
+), freed as (
+  update vector_store_file set batch_id = null where batch_id = any(array(select id from old))
+)
+delete from file_batch where id = any(array(select id from old)) returning 1`,
+};
+
 /** The work went well since, or nobody tries it any more. The longest pause is an hour. */
 const FORGOTTEN_PAUSES: RowRetention = {
   table: 'paused_work',
@@ -121,6 +139,7 @@ export const ROW_RETENTION: readonly RowRetention[] = [
   expired('invitation'),
   FORGOTTEN_PAUSES,
   REMOVED_ENDPOINTS,
+  OLD_FILE_BATCHES,
   old('webhook_delivery', 'finished_at', 'WEBHOOK_LOG_RETENTION_DAYS', 'pg_column_size(payload)'),
   old('reconciliation_report', 'started_at', 'AUDIT_RETENTION_DAYS'),
   old('task_call', 'ended_at', 'AUDIT_RETENTION_DAYS'),

@@ -202,4 +202,29 @@ describe('API keys managed by operators', () => {
     await eventually(lastUse);
     expect(await lastUse()).toBeInstanceOf(Date);
   });
+
+  it('has at most 1,000 keys of an account in use and 10,000 rows, also when several are made at once', async () => {
+    const { id } = await api.newAccount();
+    const add = (count: number, revokedAt: string): Promise<unknown> =>
+      api.gateway.database.query({
+        text: `insert into api_key (id, account_id, name, prefix, key_hash, revoked_at)
+          select gen_random_uuid(), $1, 'k', 'sk', sha256(gen_random_uuid()::text::bytea), ${revokedAt} from generate_series(1, $2::integer)`,
+        values: [id, count],
+      });
+    const make = () => api.admin('POST', `/accounts/${id}/keys`, { name: 'k' });
+    await add(998, 'null');
+    const made = await Promise.all([make(), make(), make(), make()]);
+    expect(made.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, 200, 409, 409]);
+    expect(await make()).toMatchObject({ body: { error: { message: expect.stringContaining('at most 1000 keys') } } });
+    await api.gateway.database.query({
+      text: 'update api_key set revoked_at = now() where account_id = $1',
+      values: [id],
+    });
+    await add(8_999, 'now()');
+    expect((await make()).status).toBe(200);
+    expect(await make()).toMatchObject({
+      status: 409,
+      body: { error: { message: expect.stringContaining('revoked') } },
+    });
+  });
 });
