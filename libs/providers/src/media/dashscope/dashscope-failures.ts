@@ -3,11 +3,13 @@ import { failureBy, type FailureRule } from '../http/failure-rules.js';
 import type { VendorReply, Verb } from '../http/media-codec.js';
 import { wordsOf } from '../http/vendor-words.js';
 
-const UNPAID = new Set(['AllocationQuota.FreeTierOnly', 'Arrearage', 'PostpaidBillOverdue', 'PrepaidBillOverdue']);
+const UNPAID = new Set(['Arrearage', 'PostpaidBillOverdue', 'PrepaidBillOverdue', 'CommodityNotPurchased']);
 const NOT_OPENED = new Set(['AccessDenied.Unpurchased', 'Model.AccessDenied', 'ModelNotFound', 'Model_not_found']);
 const INSPECTED =
-  /^(?:DataInspectionFailed|data_inspection_failed|InvalidParameter\.DataInspection|IPInfringementSuspect)/;
-const UNREADABLE = /^Invalid(?:URL|File)/;
+  /^(?:DataInspectionFailed|data_inspection_failed|IPInfringementSuspect|CustomRoleBlocked|FaqRuleBlocked)/;
+/** `InvalidParameter.DataInspection`: the file to inspect could not be fetched or read; nothing was found in it. */
+const UNREADABLE =
+  /^(?:Invalid(?:URL|File|Image|Person)|InvalidParameter\.DataInspection|BadRequest\.(?:InputDownloadFailed|UnsupportedFileFormat))/;
 
 /** Why an order of ours is refused for what it holds; undefined for every other code. */
 function contentReason(code: string, message: string): MediaReason | undefined {
@@ -26,9 +28,17 @@ const REFUSED_FOR: readonly MediaReason[] = [
   'result_refused',
 ];
 
-/** Error codes of Model Studio (vendors.md 5.5: official error pages). */
+/** Error codes of Model Studio, by its page of error messages as of November 2026. */
 const RULES: readonly FailureRule[] = [
   { when: ({ code }) => UNPAID.has(code), kind: 'unfit', reason: 'not_paid' },
+  // Each model has a free quota of its own; it is told as a rate, too.
+  {
+    when: ({ code, message }) =>
+      code === 'AllocationQuota.FreeTierOnly' || /^free allocated quota exceeded/i.test(message),
+    kind: 'unfit',
+    reason: 'not_paid',
+    scope: 'model',
+  },
   { when: ({ code }) => NOT_OPENED.has(code), kind: 'unfit', reason: 'not_served', scope: 'model' },
   { when: ({ code }) => code === 'InvalidApiKey', kind: 'unfit', reason: 'wrong_key' },
   // Rates and the number of running tasks belong to one model of an account; the rate of checks to the account.

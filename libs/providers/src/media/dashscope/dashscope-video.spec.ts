@@ -45,6 +45,7 @@ mediaUpstreamContract({
       'shot_type',
     ],
     ['a silent video from a text', { ...OLDER, audio: false }, 'audio'],
+    ['a silent video from an image', { ...OLDER, image_urls: [`${FILES}/first.png`], audio: false }, 'audio'],
     ['a prompt that would be cut off', { ...OLDER, prompt: 'a'.repeat(1_501) }, 'prompt'],
     ['a negative prompt that would be cut off', { ...OLDER, negative_prompt: 'a'.repeat(501) }, 'negative_prompt'],
   ],
@@ -61,7 +62,26 @@ mediaUpstreamContract({
     [
       'a free quota that is used up',
       dashscopeRefusal(403, 'AllocationQuota.FreeTierOnly'),
+      { kind: 'unfit', reason: 'not_paid', scope: 'model' },
+    ],
+    [
+      'a free quota that is used up, told as a rate',
+      dashscopeRefusal(429, 'Throttling.AllocationQuota', 'Free allocated quota exceeded.'),
+      { kind: 'unfit', reason: 'not_paid', scope: 'model' },
+    ],
+    [
+      'a model that is not bought, told as a rate',
+      dashscopeRefusal(429, 'CommodityNotPurchased', 'Commodity has not purchased yet.'),
       { kind: 'unfit', reason: 'not_paid' },
+    ],
+    [
+      'a quota of the minute',
+      dashscopeRefusal(
+        429,
+        'Throttling.AllocationQuota',
+        'Allocated quota exceeded, please increase your quota limit.',
+      ),
+      { kind: 'busy', scope: 'model' },
     ],
     [
       'a refused prompt',
@@ -70,8 +90,41 @@ mediaUpstreamContract({
     ],
     [
       'a refused image',
-      dashscopeRefusal(400, 'InvalidParameter.DataInspection', 'Input image data may be inappropriate.'),
+      dashscopeRefusal(400, 'DataInspectionFailed', 'Input image data may contain inappropriate content.'),
       { kind: 'refused', reason: 'reference_refused' },
+    ],
+    [
+      'a link that is dead',
+      dashscopeRefusal(
+        400,
+        'InvalidParameter.DataInspection',
+        'Unable to download the media resource during the data inspection process.',
+      ),
+      { kind: 'refused', reason: 'reference_unusable' },
+    ],
+    [
+      'an image of a form that it cannot read',
+      dashscopeRefusal(
+        400,
+        'InvalidParameter.DataInspection',
+        'The media format is not supported or incorrect for the data inspection.',
+      ),
+      { kind: 'refused', reason: 'reference_unusable' },
+    ],
+    [
+      'a file that it could not download',
+      dashscopeRefusal(400, 'BadRequest.InputDownloadFailed', 'Failed to download the input file: x'),
+      { kind: 'refused', reason: 'reference_unusable' },
+    ],
+    [
+      'a file of a wrong format',
+      dashscopeRefusal(400, 'BadRequest.UnsupportedFileFormat', 'File format unsupported.'),
+      { kind: 'refused', reason: 'reference_unusable' },
+    ],
+    [
+      'an image with too small a face',
+      dashscopeRefusal(400, 'InvalidImage.FullFace', 'The input image is invalid.'),
+      { kind: 'refused', reason: 'reference_unusable' },
     ],
     ['a file it cannot fetch', dashscopeRefusal(400, 'InvalidURL'), { kind: 'refused', reason: 'reference_unusable' }],
     ['a parameter it does not take', dashscopeRefusal(400, 'InvalidParameter'), { kind: 'unsupported' }],
@@ -104,6 +157,14 @@ mediaUpstreamContract({
     ],
     ['a refusal of the content', failsWith('DataInspectionFailed'), { state: 'failed', code: 'content_policy' }],
     ['a file it could not fetch', failsWith('InvalidURL'), { state: 'failed', code: 'invalid_media' }],
+    [
+      'a link that died in the queue',
+      failsWith(
+        'InvalidParameter.DataInspection',
+        'Unable to download the media resource during the data inspection process.',
+      ),
+      { state: 'failed', code: 'invalid_media' },
+    ],
     ['a failure', failsWith('InternalError.Algo'), { state: 'failed', code: 'upstream_error' }],
     ['cancelled work', says({ task_status: 'CANCELED' }), { publicReason: 'The vendor stopped the work.' }],
   ],
@@ -136,6 +197,12 @@ describe('dashscope-video', () => {
     });
     expect(() => bodyOf(dashscopeVideoCodec, framed, 'wan2.7-t2v')).toThrow(/from a text only/);
     expect(() => bodyOf(dashscopeVideoCodec, ORDER, 'wan2.7-i2v')).toThrow(/from images only/);
+  });
+
+  it('sends whether there is sound to the one model of Wan 2.6 that can do without', () => {
+    const silent = { ...OLDER, image_urls: [`${FILES}/first.png`], audio: false };
+    expect(bodyOf(dashscopeVideoCodec, silent, 'wan2.6-i2v-flash')).toHaveProperty('parameters.audio', false);
+    expect(bodyOf(dashscopeVideoCodec, { ...silent, audio: true }, 'wan2.6-*')).not.toHaveProperty('parameters.audio');
   });
 
   it('leaves a random seed to the vendor', () => {

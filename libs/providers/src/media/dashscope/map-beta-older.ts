@@ -27,8 +27,12 @@ export const mapBeta26 =
     const kind = kindOf(order);
     if (kind === 't2v' && audio === false)
       throw new NotMakeable('audio', 'audio false needs image_urls here: videos from a text alone have sound.');
+    const isSilencing = kind === 'i2v' && /-flash\b/.test(wanModel(name, kind));
+    // By the vendor's page of wan2.6 image-to-video (November 2026) its flash model alone has the field.
+    if (audio === false && !isSilencing)
+      throw new NotMakeable('audio', 'audio false needs the flash model of wan2.6 here: others always have sound.');
     const made = body(order, name, asked, file, {
-      ...(kind === 'i2v' && audio !== undefined && { audio }),
+      ...(isSilencing && audio !== undefined && { audio }),
       ...(shots !== undefined && { shot_type: shots }),
     });
     return template === undefined ? made : { ...made, input: { ...(made['input'] as JsonObject), template } };

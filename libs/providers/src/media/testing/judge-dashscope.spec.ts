@@ -99,7 +99,6 @@ describe('@ai-sdk/alibaba, as a judge of the fake of Model Studio', () => {
         image: { type: 'url', url: 'https://media.example.com/a.png' },
         resolution: '1920x1080',
         duration: 10,
-        generateAudio: false,
         options: { shotType: 'multi', promptExtend: true, watermark: false },
       },
       {
@@ -108,7 +107,6 @@ describe('@ai-sdk/alibaba, as a judge of the fake of Model Studio', () => {
         image_urls: ['https://media.example.com/a.png'],
         resolution: '1080p',
         duration: 10,
-        audio: false,
         shot_type: 'multi',
         prompt_extend: true,
         watermark: false,
