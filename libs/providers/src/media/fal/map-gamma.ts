@@ -9,7 +9,7 @@ export const mapGamma: FalMapping = (order, file) => {
   const asked = order.parameters as JsonObject & GammaRequest;
   const first = fileAs(order, 'first_frame', file);
   const last = fileAs(order, 'last_frame', file);
-  refuseLacking(asked, first !== undefined, last !== undefined);
+  refuseLacking(asked, first !== undefined);
   const input = present({
     prompt: asked.prompt,
     negative_prompt: asked.negative_prompt,
@@ -27,14 +27,9 @@ export const mapGamma: FalMapping = (order, file) => {
     : { endpoint: 'first-last-frame-to-video', input: { ...input, first_frame_url: first, last_frame_url: last } };
 };
 
-function refuseLacking(asked: GammaRequest, hasFirst: boolean, hasLast: boolean): void {
+function refuseLacking(asked: GammaRequest, hasFirst: boolean): void {
   refuseIf(asked.sample_count > 1, 'sample_count', 'sample_count must be 1 here.');
   refuseIf(!DURATIONS.includes(asked.duration), 'duration', 'duration must be 4, 6 or 8 here.');
   refuseIf(asked.person_generation === 'disallow', 'person_generation', 'person_generation must be allow_adult here.');
-  refuseIf(
-    asked.resolution === '4K' && !hasLast,
-    'resolution',
-    'resolution 4K needs first_frame_image and last_frame_image here.',
-  );
   refuseIf(hasFirst && asked.resize_mode === 'pad', 'resize_mode', 'resize_mode must be crop here.');
 }

@@ -11,7 +11,7 @@ import { present, referencesOf, refuseIf } from '../http/mapping.js';
 import type { FalMapping } from './fal-mapping.js';
 
 const MAX_ETA_REFERENCES = 3;
-const IOTA_RATIOS: readonly string[] = ['1:1', '16:9', '9:16'];
+const MAX_IOTA_IMAGES = 4;
 
 /** Pixels of an order whose family fixes them. */
 function pixelsOf({ output }: PlannedOrder): JsonObject | undefined {
@@ -67,15 +67,19 @@ export const mapKappa: FalMapping = (order, file) => {
   return { endpoint: images === undefined ? 'text-to-image' : 'edit', input: present(input) };
 };
 
+const refuseMoreOfIota = (n: number): void =>
+  refuseIf(n > MAX_IOTA_IMAGES, 'n', `n is at most ${MAX_IOTA_IMAGES} here.`);
+
 /** Grok Imagine at fal. */
 export const mapIota: FalMapping = (order) => {
   const { prompt, size, n } = order.parameters as JsonObject & IotaRequest;
-  refuseIf(!IOTA_RATIOS.includes(size), 'size', 'size must be 1:1, 16:9 or 9:16 here.');
+  refuseMoreOfIota(n);
   return { input: { prompt, aspect_ratio: size, num_images: n } };
 };
 
 /** Grok Imagine with an image at fal: the shape follows the image. */
 export const mapIotaEdit: FalMapping = (order, file) => {
   const { prompt, n } = order.parameters as JsonObject & IotaEditRequest;
+  refuseMoreOfIota(n);
   return { endpoint: 'edit', input: { prompt, num_images: n, image_urls: [file('image_urls[0]')] } };
 };

@@ -4,7 +4,7 @@ import { refuseIf, refuseLonger } from '../http/mapping.js';
 const MAX_SEED = 2_147_483_647;
 const MAX_NEGATIVE_PROMPT = 500;
 /** Longest prompt of Wan 2.5 and 2.6, in characters. */
-const MAX_PROMPT = 800;
+const MAX_PROMPT = 1_500;
 
 /** What all Wan endpoints of fal lack. @throws NotMakeable */
 export function refuseLackingOfWan(asked: { watermark?: boolean; seed?: number; negative_prompt?: string }): void {

@@ -34,8 +34,31 @@ const FROM_PAGES: Readonly<Record<string, FalInputs>> = {
   seed?: number;`),
 };
 
-const inputsOf = (endpoint: string): FalInputs | undefined =>
-  FROM_PAGES[endpoint.replace('seedance-2.0/fast/', 'seedance-2.0/')] ?? falInputs(endpoint);
+/**
+ * Fields that changed after the client of the registry (1.10.1 of May 2026) was written, by the types of fal-js of 2026-08-02 (commit
+ * 381105e) and fal's own pages.
+ */
+const SINCE: readonly (readonly [endpoints: RegExp, fields: FalInputs])[] = [
+  [/^fal-ai\/wan\/v2\.7\/(?:text|image)-to-video$/, inputsIn(`duration?: ${numbers(2, 15)};`)],
+  [/^fal-ai\/wan\/v2\.7\/reference-to-video$/, inputsIn(`duration?: ${numbers(2, 10)};`)],
+  [/^xai\/grok-imagine-image/, inputsIn(`num_images?: ${numbers(1, 4)};`)],
+  [
+    /^xai\/grok-imagine-image$/,
+    inputsIn('aspect_ratio?: "2:1" | "16:9" | "4:3" | "3:2" | "1:1" | "2:3" | "3:4" | "9:16" | "1:2";'),
+  ],
+  [/^fal-ai\/veo3\.1(?:\/fast)?(?:\/image-to-video)?$/, inputsIn('resolution?: "720p" | "1080p" | "4k";')],
+];
+
+/** A choice of whole numbers, as a type. */
+function numbers(from: number, to: number): string {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index).join(' | ');
+}
+
+function inputsOf(endpoint: string): FalInputs | undefined {
+  const inputs = FROM_PAGES[endpoint.replace('seedance-2.0/fast/', 'seedance-2.0/')] ?? falInputs(endpoint);
+  const since = SINCE.flatMap(([endpoints, fields]) => (endpoints.test(endpoint) ? [...fields] : []));
+  return inputs && new Map([...inputs, ...since]);
+}
 
 const ID = '019a0000-0000-7000-8000-';
 const REQUEST = new RegExp(`^/.+/requests/${ID}(\\d{12})(/status|/cancel)?$`);

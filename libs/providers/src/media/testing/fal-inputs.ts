@@ -50,6 +50,7 @@ export function inputsIn(declaration: string): FalInputs {
 
 function isOf(type: string, value: JsonValue): boolean {
   if (type.startsWith('"')) return value === type.slice(1, -1);
+  if (/^\d+$/.test(type)) return value === Number(type);
   if (type === 'Array<string>') return Array.isArray(value) && value.every((each) => typeof each === 'string');
   if (type === 'ImageSize') return isJsonObject(value) && isSide(value['width']) && isSide(value['height']);
   return typeof value === type;
