@@ -9,6 +9,9 @@ export function mapGamma(order: PlannedOrder, storageUri: string | undefined, fi
   const asked = order.parameters as JsonObject & GammaRequest;
   const { negative_prompt: avoided, seed, first_frame_image: first, last_frame_image: last } = asked;
   if (!SECONDS.includes(asked.duration)) throw new NotMakeable('duration', 'duration is 4, 6 or 8 here.');
+  // By the vendor's pages of Veo 3.1 as of July 2026.
+  if (asked.resolution !== '720p' && asked.duration !== 8)
+    throw new NotMakeable('duration', 'duration is 8 with resolution 1080p and 4K here.');
   return {
     instances: [
       {

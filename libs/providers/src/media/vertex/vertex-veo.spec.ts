@@ -38,7 +38,11 @@ mediaUpstreamContract({
     33: 'in this file, and http/inline-files.spec.ts',
   },
   withFiles: { ...FRAMED, last_frame_image: 'https://media.example.com/last.png' },
-  lacks: [['a video of five seconds', { ...ORDER, duration: 5 }, 'duration']],
+  lacks: [
+    ['a video of five seconds', { ...ORDER, duration: 5 }, 'duration'],
+    ['six seconds in 1080p', { ...ORDER, resolution: '1080p' }, 'duration'],
+    ['four seconds in 4K', { ...FRAMED, duration: 4, resolution: '4K' }, 'duration'],
+  ],
   refusals: [
     ['a rate of the model', vertexRefusal(429, 'RESOURCE_EXHAUSTED'), { kind: 'busy', scope: 'model' }],
     ['a project without rights', vertexRefusal(403, 'PERMISSION_DENIED'), { kind: 'unfit', reason: 'not_served' }],
