@@ -12,6 +12,9 @@ import { Services } from './services.js';
 /** Two APIs that listen, and the worker that gives back what dead processes held. */
 const PLACES = ['api', 'api', 'maintenance-worker'] as const;
 
+/** How many texts are asked for at once; the next when all before are half answered. */
+const WAVE = 32;
+
 /** Nothing may be held so long after the end of a process and of all texts, in milliseconds. */
 const FREE_MS = 10_000;
 
@@ -119,8 +122,13 @@ export async function endUnderTexts(
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
   vendor.gate = { at: 'middle', opened, onReached: () => (reached += 1) } satisfies VendorGate;
-  const asked = Array.from({ length: texts }, (_, number) => ask(ground, number, victim));
-  await eventually(() => reached === texts, { limitMs: 120_000, shows: () => `${reached} of ${texts} run` });
+  const asked: Promise<Answer>[] = [];
+  // What comes all at once is refused by processes that have just started.
+  while (asked.length < texts) {
+    const wave = Math.min(WAVE, texts - asked.length);
+    for (let more = 0; more < wave; more += 1) asked.push(ask(ground, asked.length, victim));
+    await eventually(() => reached === asked.length, { limitMs: 60_000, shows: () => `${reached} of ${texts} run` });
+  }
   const ended = performance.now();
   await fleet.end(victim, signal);
   open();

@@ -139,6 +139,55 @@ describe('A text that was answered on a reservation', () => {
     },
   );
 
+  describe('near the end of the money', () => {
+    const POOR = 1_500n;
+    const next = (accountId: string, tokens: number) =>
+      billing.hold({
+        requestId: `req_${++number}`,
+        accountId,
+        apiKeyId: `key_${accountId}`,
+        model: 'vendor-5',
+        inputTokens: 0,
+        outputTokens: tokens,
+      });
+
+    it.each([
+      ['balance', 'update account set available_micros = $2 where id = $1'],
+      ["account's limit of the day", 'update account set daily_limit_micros = $2 where id = $1'],
+      ["key's limit of the day", 'update api_key set daily_limit_micros = $2 where account_id = $1'],
+      ["key's quota", 'update api_key set quota_micros = $2 where account_id = $1'],
+    ])('waits for what was just answered to be settled before the %s refuses the next', async (_what, change) => {
+      const accountId = await account();
+      await run(change, accountId, POOR);
+      const first = await next(accountId, 100);
+      let counted = (): void => undefined;
+      const settled = new Promise<void>((resolve) => (counted = resolve)).then(() =>
+        billing.settle(first, ended('completed', 100)),
+      );
+      billing.settling(first, settled);
+      const second = next(accountId, 100);
+      second.catch(() => undefined);
+      // By when this one is held, the second was found to be too much.
+      await next(await account(), 1);
+      counted();
+      expect(await second).toMatchObject({ outputTokens: 100 });
+      await expect(next(accountId, 100)).rejects.toMatchObject({ status: 402 });
+      await billing.settle(await second, ended('failed', 0));
+    });
+
+    it('takes back what its key keeps for later requests', async () => {
+      const accountId = await account();
+      await billing.settle(await reserved(accountId), ended('completed', 10));
+      const held = 'select held_micros as held from account where id = $1';
+      const kept = Number((await run(held, accountId)).rows[0]?.['held']);
+      expect(kept).toBeGreaterThan(100_000);
+      await run('update account set available_micros = $2 where id = $1', accountId, Math.floor(kept / 2));
+      const all = await next(accountId, Math.floor((kept * 1.2) / 10));
+      expect(all).toMatchObject({ reserved: undefined });
+      await billing.settle(all, ended('failed', 0));
+    });
+  });
+
   it('leaves books that balance', async () => {
     const accountId = await account();
     const hold = await reserved(accountId);

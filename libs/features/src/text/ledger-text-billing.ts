@@ -109,7 +109,7 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
 
   async #holdAlone(hold: RequestHold): Promise<Micros> {
     try {
-      return await this.#ledger.hold(hold);
+      return await this.#ledger.hold(hold, () => this.#reservations.giveBackOf(hold.apiKeyId));
     } catch (error) {
       // No request is tried again under its id, so that what is given back is not another try's.
       if (isConnectionError(error)) this.#uncertain.add(hold.requestId);
@@ -117,7 +117,17 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
     }
   }
 
-  async settle(hold: LedgerHold, settlement: TextSettlement): Promise<void> {
+  settle(hold: LedgerHold, settlement: TextSettlement): Promise<void> {
+    const settled = this.#settle(hold, settlement);
+    this.settling(hold, settled);
+    return settled;
+  }
+
+  settling({ accountId }: LedgerHold, settlement: Promise<void>): void {
+    this.#ledger.settling(accountId, settlement);
+  }
+
+  async #settle(hold: LedgerHold, settlement: TextSettlement): Promise<void> {
     const { usage, tools } = settlement;
     const bill = billOf(hold.tariff, usage, tools);
     noteCharge(hold.requestId, bill.chargeMicros);

@@ -54,4 +54,6 @@ export interface TextBilling<Hold extends TextHold = TextHold> {
   expectFunds(order: TextHoldOrder): Promise<void>;
   /** Charges the usage and lets go of the rest. Repeated when it failed; only the first success counts. */
   settle(hold: Hold, settlement: TextSettlement): Promise<void>;
+  /** What the account holds for next waits for this settlement, whose usage is still counted, before it is refused. */
+  settling?(hold: Hold, settlement: Promise<void>): void;
 }

@@ -125,7 +125,12 @@ export class TextExchange implements Exchange {
     else
       settlements.add(
         hold.requestId,
-        async () => billing.settle(hold, charged(await this.#due({ ...end, usage }), result)),
+        () => {
+          const due = this.#due({ ...end, usage });
+          const settlement = due.then((used) => billing.settle(hold, charged(used, result)));
+          billing.settling?.(hold, settlement);
+          return settlement;
+        },
         onTried,
       );
     this.#whenOver?.();

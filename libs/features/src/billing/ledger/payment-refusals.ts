@@ -26,6 +26,13 @@ export const inDebt = (accountId: string): GatewayError =>
 export const insufficientKeyQuota = (): GatewayError =>
   new GatewayError('insufficient_key_quota', 'The quota of this API key does not cover the request.');
 
+/** 402: a limit of the day or the month was reached when the hold was tried, and had room a moment later. */
+export const limitWasReached = (): GatewayError =>
+  new GatewayError(
+    'spend_limit_reached',
+    'What requests that are still running may cost reached a limit of this API key; try again when one of them has ended.',
+  );
+
 /** 409: the request stalled for so long that a repeat of it does the work now. */
 export const lostAttempt = (): GatewayError =>
   new GatewayError(

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
 import { MAX_MICROS, type Micros } from '#contracts';
 import {
@@ -13,7 +14,7 @@ import { PausedWork } from '../../observability/paused-work.js';
 import { collectDebts } from './debts.js';
 import { HoldingProcess } from './holding-processes.js';
 import { OpenHolds } from './open-holds.js';
-import { inDebt, insufficientBalance, insufficientKeyQuota, lostAttempt } from './payment-refusals.js';
+import { inDebt, insufficientBalance, insufficientKeyQuota, limitWasReached, lostAttempt } from './payment-refusals.js';
 import type { Captured, RequestCapture, RequestHold, UnheldCapture } from './request-hold.js';
 import { ABANDONED_HOLDS, CHARGE_UNHELD, FUNDS, HOLD_REQUESTS, SETTLE_REQUESTS } from './request-statements.js';
 import { LOST_REQUEST, type RequestUsage, toEndingRow } from './request-usage.js';
@@ -26,6 +27,8 @@ const HOLD_EXPIRES_SECONDS = 3_600;
 /** How often a living process puts its holds off, in milliseconds. */
 const HOLD_RENEWAL_MS = 600_000;
 const SWEEP_BATCH = 200;
+/** How long a hold waits at most for what its account has just used to be settled, before it is refused; in milliseconds. */
+const SETTLING_MS = 1_000;
 
 /** The result of an order to hold, and the amount held now. */
 interface HoldOutcome {
@@ -65,6 +68,7 @@ export class RequestLedger implements OnModuleDestroy {
   private readonly open: OpenHolds;
   private readonly limits: SpendLimits;
   private readonly paused: PausedWork;
+  private readonly underSettlement = new Map<string, Set<Promise<unknown>>>();
 
   constructor(
     private readonly database: Database,
@@ -90,20 +94,42 @@ export class RequestLedger implements OnModuleDestroy {
   /**
    * Puts money aside and answers how much. A second hold of the same request changes nothing.
    *
+   * @param giveBack gives back what else could be done without, where the money does not suffice.
    * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `spend_limit_reached`, `overloaded`, `idempotency_in_flight` (another
    * attempt has taken over): nothing was held.
    */
-  async hold(hold: RequestHold): Promise<Micros> {
+  async hold(hold: RequestHold, giveBack?: () => Promise<void>): Promise<Micros> {
     assertAmount(hold.amountMicros);
     let held = resultOf(await this.holds.add(hold));
     // Money that came back since may pay what is owed: checked only here, so that other requests do not pay for the query.
     if (held.outcome === 'debt' && (await collectDebts(this.database, hold.accountId)) === 0n)
       held = resultOf(await this.holds.add(hold));
+    if (held.outcome === 'balance' || held.outcome === 'quota') {
+      await Promise.all([this.settled(hold.accountId), giveBack?.()]);
+      held = resultOf(await this.holds.add(hold));
+    }
     if (held.outcome === 'lost') throw lostAttempt();
     if (held.outcome === 'debt') throw inDebt(hold.accountId);
     if (held.outcome !== 'held') throw await this.refusalOf(held.outcome, hold);
     this.open.add(hold.requestId);
     return held.heldMicros;
+  }
+
+  /** What the account used is being written to the books: until then its other holds are not refused. */
+  settling(accountId: string, settlement: Promise<unknown>): void {
+    const running = this.underSettlement.get(accountId) ?? new Set();
+    this.underSettlement.set(accountId, running.add(settlement));
+    const over = (): void => {
+      running.delete(settlement);
+      if (running.size === 0 && this.underSettlement.get(accountId) === running) this.underSettlement.delete(accountId);
+    };
+    settlement.then(over, over);
+  }
+
+  /** Resolves when what the account has used by now is settled, or seems not to be soon. */
+  private async settled(accountId: string): Promise<void> {
+    const running = this.underSettlement.get(accountId);
+    if (running) await Promise.race([Promise.allSettled(running), sleep(SETTLING_MS, undefined, { ref: false })]);
   }
 
   /**
@@ -113,14 +139,18 @@ export class RequestLedger implements OnModuleDestroy {
    */
   async expectFunds(payer: Pick<RequestHold, 'accountId' | 'apiKeyId' | 'amountMicros'>): Promise<void> {
     const { accountId, apiKeyId, amountMicros } = payer;
-    const { rows } = await this.database.query<FundsRow>({
-      name: 'read_funds',
-      text: FUNDS,
-      values: [accountId, apiKeyId],
-    });
-    const { spare, key_spare: keySpare, in_debt: isInDebt } = rows[0] ?? NOTHING_LEFT;
-    if (isInDebt && (await collectDebts(this.database, accountId)) !== 0n) throw inDebt(accountId);
+    const read = async (): Promise<FundsRow> => {
+      const statement = { name: 'read_funds', text: FUNDS, values: [accountId, apiKeyId] };
+      return (await this.database.query<FundsRow>(statement)).rows[0] ?? NOTHING_LEFT;
+    };
     const lacks = (most: Micros | null): boolean => most !== null && most < amountMicros;
+    let funds = await read();
+    if (this.underSettlement.has(accountId) && (lacks(funds.key_spare) || lacks(funds.spare))) {
+      await this.settled(accountId);
+      funds = await read();
+    }
+    const { spare, key_spare: keySpare, in_debt: isInDebt } = funds;
+    if (isInDebt && (await collectDebts(this.database, accountId)) !== 0n) throw inDebt(accountId);
     if (lacks(keySpare)) throw await this.refusalOf('quota', payer);
     if (lacks(spare)) throw await this.refusalOf('balance', payer);
   }
@@ -186,11 +216,17 @@ export class RequestLedger implements OnModuleDestroy {
     return released;
   }
 
-  /** What does not cover the hold: a limit that begins again some day, the quota of the key, or the balance. */
+  /**
+   * What does not cover the hold: a limit that begins again some day, the quota of the key, or the balance. A key without a
+   * quota was at a limit that has room again by now.
+   */
   private async refusalOf(outcome: 'quota' | 'balance', hold: Omit<RequestHold, 'requestId'>): Promise<Error> {
     const { accountId, apiKeyId, amountMicros, leastMicros = amountMicros } = hold;
     const reached = await this.limits.refusal(accountId, apiKeyId, leastMicros);
-    return reached ?? (outcome === 'quota' ? insufficientKeyQuota() : insufficientBalance(accountId, amountMicros));
+    if (reached || outcome === 'balance') return reached ?? insufficientBalance(accountId, amountMicros);
+    const text = 'select 1 from api_key where id = $1 and quota_micros is null';
+    const { rows } = await this.database.query({ text, values: [apiKeyId] });
+    return rows.length === 0 ? insufficientKeyQuota() : limitWasReached();
   }
 
   /**

@@ -133,6 +133,13 @@ export class Reservations {
     this.putBack(reserved, reserved.amountMicros);
   }
 
+  /** Gives back at once what a key keeps for its next requests. */
+  async giveBackOf(apiKeyId: string): Promise<void> {
+    const { current } = this.keys.get(apiKeyId) ?? {};
+    if (current) this.retire(current);
+    await this.giveBack([...this.retired].filter(({ requests }) => requests === 0));
+  }
+
   /** Gives everything back. Requests that are not settled by then are free. */
   async close(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
