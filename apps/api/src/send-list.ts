@@ -54,6 +54,7 @@ async function sendCsv<Row extends object>(
     const text = await inTurns(page.items, isFirst);
     if (!response.write(text) && !response.destroyed) await drained(response, stallMs);
     if (page.nextCursor === null || response.destroyed) break;
+    await response.req.expectStillAllowed?.();
     page = await read({ limit: EXPORT_PAGE, cursor: page.nextCursor });
   }
   return undefined;

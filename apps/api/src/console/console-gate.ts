@@ -51,6 +51,7 @@ export function consoleGate({ sessions, operators, platform }: GateParts): Reque
       if (session.caller) request.caller = session.caller;
     }
     expectAccess(access, session);
+    request.expectStillAllowed = async () => expectAccess(access, await sessionOf(request, sessions, operators));
     next();
   };
 }

@@ -81,9 +81,15 @@ export class SignInController {
     @Res({ passthrough: true }) response: Response,
   ): Answer<'POST /sign-in/key'> {
     const { key } = checked(KeySignInBody, body);
-    const { apiKeyId, accountId, allowedAddresses } = await this.callerOf(key.trim(), request);
+    const secret = key.trim();
+    const { apiKeyId, accountId, allowedAddresses } = await this.callerOf(secret, request);
     if (allowedAddresses.length > 0) expectAllowedAddress(allowedAddresses, request.ip);
-    return this.newSessions.open('api_key', { apiKeyId, accountId }, request, response);
+    return this.newSessions.open(
+      'api_key',
+      { apiKeyId, accountId, keyHash: this.access.hashOf(secret) },
+      request,
+      response,
+    );
   }
 
   @Writes('sign-in/operator')

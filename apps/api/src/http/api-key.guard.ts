@@ -1,5 +1,5 @@
 import { GatewayError } from '#contracts';
-import { AccessService, type Caller, expectScope } from '#features';
+import { AccessService, type Caller, expectScope, onlyOwnKey } from '#features';
 import { createParamDecorator, type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { authenticate } from './authenticate.js';
@@ -9,6 +9,12 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** The authenticated caller; set before its body is read, or by the guard when it has none. */
     caller?: Caller;
+    /**
+     * For an answer that takes long: its key or session may have ended since it began, or may do less.
+     *
+     * @throws GatewayError as for a request that comes now.
+     */
+    expectStillAllowed?: () => Promise<void>;
   }
 }
 
@@ -20,12 +26,20 @@ export class ApiKeyGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     request.caller ??= await authenticate(request, this.access);
+    request.expectStillAllowed ??= async () => {
+      const now = await authenticate(request, this.access);
+      expectScope(now, now.scopes.length > 0 ? routeFacts(context.getClass(), context.getHandler()).scope : undefined);
+      if (onlyOwnKey(now) !== null && onlyOwnKey(request.caller ?? now) === null) throw narrowed();
+    };
     if (request.caller.scopes.length > 0) {
       expectScope(request.caller, routeFacts(context.getClass(), context.getHandler()).scope);
     }
     return true;
   }
 }
+
+const narrowed = (): GatewayError =>
+  new GatewayError('permission_denied', 'This API key was limited to what is its own; ask again.');
 
 /**
  * The caller that `ApiKeyGuard` let in, or the account of a session of the console.

@@ -14,7 +14,8 @@ const AGENT_CHARACTERS_MAX = 300;
 /** The owner of a session. */
 export type SessionOwner =
   | { readonly userId: string; readonly accountId?: string | undefined }
-  | { readonly apiKeyId: string; readonly accountId: string }
+  /** The hash is that of the secret that was shown, which may be the one before a rotation. */
+  | { readonly apiKeyId: string; readonly accountId: string; readonly keyHash: Buffer }
   | { readonly operatorRole: OperatorConsoleRole; readonly operatorCheck: Buffer };
 
 /** From where. */
@@ -37,16 +38,19 @@ export interface ListedSession {
 const ADD = `
 with seen as (update console_user set seen_at = now() where id = $4)
 insert into console_session (id, token_hash, method, user_id, account_id, api_key_id, operator_role, operator_check, address,
-  agent, proved_at, expires_at)
+  agent, proved_at, expires_at, key_hash)
 values ($1, $2, $3, $4,
   coalesce($5, (select m.account_id from membership m join account a on a.id = m.account_id and a.disabled_at is null
     where m.user_id = $4 order by m.created_at, m.account_id limit 1)),
-  $6, $7, $8, $9, $10, case when $11 then now() end, now() + interval '${SESSION_DAYS} days')
+  $6, $7, $8, $9, $10, case when $11 then now() end, now() + interval '${SESSION_DAYS} days', $12)
 returning account_id`;
 
 const IS_OPEN = `s.expires_at > now() and s.seen_at > now() - interval '${SESSION_IDLE_HOURS} hours'`;
 
-/** The key is that of the session, or the one that runs of the console are charged to. */
+/**
+ * The key is that of the session, or the one that runs of the console are charged to. A session ends with the secret that
+ * opened it.
+ */
 const READ_SESSION = `
 select s.id, s.method, s.user_id, s.api_key_id as session_key_id, s.operator_role, s.operator_check, s.created_at, s.seen_at,
   s.proved_at, s.expires_at, u.name as user_name, u.email, u.password_hash is not null as has_password,
@@ -60,7 +64,8 @@ left join console_user u on u.id = s.user_id
 left join membership m on m.user_id = s.user_id and m.account_id = s.account_id
 left join account a on a.id = s.account_id and a.disabled_at is null and (s.api_key_id is not null or m.role is not null)
 left join api_key k on k.account_id = a.id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
-  and case when s.api_key_id is null then k.kind = 'console' else k.id = s.api_key_id end
+  and case when s.api_key_id is null then k.kind = 'console' else k.id = s.api_key_id and (k.key_hash = s.key_hash
+    or k.previous_key_hash = s.key_hash and k.previous_valid_until > now()) end
 where s.token_hash = $1 and ${IS_OPEN} and (s.user_id is null or u.disabled_at is null)
   and (s.api_key_id is null or k.id is not null)`;
 
@@ -89,10 +94,11 @@ export class SessionsService {
   /** Opens a session and answers the secret of its cookie. `isProof`: whether the sign-in proved the user's identity. */
   async open(method: SignInMethod, owner: SessionOwner, place: SessionPlace, isProof: boolean): Promise<string> {
     const token = newSecretCode();
-    const { userId, accountId, apiKeyId, operatorRole, operatorCheck } = {
+    const { userId, accountId, apiKeyId, keyHash, operatorRole, operatorCheck } = {
       userId: null,
       accountId: null,
       apiKeyId: null,
+      keyHash: null,
       operatorRole: null,
       operatorCheck: null,
       ...owner,
@@ -111,6 +117,7 @@ export class SessionsService {
         place.address ?? null,
         place.agent?.slice(0, AGENT_CHARACTERS_MAX) ?? null,
         isProof,
+        keyHash,
       ],
     });
     const shown = rows[0]?.account_id;

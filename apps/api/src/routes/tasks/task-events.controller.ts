@@ -1,18 +1,9 @@
 import { Controller, Get, Param, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { GatewayError } from '#contracts';
-import {
-  AccessService,
-  type Caller,
-  FollowTaskService,
-  onlyOwnKey,
-  OpenWaits,
-  ReadTaskService,
-  type VersionedTask,
-} from '#features';
+import { type Caller, FollowTaskService, onlyOwnKey, OpenWaits, ReadTaskService, type VersionedTask } from '#features';
 import { logger } from '#platform';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
-import { authenticate } from '../../http/authenticate.js';
 import { toErrorBody } from '../../http/error-body.js';
 import { EventStream } from '../../http/event-stream.js';
 import { Route, Routes } from '../../http/route.js';
@@ -31,7 +22,6 @@ export class TaskEventsController {
     private readonly tasks: ReadTaskService,
     private readonly follow: FollowTaskService,
     private readonly waits: OpenWaits,
-    private readonly access: AccessService,
   ) {}
 
   /**
@@ -58,7 +48,8 @@ export class TaskEventsController {
     const gone = clientGone(response);
     try {
       const tasks = this.follow.follow(caller.accountId, taskId, knownVersion, gone);
-      await stream(tasks, response, { gone, expectAllowed: () => authenticate(request, this.access) });
+      const expectAllowed = async (): Promise<void> => request.expectStillAllowed?.();
+      await stream(tasks, response, { gone, expectAllowed });
     } finally {
       leave();
     }
@@ -68,7 +59,7 @@ export class TaskEventsController {
 async function stream(
   tasks: AsyncGenerator<VersionedTask, void, undefined>,
   response: Response,
-  { gone, expectAllowed }: { readonly gone: AbortSignal; readonly expectAllowed: () => Promise<unknown> },
+  { gone, expectAllowed }: { readonly gone: AbortSignal; readonly expectAllowed: () => Promise<void> },
 ): Promise<void> {
   const events = new EventStream(response);
   try {

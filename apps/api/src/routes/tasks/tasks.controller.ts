@@ -77,16 +77,19 @@ export class TasksController {
     const task =
       seconds === 0
         ? await this.tasks.read(caller.accountId, taskId)
-        : await this.waitFor(caller.accountId, taskId, seconds * 1000, response);
+        : await this.waitFor(caller.accountId, taskId, seconds * 1000, request);
     if (preferenceApplied !== null) response.setHeader('preference-applied', preferenceApplied);
     setPollingHeaders(task, response);
     return SerializedBody.json(envelope(task));
   }
 
-  private async waitFor(accountId: string, taskId: string, waitMs: number, response: Response): Promise<TaskView> {
+  private async waitFor(accountId: string, taskId: string, waitMs: number, request: Request): Promise<TaskView> {
     const leave = this.waits.enter(accountId);
     try {
-      return await this.follow.waitUntil(accountId, taskId, statusChanged, { waitMs, signal: clientGone(response) });
+      const signal = clientGone(request.res as Response);
+      const task = await this.follow.waitUntil(accountId, taskId, statusChanged, { waitMs, signal });
+      await request.expectStillAllowed?.();
+      return task;
     } finally {
       leave();
     }
