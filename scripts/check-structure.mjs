@@ -12,6 +12,7 @@ import {
   variableFiles,
   vendorFiles,
 } from './structure/files-to-touch.mjs';
+import { folderPairs, linesOfFiles, lonely, namesExportedTwice, tiny } from './structure/house.mjs';
 import { cycles, forbiddenImports } from './structure/imports.mjs';
 import { missingTests } from './structure/named-tests.mjs';
 import { parseSources } from './structure/sources.mjs';
@@ -32,6 +33,28 @@ const linesOf = (file) =>
 const ROWS = [
   { name: 'cycles', was: 0, most: 0, counts: 'cycles of imports', find: cycles },
   { name: 'imports', was: 0, most: 0, counts: 'imports that the layers forbid', find: forbiddenImports },
+  {
+    name: 'folders',
+    was: 20,
+    most: 0,
+    counts: 'pairs of folders that import each other',
+    find: () => folderPairs(sources()),
+  },
+  {
+    name: 'lonely',
+    was: 137,
+    most: 20,
+    counts: 'short files that one neighbour imports',
+    find: () => lonely(sources()),
+  },
+  { name: 'tiny', was: 260, most: 215, counts: 'files under 30 lines', find: () => tiny(sources()) },
+  {
+    name: 'twice',
+    was: 52,
+    most: 40,
+    counts: 'names that two files export',
+    find: () => namesExportedTwice(sources()),
+  },
   { name: 'any', was: 0, most: 0, counts: 'uses of any', find: () => anyTypes(sources()) },
   {
     name: 'exports',
@@ -95,6 +118,15 @@ for (const { places, was, most, counts } of rows)
   console.log(
     `${String(was).padStart(5)}  ${String(most).padStart(7)}  ${String(places.length).padStart(3)}  ${counts}`,
   );
+if (asked.length === 0) {
+  const lines = linesOfFiles(sources())
+    .map((file) => file.lines)
+    .sort((one, other) => one - other);
+  const sum = lines.reduce((all, one) => all + one, 0);
+  console.log(
+    `${lines.length} production files, ${sum} lines, median ${lines[lines.length >> 1]}, largest ${lines.at(-1)}`,
+  );
+}
 for (const { places, most, counts } of rows.filter((row) => row.places.length > row.most)) {
   console.error(`\nToo many ${counts}:`);
   for (const place of places.slice(most)) console.error(`  ${place}`);

@@ -12,31 +12,23 @@ const production = (sources) => [...sources].filter(([file]) => PRODUCTION.test(
 
 const linesOf = (source) => source.text.trimEnd().split('\n').length;
 
-/** Files that are read by nobody outside their folder but one. */
 const SMALL_LINES = 60;
 const TINY_LINES = 30;
 
-/** @returns what the table of the house says: lines, files, median, p90, largest, tiny and lonely files. */
-export function sizes(sources) {
-  const files = production(sources).map(([file, source]) => ({ file, lines: linesOf(source) }));
-  const sorted = files.map(({ lines }) => lines).sort((one, other) => one - other);
-  const at = (share) => sorted[Math.floor(sorted.length * share)];
-  return {
-    lines: sorted.reduce((sum, lines) => sum + lines, 0),
-    files: sorted.length,
-    median: at(0.5),
-    p90: at(0.9),
-    largest: sorted.at(-1),
-    tiny: files.filter(({ file, lines }) => lines < TINY_LINES && !FRAME.test(file)).map(({ file }) => file),
-    lonely: lonely(sources),
-  };
-}
+/** @returns the production files, each with its lines. */
+export const linesOfFiles = (sources) =>
+  production(sources).map(([file, source]) => ({ file, lines: linesOf(source) }));
+
+/** @returns files so short that a reader opens them for a line or two; those that only name others are none. */
+export const tiny = (sources) =>
+  linesOfFiles(sources)
+    .filter(({ file, lines }) => lines < TINY_LINES && !FRAME.test(file))
+    .map(({ file }) => file);
 
 /** @returns small files that one file of the same folder alone imports: they are mostly a part of it. */
 export function lonely(sources) {
   const importers = new Map();
-  for (const [file, target] of edges(sources))
-    importers.set(target, (importers.get(target) ?? new Set()).add(file));
+  for (const [file, target] of edges(sources)) importers.set(target, (importers.get(target) ?? new Set()).add(file));
   return production(sources)
     .filter(([file, source]) => {
       const readers = [...(importers.get(file) ?? [])];

@@ -1,13 +1,13 @@
 import { Canvas } from './canvas.js';
-import { drawLastFrame } from './video.js';
-import { YuvFrame } from './h264/yuv-frame.js';
-import { LosslessDecoder, type DecodedFrame } from './decoders/lossless-decoder.js';
-import { boxAt, type Mp4Track, readBoxes, readTracks } from './decoders/read-mp4.js';
-import { readLabel } from './decoders/read-label.js';
-import { readPng } from './decoders/read-png.js';
 import { YELLOW } from './colours.js';
+import { type DecodedFrame, LosslessDecoder } from './decoders/lossless-decoder.js';
+import { readLabel } from './decoders/read-label.js';
+import { boxAt, type Mp4Track, readBoxes, readTracks } from './decoders/read-mp4.js';
+import { readPng } from './decoders/read-png.js';
+import { YuvFrame } from './h264/yuv-frame.js';
+import { type RenderRequest, SANDBOX_LABEL, type SceneDescription, type VideoDescription } from './render-request.js';
+import { drawLastFrame } from './render.js';
 import render from './render.js';
-import { type VideoDescription, type RenderRequest, SANDBOX_LABEL, type SceneDescription } from './render-request.js';
 
 const SCENE: SceneDescription = {
   model: 'beta-2.5-preview',

@@ -1,9 +1,10 @@
 import { Body, Controller, Param, Query, Req, Res } from '@nestjs/common';
 import { IsOptional, IsString, MaxLength, ValidateIf } from 'class-validator';
 import type { Request, Response } from 'express';
-import { type ConsoleUsage, formatMicros, GatewayError } from '#contracts';
+import { type ConsoleEntryExplained, type ConsoleUsage, formatMicros, GatewayError } from '#contracts';
 import {
   AccountEntriesService,
+  type AccountEntryRow,
   AccountsService,
   BalanceService,
   KeysService,
@@ -12,18 +13,47 @@ import {
   type UsageSum,
 } from '#features';
 import { checked } from '../checked-input.js';
-import { daysOf, groupsOf, ListQuery, UsageListQuery, UsageSumsQuery } from '../list-query.js';
-import { csvOf, sendList } from '../send-list.js';
+import { callerOf } from '../http/api-key.guard.js';
 import type { SerializedBody } from '../http/serialized-body.js';
+import { daysOf, groupsOf, ListQuery, UsageListQuery, UsageSumsQuery } from '../list-query.js';
 import { toAccountSettings } from '../routes/admin/account.dto.js';
 import { isLimit } from '../routes/admin/request-limits.dto.js';
-import { callerOf } from '../http/api-key.guard.js';
+import { csvOf, sendList } from '../send-list.js';
 import { actorOf } from './acting.js';
 import { BalanceView } from './balance-view.js';
 import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
-import { explained } from './explained-entry.js';
 import { type AnswerOf, entryOf, rowOf, usageRecordOf } from './views.js';
+
+const RELATED_SHOWN = 100;
+
+/** Where an explanation comes from. */
+interface Sources {
+  readonly entries: AccountEntriesService;
+  readonly keys: KeysService;
+  readonly prices: PricesService;
+  readonly accountId: string;
+}
+
+/** An entry with all that belongs to the same work: hold, capture and release stand beside each other. */
+async function explained(
+  row: AccountEntryRow,
+  { entries, keys, prices, accountId }: Sources,
+): Promise<ConsoleEntryExplained> {
+  const { task_id: taskId, request_id: requestId, api_key_id: keyId } = row;
+  const isWork = taskId !== null || requestId !== null;
+  const query = { accountId, taskId, requestId: taskId === null ? requestId : null };
+  const page = isWork ? await entries.list(query, { limit: RELATED_SHOWN, cursor: null }) : { items: [row] };
+  const related = page.items.some(({ id }) => id === row.id) ? page.items : [...page.items, row];
+  const shown = related.map(entryOf).toSorted((one, other) => Number(BigInt(one.id) - BigInt(other.id)));
+  const priceIds = shown.flatMap(({ usage }) => usage?.lines.flatMap(({ price_id }) => price_id ?? []) ?? []);
+  return {
+    entry: entryOf(row),
+    related: shown,
+    key_name: keyId === null ? null : (await keys.read(keyId)).name,
+    prices: (await prices.named([...new Set(priceIds)])).map(rowOf<ConsoleEntryExplained['prices'][number]>),
+  };
+}
 
 class EntriesQuery extends ListQuery {
   @IsOptional() @IsString() @MaxLength(80) task_id?: string;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type JsonBounds, JsonScan } from '#platform';
-import { readJson } from './read-json.js';
+import { readJson } from './json-body.middleware.js';
 
 const WIDE: JsonBounds = { maxValues: 100_000, maxKeys: 30_000 };
 

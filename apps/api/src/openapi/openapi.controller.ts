@@ -1,14 +1,41 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { JsonObject } from '#contracts';
 import { Controller, Get, Header, Inject, NotFoundException, Param, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { allowOwnPage } from '../http/security-headers.middleware.js';
-import { Route, Routes } from '../http/route.js';
-import { DOCS_PAGE, DOCS_SCRIPT } from './docs-page.js';
+import type { JsonObject } from '#contracts';
 import { DECLARED_ROUTES, type DeclaredRoute } from '../http/declared-routes.js';
+import { Route, Routes } from '../http/route.js';
+import { allowOwnPage } from '../http/security-headers.middleware.js';
 import { describeApi } from './describe-api.js';
+
+/** The page that renders `/openapi.json`. Everything it loads comes from this gateway. */
+const DOCS_PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Generation gateway API</title>
+    <link rel="stylesheet" href="/docs/swagger-ui.css" />
+  </head>
+  <body>
+    <div id="api"></div>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="/docs/docs.js"></script>
+  </body>
+</html>
+`;
+
+/** Starts the page; a file of its own, because no page of ours may run scripts from within. */
+const DOCS_SCRIPT = `SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#api',
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  persistAuthorization: false,
+});
+`;
 
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 

@@ -1,12 +1,23 @@
-import { GatewayError } from '../errors.js';
 import { MAX_URL_LENGTH } from '../catalog/file-source.js';
+import { GatewayError } from '../errors.js';
 import { isJsonObject } from '../json.js';
-import { formatsOtherMedia, namesOtherMedia } from './asked-media.js';
 import { isAddress, mayBeFetched } from './file-carriers.js';
 import { namesOutput, PRICED, PRICED_CONFIG, type PricedFields } from './priced-fields.js';
 import type { TextStyle } from './text-style.js';
 import { isOptionalTool, toolName, type UnpricedUse } from './upstream-policy.js';
 import { ACCOUNT_IDS, CALLERS_DATA, FETCHED, INSPECTED, PLAIN } from './use-names.js';
+
+const listed = (sent: unknown): readonly unknown[] => (Array.isArray(sent) ? sent : []);
+
+/** Whether a list of modalities names more than text, in capitals or not: images and speech have prices of their own. */
+const namesOtherMedia = (modalities: unknown): boolean =>
+  listed(modalities).some((modality) => String(modality).toUpperCase() !== 'TEXT');
+
+/** Whether a list of forms of the answer has one of an image, of speech or of a video. */
+const formatsOtherMedia = (formats: unknown): boolean =>
+  listed(formats).some(
+    (format) => isJsonObject(format) && Object.keys(format).some((name) => name !== 'text' && format[name] != null),
+  );
 
 /** A URL in a request that an upstream may fetch. */
 export interface NamedUrl {

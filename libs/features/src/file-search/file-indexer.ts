@@ -3,11 +3,50 @@ import { type MediaStore, MediaStoreError } from '#media';
 import { type Database, logger, type StatementRunner } from '#platform';
 import type { Failpoints } from '#runtime';
 import { accountsInTurn } from './account-turns.js';
+import type { WordCounts } from './extract/count-words.js';
 import type { Prepared, PreparedPassage } from './extract/prepare-file.js';
 import { FilePreparer, FULL_BOUNDS, QUICK_BOUNDS } from './file-preparer.js';
-import { mergeTerms, type TermPostings } from './merge-terms.js';
 import { packLengths } from './postings.js';
 import { type Language, Stemmer } from './stemmer.js';
+
+/** A term and where it stands, packed as `file_term.postings` has it. */
+interface TermPostings {
+  readonly term: string;
+  readonly postings: Buffer;
+}
+
+const TIMES_MAX = 255;
+
+/**
+ * Joins the words that stand for one term.
+ *
+ * @param terms of the words with spaces; null: a stop word.
+ */
+function mergeTerms(words: WordCounts, terms: ReadonlyMap<string, string | null>): TermPostings[] {
+  const merged = new Map<string, readonly number[]>(words.unspaced);
+  for (const [word, postings] of words.spaced) {
+    const term = terms.get(word);
+    if (!term) continue;
+    const known = merged.get(term);
+    merged.set(term, known ? joined(known, postings) : postings);
+  }
+  return [...merged].map(([term, postings]) => ({ term, postings: packed(postings) }));
+}
+
+function joined(left: readonly number[], right: readonly number[]): number[] {
+  const times = new Map<number, number>();
+  for (const posting of [...left, ...right]) {
+    const nth = posting >>> 8;
+    times.set(nth, Math.min(TIMES_MAX, (times.get(nth) ?? 0) + (posting & TIMES_MAX)));
+  }
+  return [...times].sort(([a], [b]) => a - b).map(([nth, count]) => nth * 256 + count);
+}
+
+function packed(postings: readonly number[]): Buffer {
+  const bytes = Buffer.allocUnsafe(postings.length * 4);
+  for (const [index, posting] of postings.entries()) bytes.writeUInt32LE(posting, index * 4);
+  return bytes;
+}
 
 const log = logger('file-indexer');
 

@@ -1,5 +1,5 @@
 import { JsonTexts } from '#platform';
-import { CallArguments } from './call-arguments.js';
+import { CallArguments } from './turn-list.js';
 
 const MILLION = 'word '.repeat(200_000);
 const TOO_LONG = 'messages: The arguments of all calls in it together may have at most 8388608 characters.';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, isIdentifier, isJsonObject, type JsonObject, type JsonValue } from '#contracts';
-import { CONVERSATION_JSON, Database, type JsonBounds, LongText } from '#platform';
+import { CONVERSATION_JSON, Database, type JsonBounds, jsonBytes, LongText, wellFormedJson } from '#platform';
 import type { ReserveMemory } from '../limits/reserve-memory.js';
 import { findInputItems, type InputItemPage, type InputItemQuery } from './input-item-page.js';
 import {
@@ -14,7 +14,15 @@ import {
   SAVE,
 } from './item-store-statements.js';
 import { readLongJson, SHORT_JSON_BYTES } from './stored-json.js';
-import { storableJson } from './storable-json.js';
+
+/**
+ * A value as JSON that a database can hold: NUL and halves of surrogate pairs, which a model may write and no database
+ * takes, become U+FFFD. As bytes, which the database client passes on as they are; a long one in pieces.
+ */
+export async function storableJson(value: unknown): Promise<Buffer | LongText> {
+  const pieces = await jsonBytes(value, wellFormedJson);
+  return pieces.length === 1 && pieces[0] ? pieces[0] : new LongText(pieces);
+}
 
 /** How long responses can be referred to. */
 const KEPT_DAYS = 30;

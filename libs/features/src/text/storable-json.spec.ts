@@ -1,4 +1,4 @@
-import { storableJson } from './storable-json.js';
+import { storableJson } from './item-store.js';
 
 async function storedForm(value: unknown): Promise<unknown> {
   const stored = await storableJson(value);

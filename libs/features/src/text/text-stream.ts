@@ -8,12 +8,20 @@ import {
   type TextEvent,
 } from '#contracts';
 import { logger } from '#platform';
-import type { Remembered } from './remembered.js';
-import { toStreamFailure } from './stream-failure.js';
 import type { CallerPresence } from './caller-presence.js';
+import type { Remembered } from './remembered.js';
 import type { Exchange, ExchangeEnd } from './text-exchange.js';
 import type { RoutedReply } from './text-router.js';
 import type { TextStreamEncoder } from './text-style-codec.js';
+
+/** Turns the cause of a broken stream into a GatewayError; an unexpected one reveals no details. */
+function toStreamFailure(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  return new GatewayError('internal_error', 'Something went wrong on our side. The request id helps us to find it.', {
+    cause: error,
+    log: error instanceof Error ? error.message : 'unknown failure',
+  });
+}
 
 const log = logger('text');
 

@@ -1,23 +1,35 @@
-import { GatewayError, type CollectedReply, requestUses, type StopSignal, type TextReply } from '#contracts';
-import { type ForwardedUrls, nextTurn } from '#platform';
-import { countableText, type TokenCounter } from '#providers';
+import {
+  type CollectedReply,
+  GatewayError,
+  isJsonObject,
+  MAX_URL_LENGTH,
+  type NamedUrl,
+  requestUses,
+  type StopSignal,
+  type TextPart,
+  type TextReply,
+  type TextRequest,
+  type UserPart,
+} from '#contracts';
+import { type Clock, FetchRefused, type ForwardedUrls, nextTurn } from '#platform';
+import { countableText, type LeavingLimits, type TokenCounter } from '#providers';
 import { expectScope } from '../accounts/key-scopes.js';
-import { ReplyCollector, producedText } from './collect-reply.js';
-import { countableRequest } from './countable-request.js';
+import type { CallerPresence } from './caller-presence.js';
+import { producedText, ReplyCollector } from './collect-reply.js';
 import { estimateInput } from './estimate-tokens.js';
 import { withoutForeignReasoning } from './gateway-signatures.js';
-import { asJson } from './json-object.js';
-import { rememberWith } from './remembered.js';
-import { checkRequestUrls } from './request-urls.js';
-import type { CallerPresence } from './caller-presence.js';
-import { ReadingOn } from './reading-on.js';
-import { Settlements } from './settlements.js';
 import type { HostedTools, PlannedOrder } from './hosted-tools/hosted-tools.js';
+import { asJson } from './json-object.js';
+import { ReadingOn } from './reading-on.js';
+import { rememberWith } from './remembered.js';
+import { Settlements } from './settlements.js';
 import type { TextBilling, TextHoldOrder } from './text-billing.js';
 import { type Exchange, TextExchange } from './text-exchange.js';
 import type { TextOrder } from './text-order.js';
-import type { TextParts } from './text-parts.js';
 import type { RoutableCall, RoutedReply, TextRouter } from './text-router.js';
+import { endWithoutReply, TextStream } from './text-stream.js';
+import type { TextStyleCodec } from './text-style-codec.js';
+import type { TextUpstreams } from './text-upstreams.js';
 import {
   type AllowedUses,
   contextOf,
@@ -25,8 +37,8 @@ import {
   heldBy,
   holdOrderOf,
   isLarge,
-  limited,
   latest,
+  limited,
   once,
   outputOf,
   reportToolsLeftOut,
@@ -34,9 +46,115 @@ import {
   tryToWrap,
   unlessLeft,
 } from './text-work.js';
-import { endWithoutReply, TextStream } from './text-stream.js';
-import type { TextUpstreams } from './text-upstreams.js';
-import type { TextStyleCodec } from './text-style-codec.js';
+
+/** What text is answered with. */
+interface TextParts {
+  readonly router: TextRouter;
+  readonly billing: TextBilling;
+  readonly upstreams: TextUpstreams;
+  readonly leaving: LeavingLimits;
+  readonly counter: () => Promise<TokenCounter>;
+  readonly clock: Clock;
+  readonly urls: ForwardedUrls;
+  readonly hosted: HostedTools;
+}
+
+/**
+ * Checks the URLs of a request before any part of it is sent.
+ *
+ * @param resolvesNames true when an upstream fetches them from the operator's own network.
+ * @throws GatewayError `invalid_parameter` naming the field.
+ */
+async function checkRequestUrls(
+  rules: ForwardedUrls,
+  named: readonly NamedUrl[],
+  resolvesNames: boolean,
+): Promise<void> {
+  const urls = named.map(({ param, url }) => {
+    if (url.length > MAX_URL_LENGTH) throw tooLong(param);
+    return refusing(param, () => rules.check(url));
+  });
+  if (!resolvesNames) return;
+  try {
+    await rules.checkNames(urls);
+  } catch (error) {
+    throw refusalOf(error, named[0]?.param ?? 'url');
+  }
+}
+
+const tooLong = (param: string): GatewayError =>
+  new GatewayError('invalid_parameter', `${param} must be a URL of at most ${MAX_URL_LENGTH} characters.`, { param });
+
+function refusing<T>(param: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw refusalOf(error, param);
+  }
+}
+
+function refusalOf(error: unknown, param: string): unknown {
+  if (!(error instanceof FetchRefused)) return error;
+  return new GatewayError('invalid_parameter', `${param} must be a public http or https URL: ${error.message}.`, {
+    param,
+  });
+}
+
+/** Fields whose values are no words: files, addresses, and what a vendor sealed. */
+const UNREAD = new Set([
+  'data',
+  'encrypted_content',
+  'encrypted_index',
+  'file_data',
+  'fileData',
+  'image_url',
+  'inlineData',
+  'signature',
+  'source',
+  'thoughtSignature',
+]);
+
+const IMAGES = new Set(['image', 'image_url', 'input_image']);
+const IMAGE: UserPart = { type: 'image', source: { kind: 'url', url: '' } };
+
+/**
+ * The request to count the tokens of: as it would be written for an upstream of another interface, and where that has no
+ * words for it, the words that stand in it. Its own vendor may well answer it.
+ *
+ * @throws GatewayError whatever `read` throws, `unsupported_parameter` apart.
+ */
+function countableRequest(body: object, read: () => TextRequest): TextRequest {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== 'unsupported_parameter') throw error;
+    return { ...NOTHING, turns: [{ role: 'user', parts: [...partsIn(body)] }] };
+  }
+}
+
+const NOTHING: TextRequest = {
+  model: '',
+  stream: false,
+  system: [],
+  turns: [],
+  tools: [],
+  hostedTools: [],
+  toolChoice: { mode: 'auto' },
+  parallelToolCalls: true,
+  format: { type: 'text' },
+  stopSequences: [],
+};
+
+function* partsIn(value: unknown): Generator<UserPart> {
+  if (typeof value === 'string') yield asText(value);
+  else if (Array.isArray(value)) for (const entry of value) yield* partsIn(entry);
+  else if (isJsonObject(value)) {
+    if (typeof value['type'] === 'string' && IMAGES.has(value['type'])) yield IMAGE;
+    for (const [name, entry] of Object.entries(value)) if (!UNREAD.has(name)) yield* partsIn(entry);
+  }
+}
+
+const asText = (text: string): TextPart => ({ type: 'text', text });
 
 /** Counting is free, so that it must not be much work: far beyond what any model reads. */
 const MAX_COUNTED_CHARACTERS = 2_000_000;

@@ -1,4 +1,4 @@
-import { retryDelayMs } from './retry-schedule.js';
+import { retryDelayMs } from './webhook-sender.js';
 
 describe('retryDelayMs', () => {
   it('retries ten times over at least 24 hours with growing delays, and then gives up', () => {

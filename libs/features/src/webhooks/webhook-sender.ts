@@ -9,11 +9,11 @@ import {
   retryOnConnectionError,
   type SafeFetcher,
 } from '#platform';
-import { type Failpoints } from '#runtime';
+import type { Failpoints } from '#runtime';
 import type { ReadTaskService } from '../tasks/read/read-task.service.js';
 import { ReceiverCalls } from './receiver-calls.js';
-import { retryDelayMs } from './retry-schedule.js';
 import { TEST_EVENT } from './webhook-events.js';
+import type { WebhookSigners } from './webhook-signers.js';
 import {
   CLAIM_DELIVERIES,
   type ClaimedDelivery,
@@ -24,7 +24,21 @@ import {
   MAKE_READY,
   RECORD_ATTEMPT,
 } from './webhook-statements.js';
-import type { WebhookSigners } from './webhook-signers.js';
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+
+/** Seconds between the attempts of a delivery: ten attempts over a day. */
+const DELAYS_SECONDS = [5, 30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 14 * HOUR] as const;
+
+/**
+ * How long to wait after the given number of failed attempts, in milliseconds, spread by a tenth either way; null when
+ * a day of attempts is over.
+ */
+export function retryDelayMs(attempts: number, random: () => number = Math.random): number | null {
+  const seconds = DELAYS_SECONDS[attempts - 1];
+  return seconds === undefined ? null : Math.round(seconds * 1000 * (0.9 + random() / 5));
+}
 
 const log = logger('webhooks');
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { answerUnread } from '#testing';
-import { sendLocalFile } from './local-file-answer.js';
+import { sendLocalFile } from './local-media-store.js';
 
 it('a file of the folder is let go of when its client reads nothing', async () => {
   const root = await mkdtemp(join(tmpdir(), 'local-file-'));

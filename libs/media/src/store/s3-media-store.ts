@@ -1,5 +1,5 @@
 import { Agent, IncomingMessage, type ServerResponse } from 'node:http';
-import { addAbortSignal, type Readable } from 'node:stream';
+import { addAbortSignal, Readable } from 'node:stream';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -12,22 +12,47 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { abortAfter, serverNames, withinTime } from '#platform';
 import { ByteMeter } from './byte-meter.js';
-import { HandshakeAgent } from './handshake-agent.js';
 import { checkTtl, keyOfLink, noSuchFile, readLink } from './file-link.js';
+import { HandshakeAgent } from './handshake-agent.js';
 import type { LinkSigner } from './link-signer.js';
 import { checkMediaKey } from './media-key.js';
-import { paced } from './paced-reading.js';
-import { asStoreError } from './s3-errors.js';
-import { IncompleteUploads } from './s3-incomplete-uploads.js';
-import { uploadInParts } from './s3-upload.js';
 import {
   type ByteRange,
-  MediaStoreError,
   type LinkOptions,
   type MediaStore,
+  MediaStoreError,
   type PutOptions,
   type StoredFile,
 } from './media-store.js';
+import { asStoreError } from './s3-errors.js';
+import { IncompleteUploads } from './s3-incomplete-uploads.js';
+import { uploadInParts } from './s3-upload.js';
+
+/**
+ * A response's body that fails when its sender sends nothing for so long while it is read. Time in which its reader does not
+ * read does not count: the limit of the connection, which cannot tell the two apart, is taken away.
+ */
+function paced(body: IncomingMessage, limitMs: number): Readable {
+  body.setTimeout(0);
+  const reading = Readable.from(chunksOf(body, limitMs), { objectMode: false });
+  // A reader that leaves while a chunk is awaited would be heard only with that chunk.
+  reading.once('close', () => body.destroy());
+  return reading;
+}
+
+async function* chunksOf(body: IncomingMessage, limitMs: number): AsyncGenerator<Buffer> {
+  const fail = (): void => void body.destroy(new Error(`the sender sent nothing for ${limitMs} ms`));
+  let timer = setTimeout(fail, limitMs);
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      clearTimeout(timer);
+      yield chunk;
+      timer = setTimeout(fail, limitMs);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /** How an S3-compatible bucket is reached. */
 export interface S3MediaStoreOptions {

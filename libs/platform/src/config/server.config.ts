@@ -1,8 +1,16 @@
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsNotEmpty, IsOptional, IsString, IsUrl, Max, Min, MinLength, ValidateBy } from 'class-validator';
+import ipaddr from 'ipaddr.js';
 import { BALANCE_UNITS, type BalanceUnit } from '#contracts';
-import { isProxyList } from './proxy-list.js';
 import { Variable } from './variable.js';
+
+const NAMED = new Set(['loopback', 'linklocal', 'uniquelocal']);
+
+/** True for a list of addresses, blocks and named networks, as `TRUSTED_PROXIES` takes it. */
+const isProxyList = (value: unknown): boolean =>
+  typeof value === 'string' && value.split(',').every((entry) => isNetwork(entry.trim()));
+
+const isNetwork = (entry: string): boolean => NAMED.has(entry) || ipaddr.isValid(entry) || ipaddr.isValidCIDR(entry);
 
 const IsProxyList = (): PropertyDecorator =>
   ValidateBy({

@@ -1,4 +1,4 @@
-import { tooOldPostgres } from './postgres-version.js';
+import { tooOldPostgres } from './wait-for-postgres.js';
 
 describe('The version of Postgres', () => {
   it.each(['150000', '150020', '160004', '180004'])('is accepted as %s', (version) => {

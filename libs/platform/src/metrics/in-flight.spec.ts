@@ -1,5 +1,5 @@
-import { InFlight } from './in-flight.js';
 import { metricsRegistry } from './registry.js';
+import { InFlight } from './signals.js';
 
 describe('The gauge of work in flight', () => {
   it('is reported by label as it is at the time of the scrape, down to zero', async () => {

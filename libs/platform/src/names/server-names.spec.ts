@@ -8,8 +8,7 @@ import { createTestDatabase, eventually, startNameServer, startRedisServer, type
 import { BoundedClient } from '../database/bounded-client.js';
 import { parseRedisAddress } from '../redis/redis-address.js';
 import { connect, FAIL_FAST } from '../redis/redis-connection.js';
-import { parseSearchRules } from './search-list.js';
-import { ServerNames, type ServerNamesOptions, ServerSocket } from './server-names.js';
+import { parseSearchRules, ServerNames, type ServerNamesOptions, ServerSocket } from './server-names.js';
 
 /** What the name server answers is waited for; what it does not answer in this time, never. */
 const PATIENT: ServerNamesOptions = { tryMs: 30_000, limitMs: 60_000, otherFamilyMs: 60_000 };

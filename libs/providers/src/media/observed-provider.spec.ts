@@ -1,5 +1,5 @@
 import type { MediaProvider } from '#contracts';
-import { observedProvider } from './observed-provider.js';
+import { observedProvider } from './open-media-upstreams.js';
 
 const signal = new AbortController().signal;
 

@@ -1,24 +1,47 @@
 import { readFileSync } from 'node:fs';
-import type { BalanceUnit, MediaUpstream, VendorCost } from '#contracts';
+import type { BalanceUnit, MediaProvider, MediaUpstream, VendorCost } from '#contracts';
 import { MediaStoreConfig } from '#media';
-import { ConfigError, loadConfig, type Environment, SafeFetcher, ServerConfig } from '#platform';
+import { ConfigError, type Environment, loadConfig, observeUpstream, SafeFetcher, ServerConfig } from '#platform';
+import { accessFingerprint } from '../access-fingerprint.js';
 import { TextConfig } from '../text/text.config.js';
 import { readUpstreamList } from '../upstreams-file.js';
 import { type CallbackReach, checkMediaUpstreamsFile } from './check-media-upstreams.js';
-import { accessFingerprint } from '../access-fingerprint.js';
 import { keyOf } from './entry-key.js';
 import { HttpMediaUpstream } from './http/http-media-upstream.js';
+import type { MediaCodec } from './http/media-codec.js';
 import type { Exchange } from './http/vendor-exchanges.js';
 import { VendorHttp } from './http/vendor-http.js';
-import type { MediaCodec } from './http/media-codec.js';
 import { MEDIA_CODECS } from './media-protocols.js';
 import type { MediaLimitsEntry, MediaUpstreamEntry } from './media-upstream-entry.js';
-import { observedProvider } from './observed-provider.js';
 import { ProviderUpstream } from './provider-upstream.js';
 import { SandboxConfig } from './sandbox/sandbox.config.js';
 import { SandboxProvider } from './sandbox/sandbox.provider.js';
 import { servedModels } from './served-models.js';
 import { microsOf, VendorCosts } from './vendor-costs.js';
+
+/** The same provider, with every call to its vendor counted, timed and traced. What it states of its vendor stays. */
+export function observedProvider(provider: MediaProvider): MediaProvider {
+  const { id } = provider;
+  const observed: Pick<MediaProvider, 'start' | 'check' | 'find' | 'open' | 'cancel'> = {
+    start: (order, signal) =>
+      observeUpstream(id, 'start', () => provider.start(order, signal), { task: order.taskId, model: order.model }),
+    check: (operation, signal) => observeUpstream(id, 'check', () => provider.check(operation, signal)),
+  };
+  if (provider.find) {
+    const find = provider.find.bind(provider);
+    observed.find = (taskId, signal) => observeUpstream(id, 'find', () => find(taskId, signal), { task: taskId });
+  }
+  if (provider.open) {
+    const open = provider.open.bind(provider);
+    observed.open = (output, signal) => observeUpstream(id, 'open', () => open(output, signal));
+  }
+  if (provider.cancel) {
+    const cancel = provider.cancel.bind(provider);
+    observed.cancel = (operation, signal) => observeUpstream(id, 'cancel', () => cancel(operation, signal));
+  }
+  // Inherits instead of copying, so that no statement of a vendor is ever forgotten here.
+  return Object.assign(Object.create(provider) as MediaProvider, observed);
+}
 
 /** What an upstream may be handed in a day and in a month of UTC, over all processes together; what is absent is not limited. */
 export interface MediaAllowance {

@@ -6,19 +6,34 @@ import {
   type TextProvider,
   type UpstreamPolicy,
 } from '#contracts';
-import { ConfigError, loadConfig, type Environment } from '#platform';
+import { ConfigError, type Environment, loadConfig } from '#platform';
 import { type OpenTools, openTools } from '../tools/open-tools.js';
 import { ToolsConfig } from '../tools/tools.config.js';
-import { readUpstreamsFile } from './read-upstreams-file.js';
+import { readUpstreamList } from '../upstreams-file.js';
+import { checkUpstreamsFile } from './check-upstreams.js';
+import type { ModelLimits } from './model-limits.js';
 import { SandboxTextProvider } from './sandbox/sandbox-text.provider.js';
 import { TextConfig } from './text.config.js';
-import type { ModelLimits } from './model-limits.js';
 import type { ModelLimitsEntry, UpstreamEntry } from './upstream-entry.js';
 import { HttpEmbeddings } from './upstream/http-embeddings.js';
 import { HttpTextProvider } from './upstream/http-text-provider.js';
 import type { ProtocolOptions } from './upstream/protocol-codec.js';
 import { PROTOCOL_CODECS } from './upstream/protocol-codecs.js';
 import { UpstreamHttp } from './upstream/upstream-http.js';
+
+/**
+ * Reads the list of text upstreams.
+ *
+ * @param file name of the file, for the messages.
+ * @returns undefined when the file only lists upstreams of media.
+ * @throws ConfigError with one line for each mistake: file, line, field, rule.
+ */
+export const readUpstreamsFile = (
+  text: string,
+  file: string,
+  environment?: Environment,
+): readonly UpstreamEntry[] | undefined =>
+  readUpstreamList({ text, file, environment }, 'upstreams', checkUpstreamsFile);
 
 /** A provider with its place in the routing. */
 export interface ConfiguredTextProvider {

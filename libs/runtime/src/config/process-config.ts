@@ -1,3 +1,5 @@
+import { Type } from 'class-transformer';
+import { IsInt, IsNotEmpty, IsOptional, Max, MaxLength, Min } from 'class-validator';
 import { MediaStoreConfig } from '#media';
 import {
   type ConfigClass,
@@ -11,13 +13,154 @@ import {
   QueueConfig,
   RateLimitsConfig,
   ServerConfig,
+  Switch,
   TracingConfig,
+  Variable,
 } from '#platform';
-import { FilesConfig } from './files.config.js';
-import { RetentionConfig } from './retention.config.js';
 import { SalesConfig } from './sales.config.js';
 import { missingOfSingleSignOn, SingleSignOnConfig } from './single-sign-on.config.js';
-import { WorkerConfig } from './worker.config.js';
+
+/** How much one worker process does at once. */
+class WorkerConfig {
+  @Variable({ description: 'Steps of video tasks that one process works on at once.', unit: 'tasks, 1 to 1000' })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(1_000)
+  VIDEO_WORKER_CONCURRENCY = 16;
+
+  @Variable({ description: 'Steps of image tasks that one process works on at once.', unit: 'tasks, 1 to 1000' })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(1_000)
+  IMAGE_WORKER_CONCURRENCY = 16;
+
+  @Variable({
+    description: 'How long a task stays with a worker that has gone silent, before another takes it over.',
+    unit: 'seconds, 1 to 300',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(300)
+  TASK_LEASE_SECONDS = 15;
+
+  @Variable({
+    description:
+      'How long calls of vendors that are under way may go on when a worker is asked to stop; what they make is paid for. Other work has SHUTDOWN_GRACE_SECONDS.',
+    unit: 'seconds, 1 to 3600',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(3_600)
+  CALL_GRACE_SECONDS = 120;
+}
+
+const DAYS = 'days, 0 to 36500; 0 keeps them forever';
+const MAX_DAYS = 36_500;
+
+/** How long what grows with use is kept. Ledger and sums by day stay forever. */
+class RetentionConfig {
+  @Variable({
+    description:
+      'How long usage records explain each request; whole months go when their last day is older. Sums by day stay.',
+    unit: DAYS,
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(MAX_DAYS)
+  USAGE_RETENTION_DAYS = 400;
+
+  @Variable({
+    description:
+      'How long audit records are kept, by whole months, and with them reconciliation reports and resolved vendor orphans.',
+    unit: DAYS,
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(MAX_DAYS)
+  AUDIT_RETENTION_DAYS = 400;
+
+  @Variable({
+    description: 'How long webhook deliveries and their attempts are kept after their end. Pending ones always stay.',
+    unit: DAYS,
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(MAX_DAYS)
+  WEBHOOK_LOG_RETENTION_DAYS = 30;
+
+  @Variable({
+    description:
+      'How long an ended task keeps what it was asked for (prompt, inline files) and the vendor links. Its state, files and price stay.',
+    unit: DAYS,
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(MAX_DAYS)
+  TASK_CONTENT_RETENTION_DAYS = 90;
+}
+
+/** What accounts may keep of their own files. */
+class FilesConfig {
+  @Variable({ description: 'The largest file that may be uploaded to be searched.', unit: 'MiB, 1 to 512' })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(512)
+  FILE_MAX_MB = 64;
+
+  @Variable({ description: 'The most files that an account may keep.', unit: 'files, 0 to 1000000; 0 refuses all' })
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(1_000_000)
+  FILES_PER_ACCOUNT = 1_000;
+
+  @Variable({
+    description:
+      'The most bytes that the files of an account may have together. What is made of them to search them (passages, terms, vectors) may have 16 times as much.',
+    unit: 'MiB, 1 to 1048576',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(1_048_576)
+  FILES_ACCOUNT_MB = 1_024;
+
+  @Variable({
+    description: 'How long an uploaded file is kept whose upload does not say (`expires_after`).',
+    unit: 'days, 0 to 36500; 0 keeps them forever',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(36_500)
+  FILE_RETENTION_DAYS = 0;
+
+  @Variable({
+    description:
+      'The model of an upstream (`embedding_models`) that makes vectors of passages and of questions, so that a search compares meanings besides words. Without it, or while no upstream offers it, words alone are compared. Another model makes all vectors again.',
+    example: 'text-embedding-3-small',
+  })
+  @IsOptional()
+  @IsNotEmpty()
+  @MaxLength(128)
+  FILE_EMBEDDING_MODEL?: string;
+
+  @Variable({
+    description:
+      'Whether embeddings of passages and queries are free for the account: `true` the operator pays; `false` the account pays the price of the model.',
+  })
+  @Switch()
+  FILE_EMBEDDINGS_FREE = false;
+}
 
 /** The configuration of one process, slice by slice; each slice belongs to the folder that uses it. */
 export interface ProcessConfig {

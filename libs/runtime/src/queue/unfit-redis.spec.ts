@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { describeWithRedis, eventually, FaultProxy, type RedisServer, startRedisServer } from '#testing';
 import { BullmqTaskNotifier } from './bullmq-task-notifier.js';
-import { RedisStore } from './redis-store.js';
+import { RedisStore } from './create-task-notifier.js';
 
 const HEALED_WITHIN_MS = 45_000;
 

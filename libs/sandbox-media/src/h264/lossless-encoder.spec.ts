@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type DecodedFrame, LosslessDecoder } from '../decoders/lossless-decoder.js';
 import { BitWriter } from './bit-writer.js';
-import { lowestLevel } from './level.js';
 import { LosslessEncoder } from './lossless-encoder.js';
 import { nalUnit } from './nal-unit.js';
+import { lowestLevel } from './parameter-sets.js';
 import { YuvFrame } from './yuv-frame.js';
 
 /** Numbers that look random and are the same in every run. */

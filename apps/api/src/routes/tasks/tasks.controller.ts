@@ -1,24 +1,87 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { TaskView } from '#contracts';
+import { GatewayError, type TaskView } from '#contracts';
 import {
   type Caller,
   CancelTaskService,
   FollowTaskService,
   onlyOwnKey,
   OpenWaits,
-  ReadTaskService,
   readTaskListQuery,
+  ReadTaskService,
 } from '#features';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
+import { clientGone } from '../../http/client-gone.js';
 import { DataWith, envelope } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
-import { clientGone } from '../../http/client-gone.js';
-import { requestedWait } from './requested-wait.js';
-import { retryAfterSeconds } from './retry-after.js';
-import { readTaskIds } from './task-ids.js';
 import { TASK_OPERATIONS } from './tasks.openapi.js';
+
+const TASK_IDS_MAX = 100;
+
+/**
+ * Reads `{ "task_ids": ["task_…", …] }`; an id that stands twice counts once.
+ *
+ * @throws GatewayError naming the field and the rule.
+ */
+function readTaskIds(body: unknown): string[] {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new GatewayError('invalid_parameter', 'The body must be a JSON object.');
+  }
+  const unknown = Object.keys(body).find((name) => name !== 'task_ids');
+  if (unknown !== undefined) {
+    const message = `${unknown.slice(0, 64)} is not a field of this request: only task_ids is.`;
+    throw new GatewayError('unknown_parameter', message, { param: unknown.slice(0, 64) });
+  }
+  const taskIds: unknown = 'task_ids' in body ? body.task_ids : undefined;
+  const fits = Array.isArray(taskIds) && taskIds.length >= 1 && taskIds.length <= TASK_IDS_MAX;
+  if (!fits || !taskIds.every((taskId) => typeof taskId === 'string')) {
+    const message = `task_ids must be a list of 1 to ${TASK_IDS_MAX} task ids.`;
+    throw new GatewayError('invalid_parameter', message, { param: 'task_ids' });
+  }
+  return [...new Set<string>(taskIds)];
+}
+
+/** The longest advice for each medium, in seconds. */
+const LONGEST_SECONDS = { video: 10, image: 4 } as const;
+
+/**
+ * When to ask for an unfinished task again, in seconds: after a fifth of the time it has taken so far, so that short
+ * work is noticed soon and long work is not asked about for nothing.
+ */
+function retryAfterSeconds({ type, created }: TaskView, nowSeconds = Date.now() / 1000): number {
+  return Math.min(LONGEST_SECONDS[type], Math.max(1, Math.round((nowSeconds - created) / 5)));
+}
+
+/** The longest a request is held open, in seconds; common proxies cut at 60 and more. */
+const LONGEST_WAIT_SECONDS = 55;
+
+/** How long the client wants its answer held back. */
+interface RequestedWait {
+  readonly seconds: number;
+  /** What to answer in `Preference-Applied`, when the wait was asked for as a preference. */
+  readonly preferenceApplied: string | null;
+}
+
+/**
+ * Reads `?wait=30`, or else `Prefer: wait=30` (RFC 7240). The query is a demand and refused beyond its bounds; a
+ * preference is met as far as possible, and the answer says how far.
+ *
+ * @throws GatewayError `invalid_parameter`: `wait` is not a whole number of seconds within its bounds.
+ */
+function requestedWait(request: Request): RequestedWait {
+  const { wait } = request.query;
+  if (wait !== undefined) {
+    const seconds = typeof wait === 'string' && /^\d{1,4}$/.test(wait) ? Number(wait) : -1;
+    if (seconds >= 0 && seconds <= LONGEST_WAIT_SECONDS) return { seconds, preferenceApplied: null };
+    const message = `wait must be a whole number of seconds from 0 to ${LONGEST_WAIT_SECONDS}.`;
+    throw new GatewayError('invalid_parameter', message, { param: 'wait' });
+  }
+  const preferred = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,9})"?/i.exec(request.get('prefer') ?? '')?.[1];
+  if (preferred === undefined) return { seconds: 0, preferenceApplied: null };
+  const seconds = Math.min(Number(preferred), LONGEST_WAIT_SECONDS);
+  return { seconds, preferenceApplied: `wait=${seconds}` };
+}
 
 /** How tasks stand (D1 section 4, `/v1/tasks/{task_id}`), many at once, and how to stop one. */
 @Controller('v1/tasks')

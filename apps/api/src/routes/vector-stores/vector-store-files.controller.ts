@@ -2,22 +2,52 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res, UseGu
 import type { Response } from 'express';
 import {
   type Caller,
-  type EntryListQuery,
   ENTRY_STATES,
+  type EntryListQuery,
   VectorStoreFilesService,
   VectorStoresService,
 } from '#features';
+import { nextTurn, Turns } from '#platform';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
+import { drained } from '../../http/drained.js';
 import { withCode } from '../../http/envelope.js';
 import { MemoryReservations } from '../../http/memory-reservations.js';
 import { Route, Routes } from '../../http/route.js';
-import { SerializedBody } from '../../http/serialized-body.js';
+import { JSON_TYPE, SerializedBody, STALL_MS } from '../../http/serialized-body.js';
 import { listObject } from '../uploads/file-object.js';
 import { oneOf, readListQuery } from '../uploads/upload-query.js';
 import { readAttributes, readBatch, readEntry } from './vector-store-bodies.js';
-import { batchObject, entryObject } from './vector-store-objects.js';
-import { writeContent } from './write-content.js';
 import { VECTOR_STORE_FILE_OPERATIONS } from './vector-store-files.openapi.js';
+import { batchObject, entryObject } from './vector-store-objects.js';
+
+/** About how much is written at once, in characters. */
+const WRITTEN_AT_ONCE = 64 * 1024;
+
+/**
+ * Writes the text of a file as one page of one text, a piece at a time and no faster than the client reads; one that reads
+ * nothing is cut off, and so is an answer whose text ends too early.
+ */
+async function writeContent(response: Response, pieces: AsyncIterable<string>): Promise<void> {
+  const data = [{ type: 'text', text: '' }];
+  const page = withCode({ object: 'vector_store.file_content.page', data, has_more: false, next_page: null });
+  const [before, behind] = JSON.stringify(page).split('"text":""');
+  response.writeHead(200, { 'content-type': JSON_TYPE });
+  if (response.req.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  const turns = new Turns();
+  let waiting = `${before}"text":"`;
+  for await (const piece of pieces) {
+    waiting += JSON.stringify(piece).slice(1, -1);
+    if (turns.isOver) await nextTurn(turns);
+    if (waiting.length < WRITTEN_AT_ONCE) continue;
+    if (!response.write(waiting) && !response.destroyed) await drained(response, STALL_MS);
+    if (response.destroyed) return;
+    waiting = '';
+  }
+  response.end(`${waiting}"${behind}`);
+}
 
 type Queried = Record<string, unknown>;
 

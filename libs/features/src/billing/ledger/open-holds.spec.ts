@@ -1,6 +1,5 @@
 import { createTestDatabase, eventually, type TestDatabase } from '#testing';
-import { OpenHolds } from './open-holds.js';
-import { RequestLedger } from './request-ledger.js';
+import { OpenHolds, RequestLedger } from './request-ledger.js';
 
 describe('Holds of running requests', () => {
   let test: TestDatabase;

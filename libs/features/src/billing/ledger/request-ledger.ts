@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
 import { MAX_MICROS, type Micros } from '#contracts';
 import {
-  brokeConstraint,
   Batcher,
+  brokeConstraint,
   Database,
   isConnectionError,
   logger,
@@ -13,12 +13,58 @@ import {
 import { PausedWork } from '../../observability/paused-work.js';
 import { collectDebts } from './debts.js';
 import { HoldingProcess } from './holding-processes.js';
-import { OpenHolds } from './open-holds.js';
 import { inDebt, insufficientBalance, insufficientKeyQuota, limitWasReached, lostAttempt } from './payment-refusals.js';
 import type { Captured, RequestCapture, RequestHold, UnheldCapture } from './request-hold.js';
-import { ABANDONED_HOLDS, CHARGE_UNHELD, FUNDS, HOLD_REQUESTS, SETTLE_REQUESTS } from './request-statements.js';
+import {
+  ABANDONED_HOLDS,
+  CHARGE_UNHELD,
+  FUNDS,
+  HOLD_REQUESTS,
+  RENEW_HOLDS,
+  SETTLE_REQUESTS,
+} from './request-statements.js';
 import { LOST_REQUEST, type RequestUsage, toEndingRow } from './request-usage.js';
 import { SpendLimits } from './spend-limits.js';
+
+/** Keeps the holds of this process's living requests from expiring, however long a stream lasts. */
+export class OpenHolds {
+  private readonly requestIds = new Set<string>();
+  private timer: NodeJS.Timeout | undefined;
+
+  /** `renewalMs`: how often holds are put off by `expiresSeconds` again; several renewals must fit into that time. */
+  constructor(
+    private readonly database: Database,
+    private readonly expiresSeconds: number,
+    private readonly renewalMs: number,
+  ) {}
+
+  add(requestId: string): void {
+    this.requestIds.add(requestId);
+    this.timer ??= setInterval(() => void this.renew(), this.renewalMs).unref();
+  }
+
+  /** The request is over. A hold that could not be settled expires from now on. */
+  remove(requestId: string): void {
+    this.requestIds.delete(requestId);
+    if (this.requestIds.size > 0) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  /** The process ends: what is still open expires from now on. */
+  close(): void {
+    clearInterval(this.timer);
+    this.requestIds.clear();
+  }
+
+  private async renew(): Promise<void> {
+    try {
+      await this.database.query({ text: RENEW_HOLDS, values: [[...this.requestIds], this.expiresSeconds] });
+    } catch (error) {
+      log.warn('holds.renewal_failed', { holds: this.requestIds.size, error });
+    }
+  }
+}
 
 const log = logger('ledger');
 

@@ -1,4 +1,4 @@
-import { PollCursor } from './poll-cursor.js';
+import { PollCursor } from './poll-schedule.js';
 
 const REACHED = new Date('2026-11-21T12:00:10.000Z');
 

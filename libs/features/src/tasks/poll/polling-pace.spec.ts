@@ -1,4 +1,4 @@
-import { busyPauseMs, ownDelayMs, POLLING } from './polling-pace.js';
+import { busyPauseMs, ownDelayMs, POLLING } from './provider-poller.js';
 
 describe('the pace of polling', () => {
   const poll = { taskId: 't', provider: 'u', operation: {}, claims: 1, cancelRequested: false };

@@ -1,19 +1,174 @@
 import { setMaxListeners } from 'node:events';
 import { MediaFailure, type OperationState, type ResultSpool, type TaskFailureCode, type VendorCost } from '#contracts';
 import { abortAfter, logger, nextTurn, PeriodicTask, signals } from '#platform';
-import { askToStop } from '../cancel/ask-to-stop.js';
-import { type HeldPoll, LeasedPolls } from './leased-polls.js';
-import type { DuePoll } from './poll-schedule.js';
-import { ABANDON_GRACE_MS, endedWithin } from '../run/step-limit.js';
 import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
 import { possiblySpooled, resultSpool } from '../../media-upstreams/result-spool.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
-import { type PendingPoll, pendingPoll } from './pending-poll.js';
-import { PollPauses } from './poll-pauses.js';
-import { ownDelayMs, POLLING } from './polling-pace.js';
-import { storableState, storableText } from './vendor-answers.js';
-import type { WorkerParts } from '../run/worker-parts.js';
+import { askToStop } from '../cancel/ask-to-stop.js';
+import { ABANDON_GRACE_MS, endedWithin } from '../run/step-limit.js';
 import { WorkSlots } from '../run/work-slots.js';
+import type { WorkerParts } from '../run/worker-parts.js';
+import type { DuePoll } from './poll-schedule.js';
+import { storableState, storableText, waitMsOf } from './vendor-answers.js';
+
+/** An operation that this process polls again without asking the schedule. Times in milliseconds of its own clock. */
+export interface HeldPoll {
+  readonly poll: DuePoll;
+  /** How often it was polled since it was claimed. */
+  readonly polls: number;
+  /** From then on the schedule says when, and any process may poll. */
+  readonly heldUntilMs: number;
+}
+
+/** Polls that are due within so many milliseconds of each other are due together. */
+const TOGETHER_MS = 25;
+
+/**
+ * The operations that one claim lets this process poll several times: a poll from here costs the database nothing. A
+ * wheel of times, so that neither keeping nor taking depends on how many are held.
+ */
+export class LeasedPolls {
+  private readonly due = new Map<number, HeldPoll[]>();
+  private earliest = Number.POSITIVE_INFINITY;
+
+  /** True when it is kept for its next poll; false when others may poll by then. */
+  keep(held: HeldPoll, dueMs: number): boolean {
+    if (dueMs >= held.heldUntilMs) return false;
+    const time = Math.ceil(dueMs / TOGETHER_MS);
+    const together = this.due.get(time);
+    if (together) together.push(held);
+    else this.due.set(time, [held]);
+    this.earliest = Math.min(this.earliest, time);
+    return true;
+  }
+
+  /** Up to `limit` operations that are due, the earliest first. Those that waited for too long are left to the schedule. */
+  takeDue(nowMs: number, limit: number): HeldPoll[] {
+    const taken: HeldPoll[] = [];
+    const now = Math.floor(nowMs / TOGETHER_MS);
+    while (this.due.size > 0 && this.earliest <= now && taken.length < limit) {
+      const together = this.due.get(this.earliest) ?? [];
+      const ours = together.splice(0, limit - taken.length).filter(({ heldUntilMs }) => nowMs < heldUntilMs);
+      taken.push(...ours);
+      if (together.length > 0) continue;
+      this.due.delete(this.earliest);
+      this.earliest += 1;
+    }
+    if (this.due.size === 0) this.earliest = Number.POSITIVE_INFINITY;
+    return taken;
+  }
+
+  /** Lets go of everything, and says what of it is still ours. */
+  letGo(nowMs: number): DuePoll[] {
+    const held = [...this.due.values()].flat().filter(({ heldUntilMs }) => nowMs < heldUntilMs);
+    this.due.clear();
+    this.earliest = Number.POSITIVE_INFINITY;
+    return held.map(({ poll }) => poll);
+  }
+}
+
+/** Bounds of asking one vendor. Times in milliseconds. */
+export const POLLING = {
+  /** The most operations claimed at once. */
+  batch: 500,
+  /** The most polls under way at once in one process. */
+  inFlight: 1_000,
+  /** The most polls begun without letting other work of the process continue. */
+  inOneGo: 32,
+  /** The pause when little was due. */
+  idleMs: 100,
+  /** After so long without an answer a poll gets the lease, so that no other process polls meanwhile. */
+  slowMs: 500,
+  /** The longest one poll may take, as a part of the lease, where the upstream needs no longer. */
+  timeoutShare: 0.5,
+  /** The same for asking a vendor to stop. A poll comes behind it, and both fit into the lease. */
+  cancelTimeoutShare: 0.3,
+  /** What a poll leaves of its lease for what follows from the answer. */
+  reserveShare: 0.2,
+  /** How long a vendor is left alone that refused for its rate and named no time: doubling with each time in a row. */
+  busyMs: { first: 2_000, longest: 60_000 },
+  /** Time from one poll of an operation to the next. With it, finished work is visible within 2 s at the 95th percentile. */
+  steadyDelayMs: 1_200,
+  /** The same after the first poll; it grows by a third with each, until it is steady. */
+  firstDelayMs: 300,
+  /** How long a claim holds an operation: the polls of that time cost one write. At most `holdShare` of the lease. */
+  holdMs: 7_200,
+  holdShare: 0.5,
+} as const;
+
+/**
+ * How long until the next poll when the vendor gave no hint: quickly while the first claim holds, then at a steady pace, and
+ * never sooner than the upstream is to be asked.
+ */
+export function ownDelayMs({ poll, polls }: HeldPoll, leastMs: number): number {
+  const early = poll.claims === 1 ? POLLING.firstDelayMs * 1.3 ** polls : Number.POSITIVE_INFINITY;
+  const quick = Math.min(early, POLLING.steadyDelayMs);
+  return Math.round(Math.max(leastMs, quick) * (0.9 + Math.random() / 5));
+}
+
+/** How long a vendor is left alone that names no time. @param inARow how often it was so before, with no answer in between. */
+export function busyPauseMs(inARow: number): number {
+  const { first, longest } = POLLING.busyMs;
+  return Math.min(longest, first * 2 ** Math.min(inARow, 10)) * (0.75 + Math.random() / 2);
+}
+
+/** How long a vendor is left alone that refuses polls for their rate. Pauses are shared by all processes. */
+class PollPauses {
+  /** How often the vendor refused a poll for its rate since it answered one. */
+  private busyInARow = 0;
+
+  constructor(private readonly limits: WorkerParts['limits']) {}
+
+  /** The vendor has answered a poll. */
+  end(): void {
+    this.busyInARow = 0;
+  }
+
+  /**
+   * Pauses as the failure asks for. Most vendors name no time: then the pause is our own, longer from time to time.
+   *
+   * @returns the milliseconds of the pause, 0 for none.
+   */
+  async after(vendorAccount: string, { kind, retryAfterMs }: MediaFailure): Promise<number> {
+    const asked = waitMsOf(retryAfterMs);
+    if (asked === undefined && kind !== 'busy') return 0;
+    // What was under way when the pause began is refused for the same reason.
+    const knownMs = this.limits.knownPauseMs(vendorAccount, 'check');
+    if (!asked && knownMs > 0) return knownMs;
+    const pauseMs = asked || busyPauseMs(this.busyInARow);
+    if (knownMs === 0) this.busyInARow += 1;
+    await this.limits.pause(vendorAccount, 'check', pauseMs);
+    return pauseMs;
+  }
+}
+
+/** One poll of an operation. */
+interface PendingPoll extends HeldPoll {
+  readonly signal: AbortSignal;
+  answered: boolean;
+  /** Set once the poll got the lease: its claim no longer says when the next poll comes. */
+  leased: Promise<void> | null;
+  /** Gives up the place of a poll that does not end. */
+  leave: () => void;
+  /** It did not end in its time: what it still says decides nothing. */
+  abandoned: boolean;
+  /** Abandons it. Cleared with its end: it would keep the whole poller in memory for a minute more. */
+  limit?: NodeJS.Timeout;
+}
+
+const nothing = (): void => undefined;
+
+/** The next poll of an operation, not yet begun. `signal` ends it. */
+const pendingPoll = ({ poll, polls, heldUntilMs }: HeldPoll, signal: AbortSignal): PendingPoll => ({
+  poll,
+  polls: polls + 1,
+  heldUntilMs,
+  signal,
+  answered: false,
+  leased: null,
+  leave: nothing,
+  abandoned: false,
+});
 
 const log = logger('generation');
 

@@ -1,6 +1,6 @@
 import type { OutputPlan } from '#contracts';
-import { deliveryNotices } from './delivery-notices.js';
 import type { SettledFile } from '../../media-upstreams/result-files.js';
+import { deliveryNotices } from './store-step.js';
 
 const video = (seconds: number, role: SettledFile['role'] = 'output'): SettledFile =>
   ({ role, durationMs: seconds * 1000 }) as SettledFile;

@@ -1,23 +1,64 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { MediaFailure, type MediaOrder, type Started } from '#contracts';
+import { MediaFailure, type MediaOrder, ProviderError, type Started, type TaskFailureCode } from '#contracts';
 import { logger, signals } from '#platform';
-import { backoffDelayMs } from '../backoff.js';
-import { waitMsOf } from '../poll/vendor-answers.js';
-import type { ClaimedTask, TaskRow } from '../task-row.js';
-import type { Retry } from '../task-transitions.js';
 import type { CallOutcome } from '../../media-upstreams/call-journal.js';
 import type { MediaAdmission } from '../../media-upstreams/media-health.js';
 import type { Candidate } from '../../media-upstreams/media-router.js';
-import { HOLD_MS, WAITS } from './start-gate.js';
 import { referenceFiles } from '../../media-upstreams/reference-files.js';
 import { resultSpool } from '../../media-upstreams/result-spool.js';
 import { type NotedCall, notedCall } from '../../media-upstreams/vendor-call.js';
-import { failureFields } from './failure-fields.js';
+import { backoffDelayMs } from '../backoff.js';
+import { storableOperation, storableOutputs, storableText, waitMsOf } from '../poll/vendor-answers.js';
+import type { AllowanceTake } from '../start-intent.js';
+import type { ClaimedTask, TaskRow } from '../task-row.js';
+import type { KnownCosts, Retry } from '../task-transitions.js';
 import { HandedOver } from './handed-over.js';
-import { BROKE_OFF, costsOf, publicFailureOf, storableStarted, takeOf } from './start-outcomes.js';
+import { HOLD_MS, WAITS } from './start-gate.js';
 import { StepAbandoned, withinLimit } from './step-limit.js';
 import type { StepAside, StepPlace } from './work-slots.js';
 import { WorkerParts } from './worker-parts.js';
+
+/** What is known of a call to an upstream. */
+interface OfferedCall {
+  readonly noted: NotedCall;
+  readonly candidate: Candidate;
+}
+
+/** The failure of a call that ended with an error which is no `MediaFailure`. */
+const BROKE_OFF = { code: 'upstream_unknown', reason: 'The call broke off.' } as const;
+
+/** Code and reason as the caller reads them. Only a provider that is part of the gateway is quoted. */
+function publicFailureOf(failure: MediaFailure): { code: TaskFailureCode; reason: string } {
+  const { cause } = failure;
+  const { code, publicReason } = cause instanceof ProviderError ? cause : failure;
+  return { code, reason: storableText(publicReason) };
+}
+
+/** @throws MediaFailure `ambiguous`: the vendor took the order under a name that cannot be kept. */
+function storableStarted(started: Started): void {
+  if (started.kind === 'operation') storableOperation(started.operation);
+  else storableOutputs(started.outputs);
+}
+
+/** What the order takes of the upstream's allowance, where it has one. */
+const takeOf = ({ routed: { upstream, limits }, plan }: Candidate): AllowanceTake | undefined =>
+  limits.allowance && { upstream: upstream.id, allowance: limits.allowance, costMicros: plan.cost?.micros ?? 0n };
+
+/** The cost that the vendor reported, and the one that its operator configured. */
+const costsOf = ({ noted, candidate }: OfferedCall): KnownCosts => ({
+  reported: noted.facts.cost,
+  configured: candidate.plan.cost,
+});
+
+/**
+ * What a log line says of a failed call: which upstream, at which try, what kind of failure (`why`, one of our own words), and
+ * the vendor's status and code. Its sentence may repeat a prompt, so it stands in the task's timeline alone.
+ */
+const failureFields = (
+  { id: taskId, attempt }: Pick<TaskRow, 'id' | 'attempt'>,
+  upstream: string,
+  { kind, reason: why, vendor: { status, code } }: MediaFailure,
+) => ({ taskId, upstream, attempt, kind, why, status, code });
 
 const log = logger('generation');
 

@@ -3,13 +3,36 @@ import type { Medium } from '#contracts';
 import { logger, PeriodicTask, withLogContext } from '#platform';
 import { FAILPOINTS, type Failpoints, type Listening, TASK_NOTIFIER, type TaskNotifier } from '#runtime';
 import type { ClaimedTask } from '../task-row.js';
+import { TaskTransitions } from '../task-transitions.js';
 import { AdvanceTaskService } from './advance-task.service.js';
 import { StartGate } from './start-gate.js';
-import { KeptLease } from './kept-lease.js';
 import { ABANDON_GRACE_MS, endedWithin, StepAbandoned, withinLimit } from './step-limit.js';
-import { TaskTransitions } from '../task-transitions.js';
 import { PutBack, type StepAside, type StepPlace, WorkSlots } from './work-slots.js';
 import { CONCURRENCY, MEDIUM } from './worker-parts.js';
+
+/** The lease of a task while a worker works on it. `lost` aborts when another worker has the task. */
+class KeptLease {
+  private readonly losing = new AbortController();
+  private readonly renewal: NodeJS.Timeout;
+
+  constructor(transitions: TaskTransitions, task: ClaimedTask) {
+    this.renewal = setInterval(() => {
+      transitions.renewLease(task).then(
+        (ours) => ours || this.losing.abort(),
+        (error: unknown) => log.warn('lease.renewal_failed', { error }),
+      );
+    }, transitions.renewalMs);
+  }
+
+  get lost(): AbortSignal {
+    return this.losing.signal;
+  }
+
+  /** No renewal follows, so that the lease ends by itself. */
+  letGo(): void {
+    clearInterval(this.renewal);
+  }
+}
 
 const log = logger('generation');
 

@@ -1,19 +1,59 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { formatMicros, GatewayError, readModelRequest, type ModelRequest, type SubmissionPath } from '#contracts';
+import {
+  type FieldError,
+  fileUrls,
+  formatMicros,
+  GatewayError,
+  type JsonObject,
+  type ModelFamily,
+  type ModelRequest,
+  readModelRequest,
+  type SubmissionPath,
+} from '#contracts';
 import { checkInlineReferences, isDataUri, type MediaStore } from '#media';
-import { eventLogger, SafeFetcher, timeOrderedId } from '#platform';
+import { eventLogger, FetchRefused, SafeFetcher, timeOrderedId } from '#platform';
 import { MEDIA_STORE } from '#runtime';
 import type { Caller } from '../../accounts/caller.js';
+import { PriceBook, type Quote } from '../../billing/prices/price-book.js';
+import { MediaRouter } from '../../media-upstreams/media-router.js';
 import { noteFacts } from '../../observability/request-facts.js';
 import { ModelsOnSale } from '../../text/models-on-sale.js';
-import { PriceBook, type Quote } from '../../billing/prices/price-book.js';
-import { takeWebhookUrl } from './webhook-url.js';
-import { MediaRouter } from '../../media-upstreams/media-router.js';
 import { withoutLongTexts } from '../long-texts.js';
 import { catalogFamily } from './catalog-family.js';
-import { checkFileUrls } from './check-file-urls.js';
 import { plannedOrderOf } from './planned-order.js';
 import { TaskWriter } from './task-writer.js';
+import { takeWebhookUrl } from './webhook-url.js';
+
+/**
+ * Refuses URLs of files that no worker would fetch: literal addresses that are not public, in any spelling, names of local
+ * networks, credentials and ports. Nothing is resolved or called: what a name leads to is judged by the worker.
+ * Links to files of our own are read from the store, so that they may lead anywhere.
+ *
+ * @throws GatewayError `invalid_parameter` that lists every field.
+ */
+function checkFileUrls(
+  family: ModelFamily,
+  parameters: JsonObject,
+  fetcher: SafeFetcher,
+  store: Pick<MediaStore, 'keyOf'>,
+): void {
+  const [first, ...others] = fileUrls(family.fields, parameters).flatMap(({ param, url }): FieldError[] => {
+    const problem = store.keyOf(url) === undefined ? problemOf(url, fetcher) : undefined;
+    if (problem === undefined) return [];
+    return [{ param, code: 'invalid_parameter', message: `${param} cannot be fetched: ${problem}.` }];
+  });
+  if (first) throw GatewayError.fromFields([first, ...others]);
+}
+
+function problemOf(url: string, fetcher: SafeFetcher): string | undefined {
+  try {
+    fetcher.checkLater(url);
+    return undefined;
+  } catch (error) {
+    if (error instanceof FetchRefused) return error.message;
+    throw error;
+  }
+}
 
 const submitted = eventLogger('tasks', 'task.submitted');
 

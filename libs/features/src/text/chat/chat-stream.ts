@@ -6,19 +6,52 @@ import {
   type FinishEvent,
   type FinishReason,
   type GatewayError,
+  isJsonObject,
   type TextEvent,
 } from '#contracts';
-import { chatAnnotation } from '../hosted-tools/chat-annotations.js';
+import { parseBounded } from '#platform';
+import { asBuffer } from '../as-buffer.js';
 import { textOfArguments } from '../free-form-tools.js';
+import { chatAnnotation } from '../hosted-tools/chat-annotations.js';
 import { JoinedTexts } from '../joined-texts.js';
 import { EVENT_STREAM } from '../server-sent-event.js';
 import { newTextId } from '../text-id.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
-import { offersLegacyFunctions } from './legacy-functions.js';
 import { belongsToOnePart, followsItsCall, proofAtCall, reasoningDetail } from './chat-reasoning.js';
+import { offersLegacyFunctions } from './legacy-functions.js';
 import { isUsageAsked } from './native-chat-body.js';
 import { chatFinishReason, freeFormNames, writeChatUsage } from './write-chat-answer.js';
-import { withoutUsageChunk } from './usage-chunk.js';
+
+/** What the chunk holds that tells nothing but the usage: it has no choices. */
+const WITHOUT_CHOICES = /"choices"\s*:\s*\[\s*\]/;
+
+/**
+ * Takes the chunk of the usage out of whole events that pass through: where the caller did not ask for it, the gateway
+ * did. Other events stay byte for byte.
+ */
+export function withoutUsageChunk(events: Uint8Array): Uint8Array {
+  const bytes = asBuffer(events);
+  if (!WITHOUT_CHOICES.test(bytes.toString('latin1'))) return events;
+  // A blank line ends an event, and is kept with it.
+  const kept = bytes
+    .toString('utf8')
+    .split(/(?<=\n\r?\n)/)
+    .filter((event) => !isUsageChunk(event));
+  return Buffer.from(kept.join(''));
+}
+
+function isUsageChunk(event: string): boolean {
+  const data = /^data: ?(\{.*\})\s*$/m.exec(event)?.[1];
+  if (data === undefined) return false;
+  try {
+    const chunk: unknown = parseBounded(data);
+    if (!isJsonObject(chunk) || !isJsonObject(chunk['usage'])) return false;
+    // One that holds something of the prompt has no choices either, but no usage.
+    return Array.isArray(chunk['choices']) && chunk['choices'].length === 0;
+  } catch {
+    return false;
+  }
+}
 
 const DONE = 'data: [DONE]\n\n';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { GatewayError, type ChatAnswer, type ChatRequest, type TextEvent, type TextUsage } from '#contracts';
+import { type ChatAnswer, type ChatRequest, GatewayError, type TextEvent, type TextUsage } from '#contracts';
 import { ReplyCollector } from '../collect-reply.js';
+import { withoutUsageChunk } from './chat-stream.js';
 import { chatStyle } from './chat-style.js';
-import { withoutUsageChunk } from './usage-chunk.js';
 import { chatAnswer } from './write-chat-answer.js';
 
 const USAGE: TextUsage = {

@@ -2,18 +2,42 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  type KappaRequest,
   MEDIA_REASONS,
   MediaFailure,
+  type PlannedOrder,
   type ProviderOutput,
   type Started,
   type UndeliveredOutput,
   type VendorCost,
 } from '#contracts';
-import type { MediaCodec } from '../http/media-codec.js';
+import type { FileAddress, MediaCodec } from '../http/media-codec.js';
 import { costIn } from '../http/stated-cost.js';
 import { wordsOf } from '../http/vendor-words.js';
 import { arkFailureReason, readArkFailure } from './ark-failures.js';
-import { mapKappa } from './map-kappa.js';
+
+/** Body of an order for family kappa: Seedream 4.0 (vendors.md 4). */
+function mapKappa(order: PlannedOrder, model: string, file: FileAddress): JsonObject {
+  const asked = order.parameters as JsonObject & KappaRequest;
+  const { output, references } = order;
+  const images = references.map(({ param }) => file(param));
+  // The vendor makes several from a text alone too; the family sells one (D3 4.5).
+  const sequence = images.length > 0 ? asked.sequential_image_generation : 'disabled';
+  return {
+    model,
+    prompt: asked.prompt,
+    // A token leaves the shape to the model, which takes it from the image.
+    size: output.size.kind === 'fixed' ? `${output.size.width}x${output.size.height}` : asked.resolution,
+    ...(images.length > 0 && { image: images }),
+    sequential_image_generation: sequence,
+    // The vendor's own default is 15.
+    ...(sequence === 'auto' && { sequential_image_generation_options: { max_images: output.count } }),
+    optimize_prompt_options: { mode: asked.optimize_prompt_options },
+    // The vendor's own default is true.
+    watermark: asked.watermark,
+    response_format: 'url',
+  };
+}
 
 const MODEL = 'seedream-4-0-250828';
 const LINK_LIFE_MS = 24 * 60 * 60_000;

@@ -1,19 +1,61 @@
 import {
+  type EtaRequest,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   MEDIA_REASONS,
   MediaFailure,
   type MediaOrder,
+  type PlannedOrder,
   type ProviderOutput,
   type Started,
+  type ThetaRequest,
   type VendorCost,
 } from '#contracts';
-import type { MediaCodec } from '../http/media-codec.js';
+import { type FileAddress, type MediaCodec, NotMakeable } from '../http/media-codec.js';
 import { costIn } from '../http/stated-cost.js';
-import { DASHSCOPE } from './dashscope.js';
 import { readDashscopeFailure } from './dashscope-failures.js';
-import { mapEta, mapTheta } from './map-images.js';
+import { DASHSCOPE } from './dashscope.js';
+
+const MOST_IMAGES = 3;
+
+/** Body of an order for family eta: Qwen-Image 2.0 (vendors.md 6). */
+function mapEta(order: PlannedOrder, model: string, file: FileAddress): JsonObject {
+  const asked = order.parameters as JsonObject & EtaRequest;
+  const { references } = order;
+  if (references.length > MOST_IMAGES)
+    throw new NotMakeable('image_urls', `image_urls has at most ${MOST_IMAGES} images here.`);
+  return {
+    model,
+    input: message(
+      asked.prompt,
+      references.map(({ param }) => file(param)),
+    ),
+    parameters: {
+      size: sizeOf(order),
+      n: asked.n,
+      ...(asked.negative_prompt !== undefined && { negative_prompt: asked.negative_prompt }),
+      // The family does not offer it. Said, so that a change of the vendor's default changes nothing of what is sold.
+      prompt_extend: true,
+      watermark: false,
+    },
+  };
+}
+
+/** Body of an order for family theta: Z-Image turbo, which makes one image (vendors.md 6). */
+function mapTheta(order: PlannedOrder, model: string): JsonObject {
+  const { prompt, prompt_extend: extended } = order.parameters as JsonObject & ThetaRequest;
+  return { model, input: message(prompt, []), parameters: { size: sizeOf(order), prompt_extend: extended } };
+}
+
+const message = (text: string, images: readonly string[]): JsonObject => ({
+  messages: [{ role: 'user', content: [...images.map((image) => ({ image })), { text }] }],
+});
+
+function sizeOf({ output: { size } }: PlannedOrder): string {
+  if (size.kind !== 'fixed') throw new RangeError('images of these families have fixed sizes');
+  return `${size.width}*${size.height}`;
+}
 
 const GENERATION = '/api/v1/services/aigc/multimodal-generation/generation';
 

@@ -1,7 +1,13 @@
+import type { Readable } from 'node:stream';
 import {
   type CallPlan,
   type CannotMake,
+  CONTENT_TYPES,
+  failedBecause,
+  isJsonObject,
   type JsonObject,
+  type MeasuredReference,
+  MEDIA_REASONS,
   MediaFailure,
   type MediaOrder,
   type MediaUpstream,
@@ -9,6 +15,8 @@ import {
   type OperationState,
   type PlannedOrder,
   type ProviderOutput,
+  type ResultLink,
+  type ResultSpool,
   type Started,
   type UpstreamTraits,
   type VendorCall,
@@ -18,19 +26,237 @@ import { observeUpstream, type SafeFetcher } from '#platform';
 import type { ServedModel } from '../served-models.js';
 import { AuthorizedHttp } from './authorized-http.js';
 import { asFailure, failedStart, wordsOfUnread } from './call-failures.js';
-import { keyCredentials } from './credentials.js';
+import { type Credentials, keyCredentials } from './credentials.js';
 import type { InlineFiles } from './inline-files.js';
-import { isDone, NotMakeable, type ReadWork, type VendorReply, type VendorRequest, type Verb } from './media-codec.js';
-import { withCallback } from './callback-field.js';
-import { fetchableStart, fetchableState } from './fetchable-outputs.js';
-import { takenNow, unlessFresh } from './fresh-work.js';
-import { addressAtPlan, handedFiles } from './reference-forms.js';
+import {
+  type FileAddress,
+  isDone,
+  type MediaCodec,
+  NotMakeable,
+  type PlannedReference,
+  type ReadWork,
+  type ReferenceForm,
+  type VendorReply,
+  type VendorRequest,
+  type Verb,
+} from './media-codec.js';
 import { badEndOf } from './state-words.js';
 import { UpstreamWarnings } from './upstream-warnings.js';
-import { unverified, verifiedBy } from './verification.js';
-import { VendorFiles } from './vendor-files.js';
 import { type Noting, VendorExchanges, type VendorExchangesParts } from './vendor-exchanges.js';
-import { type VendorHttp } from './vendor-http.js';
+import type { VendorHttp } from './vendor-http.js';
+import { notableSkewMs } from './vendor-words.js';
+
+/**
+ * What the reply to the free call says of the credentials. A reply of status 200 proves nothing when the vendor's own table of
+ * errors finds the key, the balance or the rate refused in it, or when it holds an error of any other kind.
+ *
+ * @param refused what the reply would be as a refusal.
+ */
+function verifiedBy(codec: MediaCodec, reply: VendorReply, refused: () => MediaFailure): Verified {
+  const read = codec.readVerification?.(reply);
+  if (read?.ok === false) return read;
+  if (!read && !isDone(reply.status)) return unverified(refused());
+  if (!isJsonObject(reply.body)) return { ok: false, problem: 'not_this_protocol', vendor: wordsOfUnread(reply) };
+  const skewMs = notableSkewMs(reply);
+  const proof: Verified = { ok: true, ...(skewMs !== undefined && { clockSkewMs: skewMs }) };
+  return read ? proof : (refusedInside(reply.body, refused()) ?? proof);
+}
+
+function refusedInside(body: JsonObject, failure: MediaFailure): Verified | undefined {
+  const { kind, vendor } = failure;
+  if (kind === 'unfit' || kind === 'busy') return unverified(failure);
+  return holdsError(body) ? { ok: false, problem: 'not_this_protocol', vendor } : undefined;
+}
+
+/** The words in which services of every kind tell an error. */
+const holdsError = ({ error, detail, reason }: JsonObject): boolean =>
+  [error, detail, reason].some((word) => isJsonObject(word) || (typeof word === 'string' && word !== ''));
+
+/** What a failure of the free call says of the credentials. */
+function unverified({ kind, vendor, reason }: MediaFailure): Verified {
+  const { status = 0 } = vendor;
+  if (kind === 'busy') return { ok: false, problem: 'busy', vendor };
+  if (kind !== 'unfit' || isElsewhere(status))
+    return { ok: false, problem: isAnswer(status) ? 'not_this_protocol' : 'away', vendor };
+  if (reason === 'not_paid') return { ok: false, problem: 'no_balance', vendor };
+  return { ok: false, problem: status === 401 || reason === 'wrong_key' ? 'wrong_key' : 'not_opened', vendor };
+}
+
+/** Redirected, or not found: the free call asks for what every vendor of the protocol has. */
+const isElsewhere = (status: number): boolean => (status >= 300 && status < 400) || status === 404 || status === 405;
+
+const TIMED_OUT: ReadonlySet<number> = new Set([408, 425]);
+
+/** Something was there and did not know the call: another service, or another path of the right one. */
+const isAnswer = (status: number): boolean => status >= 300 && status < 500 && !TIMED_OUT.has(status);
+
+/** A file that was not ordered is read to its end, so that the rest of the reply is read, and is not kept. */
+async function dropped(bytes: Readable): Promise<string> {
+  for await (const _chunk of bytes) continue;
+  return '';
+}
+
+/** Finished files that are not everybody's to fetch: in replies, or behind the vendor's credentials. */
+class VendorFiles {
+  /** Present for protocols whose outputs need the credentials. */
+  readonly open?: (output: ProviderOutput, call: Pick<VendorCall, 'signal'>) => Promise<ResultLink>;
+  private keeping: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly codec: MediaCodec,
+    private readonly credentials: Credentials,
+    /** Of the vendor's API. */
+    private readonly origin: string,
+  ) {
+    if (codec.fileAddress) this.open = (output, { signal }) => this.linkOf(output, signal);
+  }
+
+  /** Handles the files in the reply to one check: one file at a time, whichever check it belongs to. */
+  inlineFiles(spool: ResultSpool, operation: Operation): InlineFiles | undefined {
+    const { inlineFiles } = this.codec;
+    if (inlineFiles === undefined) return undefined;
+    const ordered = inlineFiles.count(operation);
+    let ordinal = 0;
+    return {
+      field: inlineFiles.field,
+      keep: (bytes) => {
+        const place = ordinal;
+        ordinal += 1;
+        if (place >= ordered) return dropped(bytes);
+        const kept = this.keeping.then(() => spool.keep(place, bytes));
+        this.keeping = kept.catch(() => undefined);
+        return kept;
+      },
+    };
+  }
+
+  /** Whatever address a reply names, the credentials are for those that the protocol keeps files at. */
+  private async linkOf({ url }: ProviderOutput, signal: AbortSignal): Promise<ResultLink> {
+    const address = this.codec.fileAddress?.(url, this.origin);
+    return address === undefined ? { url } : { url: address, credentials: await this.credentials.headers(signal) };
+  }
+}
+
+type FormOf = (reference: PlannedReference) => ReferenceForm;
+
+/** What stands for the files of an order that is only planned: the caller's own sources. */
+function addressAtPlan(references: readonly PlannedReference[], formOf: FormOf, canLink: boolean): FileAddress {
+  const sources = new Map(references.map((reference) => [reference.param, reference]));
+  return (param) => {
+    const reference = known(sources, param);
+    const inline = reference.source.startsWith('data:');
+    if (inline && formOf(reference) === 'url' && !canLink)
+      throw new NotMakeable(param, `${param} must be a public http(s) URL for this model.`);
+    return reference.source;
+  };
+}
+
+/**
+ * The files of an order, each in the form that its vendor takes; all are there before anything is sent.
+ *
+ * @throws MediaFailure `refused`: one cannot be read any more, which says nothing about the vendor.
+ */
+async function handedFiles(order: MediaOrder, { files, signal }: VendorCall, formOf: FormOf): Promise<FileAddress> {
+  const handed = new Map<string, string>();
+  for (const reference of order.references) {
+    const form = formOf(reference);
+    const found = files.get(reference.param);
+    const file = await inForm(reference, found, form).catch((error: unknown) => {
+      throw signal.aborted || error instanceof MediaFailure ? error : unreadable(reference, error);
+    });
+    handed.set(reference.param, file);
+  }
+  return (param) => known(handed, param);
+}
+
+const unreadable = ({ param: reference }: MeasuredReference, cause: unknown): MediaFailure =>
+  new MediaFailure('refused', 'reference_unusable', { reference, cause });
+
+async function inForm(
+  reference: MeasuredReference,
+  file: ReturnType<VendorCall['files']['get']>,
+  form: ReferenceForm,
+): Promise<string> {
+  if (form === 'source') return reference.source;
+  const isLink = !reference.source.startsWith('data:') && file.isOursAlone !== true;
+  if (form === 'url' || (form === 'sent' && isLink)) return file.url();
+  const digits = (await file.bytes()).toString('base64');
+  return form === 'base64' ? digits : `data:${CONTENT_TYPES[reference.format]};base64,${digits}`;
+}
+
+function known<Value>(values: ReadonlyMap<string, Value>, param: string): Value {
+  const value = values.get(param);
+  if (value === undefined) throw new RangeError(`the order refers to no file at ${param}`);
+  return value;
+}
+
+/** For how long a vendor may not know yet what it has just taken, in milliseconds: its replicas learn of it one after the other. */
+const FRESH_MS = 60_000;
+
+/** The start, with the time at which the work was taken. */
+const takenNow = (started: Started, nowMs = Date.now()): Started =>
+  started.kind === 'operation' ? { ...started, operation: { ...started.operation, takenAtMs: nowMs } } : started;
+
+/** The state, but that work which was just taken is not lost because the vendor does not find it. */
+function unlessFresh(state: OperationState, { takenAtMs }: Operation, nowMs = Date.now()): OperationState {
+  const isLost = state.state === 'failed' && state.publicReason === MEDIA_REASONS.work_lost.publicReason;
+  const isFresh = typeof takenAtMs === 'number' && nowMs - takenAtMs < FRESH_MS;
+  return isLost && isFresh ? { state: 'pending' } : state;
+}
+
+/** Longer than any signed link. */
+const MAX_URL = 8_192;
+
+/** Where the files of a protocol may be. */
+interface FilePlaces {
+  readonly codec: MediaCodec;
+  /** Of the vendor's API. */
+  readonly origin: string;
+}
+
+/** Whether a file can be fetched at all: by a link, from where the vendor keeps it behind its key, or from our own spool. */
+function isFetchable({ url }: ProviderOutput, { codec, origin }: FilePlaces): boolean {
+  if (url.length > MAX_URL) return false;
+  if (url.startsWith('kept:')) return codec.inlineFiles !== undefined && URL.canParse(url);
+  return (/^https?:/i.test(url) && URL.canParse(url)) || codec.fileAddress?.(url, origin) !== undefined;
+}
+
+/** The files that can be fetched, each without what is no length and no time. */
+const fetchableOutputs = (outputs: readonly ProviderOutput[], places: FilePlaces): ProviderOutput[] =>
+  outputs
+    .filter((output) => isFetchable(output, places))
+    .map(({ seconds = 0, expiresAtMs = 0, ...output }) => ({
+      ...output,
+      ...(Number.isFinite(seconds) && seconds > 0 && { seconds }),
+      ...(Number.isSafeInteger(expiresAtMs) && expiresAtMs > 0 && { expiresAtMs }),
+    }));
+
+/** The start without files that cannot be fetched. @throws MediaFailure `refused`: none is left. */
+function fetchableStart(started: Started, places: FilePlaces): Started {
+  if (started.kind === 'operation') return started;
+  const outputs = fetchableOutputs(started.outputs, places);
+  if (outputs.length === 0) throw new MediaFailure('refused', 'nothing_delivered');
+  return { ...started, outputs };
+}
+
+/** The state without files that cannot be fetched; with none, the work has failed. */
+function fetchableState<State extends OperationState>(state: State, places: FilePlaces): State | OperationState {
+  if (state.state !== 'succeeded') return state;
+  const outputs = fetchableOutputs(state.outputs, places);
+  return outputs.length > 0 ? { ...state, outputs } : failedBecause('nothing_delivered');
+}
+
+/** An order with the address that its vendor may call. */
+function withCallback(
+  request: VendorRequest,
+  { callback }: MediaCodec,
+  { callbackUrl: url }: VendorCall,
+): VendorRequest {
+  if (callback === undefined || url === undefined) return request;
+  if ('field' in callback) return { ...request, body: { ...request.body, [callback.field]: url } };
+  const separator = request.path.includes('?') ? '&' : '?';
+  return { ...request, path: `${request.path}${separator}${callback.query}=${encodeURIComponent(url)}` };
+}
 
 const VERIFY_TIMEOUT_MS = 15_000;
 

@@ -1,12 +1,11 @@
-import { createServer, type Server, type Socket } from 'node:net';
 import { getEventListeners, once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { atBest } from '#testing';
-import { parseExactly } from './exact-json.js';
 import type { InlineFiles } from './inline-files.js';
+import { parseExactly } from './reply-json.js';
 import { NoReply, VendorHttp } from './vendor-http.js';
 
 const LIMITS = { signal: new AbortController().signal, timeoutMs: 5_000, fresh: true };

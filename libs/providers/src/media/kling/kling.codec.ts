@@ -1,27 +1,137 @@
+import { SignJWT } from 'jose';
 import {
+  type DeltaV26Request,
   failedBecause,
   isJsonObject,
   type JsonObject,
+  type MediaFailure,
+  type MediaReason,
   type Operation,
   type OperationState,
   type PlannedOrder,
   type ProviderOutput,
   type Started,
 } from '#contracts';
+import { type Credentials, keyCredentials } from '../http/credentials.js';
+import { failureBy, type FailureRule } from '../http/failure-rules.js';
+import { refuseLonger } from '../http/mapping.js';
 import type {
+  FileAddress,
   MediaCodec,
   PlannedReference,
   ReadState,
   ReferenceForm,
   ReferenceWay,
+  VendorReply,
   VendorRequest,
+  Verb,
 } from '../http/media-codec.js';
-import { bearer, klingCredentials } from './kling-credentials.js';
-import { klingFailureReason, readKlingFailure } from './kling-failures.js';
 import { stateWord } from '../http/state-words.js';
 import { costIn } from '../http/stated-cost.js';
 import { vendorId } from '../http/vendor-id.js';
-import { mapDelta } from './map-delta.js';
+import { clockAheadMs, wordsOf } from '../http/vendor-words.js';
+
+const TEXT_CHARACTERS = 2_500;
+
+/** Body of an order for delta-v2-6: Kling v2.6 (vendors.md 8). */
+function mapDelta(order: PlannedOrder, model: string, file: FileAddress): JsonObject {
+  const asked = order.parameters as JsonObject & DeltaV26Request;
+  const { negative_prompt: avoided, watermark } = asked;
+  refuseLonger('negative_prompt', avoided, TEXT_CHARACTERS);
+  const [first, last] = order.references.map(({ param }) => file(param));
+  return {
+    model_name: model,
+    prompt: asked.prompt,
+    ...(avoided !== undefined && { negative_prompt: avoided }),
+    mode: asked.mode,
+    duration: String(asked.duration),
+    // The shape follows an image; sound belongs to the grade pro, and silence is the vendor's default.
+    ...(first === undefined && { aspect_ratio: asked.aspect_ratio }),
+    ...(first !== undefined && { image: first }),
+    ...(last !== undefined && { image_tail: last }),
+    ...(asked.audio && { sound: 'on' }),
+    ...(watermark !== undefined && { watermark_info: { enabled: watermark } }),
+    // What a lost order is searched by.
+    external_task_id: order.taskId,
+  };
+}
+
+const is = (...codes: readonly string[]) => {
+  const known = new Set(codes);
+  return ({ code }: { readonly code: string }): boolean => known.has(code);
+};
+
+/** Codes of Kling (vendors.md 8: copy of the official reference). The status alone says little: 429 is an empty balance too. */
+const RULES: readonly FailureRule[] = [
+  { when: is('1000', '1001', '1002', '1003', '1004'), kind: 'unfit', reason: 'wrong_key' },
+  { when: is('1101', '1102'), kind: 'unfit', reason: 'not_paid' },
+  { when: is('1100', '1103', '1304'), kind: 'unfit', reason: 'not_served' },
+  { when: is('1302'), kind: 'busy', reason: 'busy' },
+  { when: is('1303'), kind: 'busy', reason: 'busy', scope: 'running' },
+  { when: ({ status, verb }) => status === 404 && verb === 'check', kind: 'refused', reason: 'work_lost' },
+  { when: is('1202', '1203'), kind: 'unfit', reason: 'not_served', scope: 'model' },
+  {
+    when: ({ code, verb }) => verb === 'start' && is('1300', '1301')({ code }),
+    kind: 'refused',
+    reason: 'content_refused',
+  },
+  // Our own order is there already, perhaps from a call whose reply was lost.
+  {
+    when: ({ message, verb }) => verb === 'start' && message.includes('external_task_id'),
+    kind: 'ambiguous',
+    reason: 'unanswered',
+  },
+  { when: is('1200', '1201'), kind: 'unsupported', reason: 'not_possible' },
+  { when: is('5000', '5001', '5002'), kind: 'unavailable', reason: 'away' },
+];
+
+const readKlingFailure = (reply: VendorReply, verb: Verb): MediaFailure => failureBy(RULES, reply, reply.body, verb);
+
+const REFUSED = /risk|sensitive|polic|violat|moderat|inappropriate/i;
+
+/** Why work that was taken failed, by the vendor's sentence: it gives no code. */
+const klingFailureReason = (sentence: string): MediaReason =>
+  REFUSED.test(sentence) ? 'result_refused' : 'work_failed';
+
+/** How long a token holds, and from how long before its making, in seconds (vendors.md 8). */
+const LIFE_SECONDS = 1_800;
+const EARLIER_SECONDS = 5;
+
+/** Codes for a token that does not hold yet, and for one that holds no more. */
+const OTHER_TIME = new Set(['1003', '1004']);
+
+const bearer = (key: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}` });
+
+/**
+ * An API key as it is, or `ACCESS_KEY:SECRET_KEY`, from which a token is signed for each call. A token that came at the
+ * wrong time is signed once more by the vendor's own clock.
+ */
+function klingCredentials(key: string): Credentials {
+  const [accessKey = '', secretKey] = key.split(':', 2);
+  if (secretKey === undefined) return keyCredentials(key, { authorization: bearer });
+  const secret = new TextEncoder().encode(secretKey);
+  let aheadMs = 0;
+  return {
+    headers: async () => {
+      const now = Math.floor((Date.now() + aheadMs) / 1_000);
+      const token = await new SignJWT()
+        .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+        .setIssuer(accessKey)
+        .setNotBefore(now - EARLIER_SECONDS)
+        .setExpirationTime(now + LIFE_SECONDS)
+        .sign(secret);
+      return bearer(token);
+    },
+    renewedAfter: (reply) => {
+      const { code } = wordsOf(reply.status, reply.body);
+      const ahead = clockAheadMs(reply);
+      if (code === undefined || !OTHER_TIME.has(code) || ahead === undefined) return false;
+      aheadMs = ahead;
+      return true;
+    },
+    secrets: () => [secretKey, accessKey],
+  };
+}
 
 /** A task is asked about under the path that it was ordered at. */
 const FROM_TEXT = '/v1/videos/text2video';

@@ -1,5 +1,5 @@
 import type { MeasuredReference } from '#contracts';
-import { resolveOutputSize } from './output-size.js';
+import { resolveOutputSize } from './sandbox-operation.js';
 
 const reference = (width: number, height: number): MeasuredReference => ({
   param: 'image_urls[0]',

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import {
   type CallFacts,
+  isJsonObject,
+  type JsonValue,
   MediaFailure,
   type MediaOrder,
   type OperationState,
@@ -14,7 +16,25 @@ import type { Exchange } from '../http/vendor-exchanges.js';
 import { type ConfiguredMediaUpstream, openMediaUpstreams } from '../open-media-upstreams.js';
 import { VERIFY_REMEDIES } from '../verify-remedies.js';
 import { cheapestOrders, type CheapOrder } from './cheapest-orders.js';
-import { redacted } from './redacted.js';
+
+const MOST_TEXT = 2_000;
+/** A link up to its query or fragment, wherever it stands in a text, and what follows. */
+const SIGNED_PART = /(\bhttps?:\/\/[^\s"'?#]{1,2000})[?#][^\s"']*/gi;
+
+/** An exchange fit for a fixture: no headers, no signatures of links, no files, nothing long. */
+const redacted = ({ request, reply }: Exchange): Record<string, unknown> => ({
+  request: { method: request.method, path: request.path, body: request.body && plain(request.body) },
+  reply: { status: reply.status, body: reply.body === undefined ? null : plain(reply.body) },
+});
+
+function plain(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(plain);
+  if (isJsonObject(value)) return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(each)]));
+  if (typeof value !== 'string') return value;
+  if (value.startsWith('data:')) return 'data:[file]';
+  const unsigned = value.replace(SIGNED_PART, '$1');
+  return unsigned.length > MOST_TEXT ? `${unsigned.slice(0, MOST_TEXT)}…` : unsigned;
+}
 
 /** What `npm run smoke` was asked. */
 export interface SmokeOptions {

@@ -1,18 +1,109 @@
 import {
   failedBecause,
+  type GammaRequest,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   MEDIA_REASONS,
+  type MediaFailure,
+  type MediaReason,
   type Operation,
   type OperationState,
+  type PlannedOrder,
   type ProviderOutput,
 } from '#contracts';
-import type { MediaCodec, ReadState, VendorRequest } from '../http/media-codec.js';
+import { failureBy, type FailureRule } from '../http/failure-rules.js';
+import {
+  type FileAddress,
+  type MediaCodec,
+  NotMakeable,
+  type ReadState,
+  type VendorReply,
+  type VendorRequest,
+  type Verb,
+} from '../http/media-codec.js';
+import { wordsOf } from '../http/vendor-words.js';
 import { GoogleCredentials, readServiceAccount } from './google-credentials.js';
-import { mapGamma } from './map-gamma.js';
-import { readVertexFailure, vertexFailureReason } from './vertex-failures.js';
 import { type VertexSettings, vertexSettings, vertexSettingsMistakes } from './vertex-settings.js';
+
+const POLICY = /support codes?|responsible ai|usage guidelines|safety|violat|sensitive/i;
+const UNPAID = /billing/i;
+const isRefusal = (status: number): boolean => status >= 400 && status < 500;
+/** Errors about `storage_uri`: the bucket does not exist, or the account may not write there. No order names one. */
+const BUCKET = /\bbuckets?\b|\bgs:\/\/|storage\.objects|storageUri|output storage/i;
+
+/** Errors of Vertex AI by the word in `status` (vendors.md 7). */
+const RULES: readonly FailureRule[] = [
+  { when: ({ status, message }) => status === 403 && UNPAID.test(message), kind: 'unfit', reason: 'not_paid' },
+  // Rates belong to one model of a project.
+  { when: ({ status, verb }) => status === 429 && verb === 'start', kind: 'busy', reason: 'busy', scope: 'model' },
+  { when: ({ status, verb }) => status === 404 && verb === 'check', kind: 'refused', reason: 'work_lost' },
+  {
+    when: ({ status, message, verb }) => status === 400 && verb === 'start' && POLICY.test(message),
+    kind: 'refused',
+    reason: 'content_refused',
+  },
+  { when: ({ status, message }) => isRefusal(status) && BUCKET.test(message), kind: 'unfit', reason: 'not_served' },
+];
+
+const readVertexFailure = (reply: VendorReply, verb: Verb): MediaFailure =>
+  failureBy(RULES, reply, wordIn(reply.body), verb);
+
+/** The envelope holds the HTTP status as `code` and the word that says more as `status`. */
+function wordIn(body: JsonValue | undefined): JsonObject | undefined {
+  const error = isJsonObject(body) ? body['error'] : undefined;
+  if (!isJsonObject(error)) return undefined;
+  const { status, code, message } = error;
+  return { code: status ?? code ?? null, message: message ?? null };
+}
+
+/** Why work that was taken failed, by the error inside the operation. */
+function vertexFailureReason(error: JsonObject): MediaReason {
+  const { message = '' } = wordsOf(undefined, error);
+  return POLICY.test(message) ? 'content_refused' : 'work_failed';
+}
+
+const SECONDS: readonly number[] = [4, 6, 8];
+const DATA_URI = /^data:([\w/+.-]+);base64,/;
+
+/** Body of an order for family gamma: Veo 3.1 on Vertex AI (vendors.md 7). */
+function mapGamma(order: PlannedOrder, storageUri: string | undefined, file: FileAddress): JsonObject {
+  const asked = order.parameters as JsonObject & GammaRequest;
+  const { negative_prompt: avoided, seed, first_frame_image: first, last_frame_image: last } = asked;
+  if (!SECONDS.includes(asked.duration)) throw new NotMakeable('duration', 'duration is 4, 6 or 8 here.');
+  // By the vendor's pages of Veo 3.1 as of July 2026.
+  if (asked.resolution !== '720p' && asked.duration !== 8)
+    throw new NotMakeable('duration', 'duration is 8 with resolution 1080p and 4K here.');
+  return {
+    instances: [
+      {
+        prompt: asked.prompt,
+        ...(first !== undefined && { image: image(file('first_frame_image')) }),
+        ...(last !== undefined && { lastFrame: image(file('last_frame_image')) }),
+      },
+    ],
+    parameters: {
+      durationSeconds: asked.duration,
+      aspectRatio: asked.aspect_ratio,
+      resolution: asked.resolution.toLowerCase(),
+      sampleCount: asked.sample_count,
+      // The vendor wants it said.
+      generateAudio: asked.generate_audio,
+      personGeneration: asked.person_generation === 'disallow' ? 'dont_allow' : asked.person_generation,
+      enhancePrompt: asked.enhance_prompt,
+      ...(avoided !== undefined && { negativePrompt: avoided }),
+      ...(seed !== undefined && { seed }),
+      ...(first !== undefined && { resizeMode: asked.resize_mode }),
+      ...(storageUri !== undefined && { storageUri }),
+    },
+  };
+}
+
+/** Images are taken as bytes only. In a plan the caller's own words stand for them. */
+function image(file: string): JsonObject {
+  const [start = '', mimeType = 'image/png'] = DATA_URI.exec(file) ?? [];
+  return { bytesBase64Encoded: file.slice(start.length), mimeType };
+}
 
 /** The vendor's handle. The place that it names is where it is asked about. */
 const OPERATION = /^(projects\/[\w:.-]+\/locations\/[\w-]+\/publishers\/google\/models\/[\w.-]+)\/operations\/[\w-]+$/;

@@ -1,19 +1,150 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import {
+  type CallbackRequest,
   failedBecause,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
+  type MediaFailure,
+  type MediaReason,
   type Operation,
   type OperationState,
+  type PlannedOrder,
   type VendorCost,
   type Verified,
+  type ZetaQ3ProRequest,
+  type ZetaQ3Request,
 } from '#contracts';
-import { isDone, type MediaCodec, type ReadState, type VendorReply } from '../http/media-codec.js';
+import { failureBy, type FailureRule } from '../http/failure-rules.js';
+import { chosenSeed, present, refuseIf } from '../http/mapping.js';
+import {
+  type FileAddress,
+  isDone,
+  type MediaCodec,
+  type ReadState,
+  type VendorReply,
+  type Verb,
+} from '../http/media-codec.js';
 import { stateWord } from '../http/state-words.js';
 import { costIn } from '../http/stated-cost.js';
 import { vendorId } from '../http/vendor-id.js';
-import { isSignedByVidu } from './vidu-signature.js';
-import { mapZeta } from './map-zeta.js';
-import { readViduFailure, viduFailureReason } from './vidu-failures.js';
+
+/** The signer, as the vendor names itself. */
+const ACCESS_KEY = 'vidu';
+/** The most headers that one signature may cover; more are refused. */
+const MOST_HEADERS = 16;
+
+/**
+ * Whether a call was signed with the API key: HMAC-SHA256 over method, path, query, access key, Date and the signed headers,
+ * each on a line that ends (platform.vidu.com: callback signature).
+ */
+function isSignedByVidu(request: CallbackRequest, key: string): boolean {
+  const header = (name: string): string | undefined => {
+    const value = request.headers[name.toLowerCase()];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const signature = header('x-hmac-signature');
+  const date = header('date');
+  const named = header('x-hmac-signed-headers')?.split(';').filter(Boolean) ?? [];
+  if (signature === undefined || date === undefined || named.length > MOST_HEADERS) return false;
+  const signed = named.map((name) => `${name}:${header(name) ?? ''}`);
+  const lines = [request.method, request.path, request.query, ACCESS_KEY, date, ...signed];
+  const expected = createHmac('sha256', key)
+    .update(lines.map((line) => `${line}\n`).join(''))
+    .digest();
+  const sent = Buffer.from(signature, 'base64');
+  return sent.length === expected.length && timingSafeEqual(sent, expected);
+}
+
+const BUSY = new Set(['TooManyRequests', 'SystemThrottling', 'OperationInProcess']);
+const FILE = /^Image(?:Download|Format)/;
+const REASONS: ReadonlyMap<string, MediaReason> = new Map(
+  Object.entries({
+    TaskPromptPolicyViolation: 'prompt_refused',
+    AuditSubmitIllegal: 'content_refused',
+    CreationPolicyViolation: 'result_refused',
+    ImageDownloadFailure: 'reference_unusable',
+    ImageFormatInvalid: 'reference_unusable',
+    UserCancelled: 'work_stopped',
+  } as const),
+);
+const NOT_FOUND = new Set(['TaskNotFound', 'CreationNotFound']);
+
+/** Words for why, in replies and in tasks that failed (vendors.md 10: official error-code page). */
+const RULES: readonly FailureRule[] = [
+  // As many tasks at once as the account may have.
+  { when: ({ code }) => code === 'QuotaExceeded', kind: 'busy', reason: 'busy', scope: 'running' },
+  { when: ({ code }) => BUSY.has(code), kind: 'busy', reason: 'busy' },
+  { when: ({ code }) => code === 'CreditInsufficient', kind: 'unfit', reason: 'not_paid' },
+  { when: ({ code }) => code === 'ModelUnavailable', kind: 'unfit', reason: 'not_served', scope: 'model' },
+  { when: ({ code }) => FILE.test(code), kind: 'refused', reason: 'reference_unusable' },
+  ...(['prompt_refused', 'content_refused', 'result_refused'] as const).map((reason): FailureRule => ({
+    when: ({ code }) => REASONS.get(code) === reason,
+    kind: 'refused',
+    reason,
+  })),
+  {
+    when: ({ code, status, verb }) => verb === 'check' && (status === 404 || NOT_FOUND.has(code)),
+    kind: 'refused',
+    reason: 'work_lost',
+  },
+];
+
+const readViduFailure = (reply: VendorReply, verb: Verb): MediaFailure =>
+  failureBy(RULES, reply, errorOf(reply.body), verb);
+
+/** Why work that was taken failed, by its `err_code`. */
+const viduFailureReason = (word: JsonValue | undefined): MediaReason =>
+  (typeof word === 'string' ? REASONS.get(word) : undefined) ?? 'work_failed';
+
+/** `code` is the status once more; the word is `reason`. */
+function errorOf(body: JsonValue | undefined): JsonValue | undefined {
+  if (!isJsonObject(body)) return undefined;
+  const { reason: code = '', message = '' } = body;
+  return { code, message };
+}
+
+const MAX_SEED = 2_147_483_647;
+
+/** What follows `/ent/v2/` in the address, by what an order is made from. */
+const PATHS: Readonly<Record<string, string>> = {
+  'text-to-video': 'text2video',
+  'image-to-video': 'img2video',
+  'first-last-frame': 'start-end2video',
+  'reference-to-video': 'reference2video',
+};
+
+/** Order for the zeta families: Vidu Q3 (vendors.md 10). */
+function mapZeta(
+  order: PlannedOrder,
+  model: string,
+  file: FileAddress,
+): { readonly path: string; readonly body: JsonObject } {
+  const asked = order.parameters as JsonObject & (ZetaQ3ProRequest | ZetaQ3Request);
+  const images = order.references.map(({ param }) => file(param));
+  refuseIf(
+    // The vendor takes 0 for no seed.
+    asked.seed === 0 || (asked.seed ?? 0) > MAX_SEED,
+    'seed',
+    `seed must be -1, or 1 to ${MAX_SEED}, here.`,
+  );
+  return {
+    path: PATHS[order.mode] ?? 'text2video',
+    body: present({
+      model,
+      prompt: asked.prompt,
+      images: images.length > 0 ? images : undefined,
+      duration: asked.duration,
+      resolution: asked.resolution,
+      aspect_ratio: asked.aspect_ratio,
+      // The vendor's own default is true; what is made from references is sold without sound.
+      audio: 'audio' in asked ? asked.audio : false,
+      seed: chosenSeed(asked.seed),
+      // Comes back in every reply, so that an operator finds our task by the vendor's.
+      payload: order.taskId,
+    }),
+  };
+}
 
 const taskPath = ({ id }: Operation): string => `/ent/v2/tasks/${encodeURIComponent(id as string)}`;
 

@@ -1,18 +1,65 @@
 import {
+  type IotaEditRequest,
+  type IotaRequest,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   MEDIA_REASONS,
   MediaFailure,
+  type PlannedOrder,
   type ProviderOutput,
   type Started,
   type UndeliveredOutput,
   type VendorCost,
 } from '#contracts';
-import type { MediaCodec } from '../http/media-codec.js';
+import { failureBy, type FailureRule, type RefusalFacts } from '../http/failure-rules.js';
+import { type FileAddress, isDone, type MediaCodec, type VendorReply, type Verb } from '../http/media-codec.js';
 import { costIn } from '../http/stated-cost.js';
-import { mapIota, mapIotaEdit } from './map-iota.js';
-import { readXaiFailure } from './xai-failures.js';
+
+const POLICY = /moderat|content polic|safety|violat/i;
+const WRONG_KEY = /api key/i;
+const UNPAID = /credit|balance|billing|spending limit/i;
+
+/** A wrong key comes as a 400 as often as not, and through some proxies with status 200. */
+const isWrongKey = ({ status, message }: RefusalFacts): boolean =>
+  (status === 400 || isDone(status)) && WRONG_KEY.test(message);
+
+/** Errors of xAI (vendors.md 11): statuses say little, sentences more. */
+const RULES: readonly FailureRule[] = [
+  {
+    when: ({ status, message }) => (status === 429 || status === 403) && UNPAID.test(message),
+    kind: 'unfit',
+    reason: 'not_paid',
+  },
+  { when: isWrongKey, kind: 'unfit', reason: 'wrong_key' },
+  {
+    when: ({ status, message, verb }) => verb === 'start' && status < 429 && POLICY.test(message),
+    kind: 'refused',
+    reason: 'content_refused',
+  },
+];
+
+const readXaiFailure = (reply: VendorReply, verb: Verb): MediaFailure =>
+  failureBy(RULES, reply, errorOf(reply.body), verb);
+
+/** An error object, or a sentence with its code beside it. */
+function errorOf(body: JsonValue | undefined): JsonValue | undefined {
+  if (!isJsonObject(body)) return undefined;
+  const { error, code } = body;
+  return typeof error === 'string' ? { message: error, ...(code !== undefined && { code }) } : error;
+}
+
+/** Body of an order for iota-1.0-reseller (vendors.md 11). */
+function mapIota({ parameters }: PlannedOrder, model: string): JsonObject {
+  const { prompt, n, size } = parameters as JsonObject & IotaRequest;
+  return { model, prompt, n, aspect_ratio: size, response_format: 'url' };
+}
+
+/** Body of an order for iota-1.0-edit-reseller: the shape follows the image. */
+function mapIotaEdit({ parameters }: PlannedOrder, model: string, file: FileAddress): JsonObject {
+  const { prompt, n } = parameters as JsonObject & IotaEditRequest;
+  return { model, prompt, n, image: { url: file('image_urls[0]'), type: 'image_url' }, response_format: 'url' };
+}
 
 const MODEL = 'grok-imagine-image';
 const EDIT = 'iota-1.0-edit-reseller';

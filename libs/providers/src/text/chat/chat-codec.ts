@@ -1,8 +1,85 @@
+import type { JsonObject, JsonValue, NativeBody } from '#contracts';
 import type { ProtocolCodec } from '../upstream/protocol-codec.js';
-import { producedInChat } from './produced-in-chat.js';
-import { withLimitField } from './limit-field.js';
+import { renameTopLevelField } from '../upstream/top-level-field.js';
 import { ChatStreamDecoder, readChatReply } from './read-chat-reply.js';
 import { writeChatRequest } from './write-chat-request.js';
+
+interface Call {
+  readonly arguments?: JsonValue;
+  readonly input?: JsonValue;
+}
+
+interface Spoken {
+  readonly content?: JsonValue;
+  readonly refusal?: JsonValue;
+  readonly reasoning_content?: JsonValue;
+  readonly reasoning?: JsonValue;
+  /** The legacy form of a call. */
+  readonly function_call?: Call | null;
+  readonly tool_calls?: readonly { readonly function?: Call | null; readonly custom?: Call | null }[] | null;
+}
+
+interface Chunk {
+  readonly choices?: readonly { readonly delta?: Spoken | null; readonly message?: Spoken | null }[] | null;
+}
+
+/** What one chunk says in any of its replies. */
+function producedInChat(chunk: JsonObject & Chunk): string {
+  let text = '';
+  for (const { delta, message } of chunk.choices ?? []) text += spoken(delta ?? message ?? {});
+  return text;
+}
+
+/** Plain additions: this runs once a token. */
+function spoken({
+  content,
+  refusal,
+  reasoning_content: thought,
+  reasoning,
+  function_call,
+  tool_calls,
+}: Spoken): string {
+  let text = textIn(content) + textIn(refusal) + textIn(thought ?? reasoning) + calledIn(function_call);
+  for (const call of tool_calls ?? []) text += calledIn(call.function) + calledIn(call.custom);
+  return text;
+}
+
+const calledIn = (call: Call | null | undefined): string =>
+  call ? textIn(asText(call.arguments)) + textIn(call.input) : '';
+
+/** Some servers write arguments as an object. */
+const asText = (value: JsonValue | undefined): JsonValue | undefined =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+
+/** A text, or the texts of parts, however deep vendors pack them. */
+function textIn(value: JsonValue | undefined): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).map(textIn).join('');
+  if (typeof value !== 'object' || value === null) return '';
+  const { text, thinking } = value as JsonObject;
+  return textIn(text) + textIn(thinking);
+}
+
+type LimitField = 'max_tokens' | 'max_completion_tokens';
+
+/**
+ * A body with its output limit under the name that the vendor has for it: the two names mean one limit, and many vendors
+ * know only one of them. Every other byte stays as it is.
+ */
+function withLimitField(native: NativeBody, field: LimitField): NativeBody {
+  const other = field === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
+  const body = native.kind === 'rewritten' ? native.body : native.parsed();
+  if (body[other] == null) return native;
+  if (native.kind === 'bytes') {
+    const { [other]: added, ...front } = native.front ?? {};
+    if (added !== undefined) return { ...native, front: { ...front, [field]: added } };
+    const { buffer, byteOffset, byteLength } = native.bytes;
+    const bytes = renameTopLevelField(Buffer.from(buffer, byteOffset, byteLength), other, field);
+    if (bytes) return { ...native, bytes };
+  }
+  const { [other]: limit = null, ...rest } = body;
+  return { kind: 'rewritten', body: { ...rest, [field]: limit } };
+}
 
 /** The chat completions interface, which most vendors and local servers speak. */
 export const chatCodec: ProtocolCodec = {

@@ -1,9 +1,48 @@
-import type { JsonValue, NativeBody } from '#contracts';
+import { isJsonObject, type JsonObject, type JsonValue, type NativeBody } from '#contracts';
 import type { ProtocolCodec, ProtocolOptions } from '../upstream/protocol-codec.js';
-import { alternating } from './alternating.js';
 import { GeminiStreamDecoder, producedInGemini, readGeminiReply } from './read-gemini-reply.js';
 import { withCallsProven } from './unproven-calls.js';
 import { writeGeminiRequest } from './write-gemini-request.js';
+
+const roleOf = (content: JsonValue | undefined): JsonValue | undefined =>
+  isJsonObject(content) ? (content['role'] === 'model' ? 'model' : 'user') : undefined;
+
+const partsOf = (content: JsonValue): readonly JsonValue[] | undefined =>
+  isJsonObject(content) && Array.isArray(content['parts']) ? (content['parts'] as readonly JsonValue[]) : undefined;
+
+/**
+ * The contents with neighbours of a role put together, since the interface wants roles to alternate; the same list where
+ * they do. Client libraries send an image that a function returned as a content of its own.
+ */
+function alternating(contents: readonly JsonValue[]): readonly JsonValue[] {
+  if (!contents.some((content, place) => place > 0 && areOne(contents[place - 1], content))) return contents;
+  const merged: JsonValue[] = [];
+  for (let place = 0; place < contents.length;) {
+    const end = endOfNeighbours(contents, place);
+    const [first = null, ...others] = contents.slice(place, end);
+    merged.push(others.length > 0 && isJsonObject(first) ? withPartsOf(first, others) : first);
+    place = end;
+  }
+  return merged;
+}
+
+function endOfNeighbours(contents: readonly JsonValue[], place: number): number {
+  let end = place + 1;
+  while (end < contents.length && areOne(contents[end - 1], contents[end])) end += 1;
+  return end;
+}
+
+const areOne = (one: JsonValue | undefined, other: JsonValue | undefined): boolean =>
+  one !== undefined &&
+  other !== undefined &&
+  roleOf(one) === roleOf(other) &&
+  partsOf(one) !== undefined &&
+  partsOf(other) !== undefined;
+
+const withPartsOf = (first: JsonObject, others: readonly JsonValue[]): JsonObject => ({
+  ...first,
+  parts: [first, ...others].flatMap((content) => partsOf(content) ?? []),
+});
 
 /** The caller's own bytes, unless its contents do not alternate or lost the proofs of another vendor. */
 function nativeGemini(native: NativeBody, _options: ProtocolOptions, model: string): NativeBody {

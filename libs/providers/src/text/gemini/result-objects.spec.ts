@@ -1,4 +1,4 @@
-import { ResultObjects } from './result-objects.js';
+import { ResultObjects } from './write-gemini-request.js';
 
 describe('What functions returned, for the content-generation interface', () => {
   it('is an object where its text is one', () => {

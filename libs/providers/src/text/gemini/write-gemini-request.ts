@@ -10,10 +10,7 @@ import type {
   ToolChoice,
   UserPart,
 } from '#contracts';
-import { selfContainedSchema } from './self-contained-schema.js';
-import { leastThinking } from './model-generations.js';
-import { ResultObjects } from './result-objects.js';
-import { withCallsProven } from './unproven-calls.js';
+import { JsonTexts, parsedObject } from '#platform';
 import { argumentsAsObject } from '../upstream/call-fields.js';
 import { nativeHostedTools } from '../upstream/codec-failures.js';
 import { currentSchema } from '../upstream/current-schema.js';
@@ -25,6 +22,33 @@ import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningBudget, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
 import { beginningWithUser, withSystemInFront } from '../upstream/system-in-front.js';
+import { leastThinking } from './model-generations.js';
+import { selfContainedSchema } from './self-contained-schema.js';
+import { withCallsProven } from './unproven-calls.js';
+
+/** A number with too many digits to be exact: its text stays as it is. */
+const LONG_NUMBER = /[\s:,[-]\d{16}/;
+
+/** The interface takes this field for a reference to a file of the result, and refuses one that leads to none. */
+const REFERENCE = /"\$ref"\s*:/;
+
+/** All of them are parsed in one go, so that those beyond it stay texts, which say the same. */
+const CHARACTERS_MAX = 4 * 1024 * 1024;
+
+/** What the functions of one conversation returned, where it is an object. */
+export class ResultObjects {
+  readonly #texts = new JsonTexts();
+  #characters = 0;
+
+  /** The object that a result is; undefined where it is another text, or as an object would not be what it was. */
+  in(text: string): JsonObject | undefined {
+    return parsedObject(text, (json) => {
+      this.#characters += json.length;
+      if (this.#characters > CHARACTERS_MAX || LONG_NUMBER.test(json) || REFERENCE.test(json)) return undefined;
+      return this.#texts.parse(json);
+    });
+  }
+}
 
 /** Writes the canonical request as a content-generation body. Model and streaming stand in its address. */
 export function writeGeminiRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {

@@ -1,6 +1,6 @@
 import {
-  DEFAULT_MAX_TOKENS,
   type AssistantPart,
+  DEFAULT_MAX_TOKENS,
   type FilePart,
   type ImagePart,
   type JsonObject,
@@ -14,11 +14,8 @@ import {
   type UserPart,
 } from '#contracts';
 import { acceptedUserId } from '../upstream/accepted-labels.js';
+import { acceptedCallId, argumentsAsObject } from '../upstream/call-fields.js';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
-import { withCacheMarks } from './cache-marks.js';
-import { traitsOf } from './model-traits.js';
-import { enforceableSchema } from './output-schema.js';
-import { writeThinking } from './write-thinking.js';
 import { describedSchema } from '../upstream/described-schema.js';
 import { JSON_IN_WORDS } from '../upstream/json-in-words.js';
 import { objectSchema } from '../upstream/object-schema.js';
@@ -27,8 +24,50 @@ import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
-import { acceptedCallId, argumentsAsObject } from '../upstream/call-fields.js';
 import { beginningWithUser, withSystemInFront } from '../upstream/system-in-front.js';
+import { traitsOf } from './model-traits.js';
+import { enforceableSchema } from './output-schema.js';
+import { writeThinking } from './write-thinking.js';
+
+/** Kept for five minutes, which is what the price book knows. */
+const CACHE_CONTROL = { cache_control: { type: 'ephemeral' } };
+
+/** Blocks that cannot carry a mark. */
+const UNMARKED = new Set<unknown>(['thinking', 'redacted_thinking']);
+
+/** How many turns of the user are marked: this one, and the one before, whose cache it continues from. */
+const MARKED_TURNS = 2;
+
+/**
+ * A messages body that says what to keep in the vendor's prompt cache, which without a word keeps nothing: tools and
+ * system prompt, which come first, and the conversation so far. The next turn of an agent then pays little for them. Three
+ * marks of the four there may be.
+ */
+function withCacheMarks(body: JsonObject): JsonObject {
+  const messages = body['messages'] as readonly JsonObject[];
+  const users = messages.flatMap(({ role }, place) => (role === 'user' ? [place] : [])).slice(-MARKED_TURNS);
+  return {
+    ...body,
+    ...markedBeginning(body),
+    messages: messages.map((message, place) => (users.includes(place) ? withMarkedEnd(message) : message)),
+  };
+}
+
+/** Tools stand before the system prompt: a mark on the one covers the other. */
+function markedBeginning({ system, tools }: JsonObject): JsonObject {
+  if (typeof system === 'string') return { system: [{ type: 'text', text: system, ...CACHE_CONTROL }] };
+  return Array.isArray(tools) ? { tools: markLast(tools as readonly JsonObject[]) } : {};
+}
+
+const withMarkedEnd = (message: JsonObject): JsonObject => ({
+  ...message,
+  content: markLast(message['content'] as readonly JsonObject[]),
+});
+
+const markLast = (blocks: readonly JsonObject[]): JsonObject[] =>
+  blocks.map((block, place) =>
+    place === blocks.length - 1 && !UNMARKED.has(block['type']) ? { ...block, ...CACHE_CONTROL } : block,
+  );
 
 /** Writes the canonical request as a messages body. */
 export function writeMessagesRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {

@@ -1,13 +1,67 @@
-import type { EmbeddingsCall, EmbeddingsProvider, EmbeddingsReply, JsonObject, StopSignal } from '#contracts';
-import { GatewayError, isJsonObject } from '#contracts';
-import { readEmbeddings } from './read-embeddings.js';
+import {
+  type EmbeddingsCall,
+  type EmbeddingsProvider,
+  type EmbeddingsReply,
+  GatewayError,
+  isJsonObject,
+  type JsonObject,
+  type StopSignal,
+} from '#contracts';
+import { ReplyTooLarge } from '../../http/reply-too-large.js';
+import { parseReply } from './codec-failures.js';
 import type { HttpUpstream } from './http-text-provider.js';
 import { refusedByUpstream, upstreamRequestId } from './refused-by-upstream.js';
 import { reportedUsage } from './reported-usage.js';
 import { replaceTopLevelString } from './top-level-field.js';
-import { ReplyTooLarge } from '../../http/reply-too-large.js';
 import { MAX_REPLY_BYTES, readText, type RequestBytes, type UpstreamReply } from './upstream-http.js';
 import { withoutSecrets } from './without-secrets.js';
+
+/** Longer replies are not parsed whole, which would stop the process: vectors pass through unread. In characters. */
+const PARSED_WHOLE = 256 * 1024;
+/** How far from either end the list of vectors begins and ends, in characters. */
+const LONGEST_AROUND = 64 * 1024;
+const LIST_BEGINS = /"data"\s*:\s*\[/;
+/** Vectors stand in objects that hold no lists of objects. */
+const LIST_ENDS = /\}\s*(?=\])/;
+
+/** An upstream's embeddings: `answer` is its object, of a long one with no vectors in `data`. */
+interface ReadEmbeddings {
+  readonly answer: JsonObject;
+  /** Its JSON, under the caller's name of the model. */
+  readonly rewritten: string;
+}
+
+/** @throws GatewayError `upstream_error` when it is no JSON object. */
+export function readEmbeddings(json: string, upstreamModel: string, model: string): ReadEmbeddings {
+  return (
+    (json.length > PARSED_WHOLE && readAround(json, upstreamModel, model)) || readWhole(json, upstreamModel, model)
+  );
+}
+
+function readWhole(json: string, upstreamModel: string, model: string): ReadEmbeddings {
+  const answer = parseReply(json);
+  if (upstreamModel === model) return { answer, rewritten: json };
+  const bytes = Buffer.concat(replaceTopLevelString(Buffer.from(json), 'model', model));
+  return { answer, rewritten: bytes.toString('utf8') };
+}
+
+/** Reads what stands around the vectors. Undefined when the reply is not laid out so. */
+function readAround(json: string, upstreamModel: string, model: string): ReadEmbeddings | undefined {
+  const begins = LIST_BEGINS.exec(json.slice(0, LONGEST_AROUND));
+  const ends = LIST_ENDS.exec(json.slice(-LONGEST_AROUND));
+  if (!begins || !ends) return undefined;
+  const start = begins.index + begins[0].length;
+  const end = json.length - LONGEST_AROUND + ends.index + ends[0].length;
+  try {
+    const answer = parseReply(json.slice(0, start) + json.slice(end));
+    if (typeof answer['model'] !== 'string') return undefined;
+    if (upstreamModel === model) return { answer, rewritten: json };
+    const { data: _empty, ...rest }: JsonObject = { ...answer, model };
+    return { answer, rewritten: `${JSON.stringify(rest).slice(0, -1)},"data":[${json.slice(start, end)}]}` };
+  } catch {
+    return undefined;
+  }
+}
 
 /** The parts of a refusal's body that are worth reading, in bytes. */
 const MAX_REFUSAL_BYTES = 64 * 1024;

@@ -12,32 +12,193 @@ import {
   type TextRequest,
   type UpstreamPolicy,
 } from '#contracts';
-import { jsonBytes, logger, nextTurn, wellFormedJson } from '#platform';
-import { BodyReader } from './body-reader.js';
-import { parseReply } from './codec-failures.js';
-import { nativeBytes } from './native-bytes.js';
-import { permittedBody, permittedHeaders, permittedRequest } from './permitted.js';
-import { primed } from './primed.js';
-import type { ProtocolCodec, ProtocolOptions, StreamDecoder } from './protocol-codec.js';
-import { RelayTap } from './relay-tap.js';
-import type { RefusedRequest } from './operators-fault.js';
+import { jsonBytes, logger, nextTurn, PieceCount, wellFormedJson } from '#platform';
 import type { ReplyHead } from '../../http/reply-head.js';
+import { ReplyTooLarge } from '../../http/reply-too-large.js';
+import { inOwnNames, withAcceptedNames } from './accepted-names.js';
+import { AnswerTaker, withAnswerInObject } from './answer-in-object.js';
+import { BodyReader } from './body-reader.js';
+import { brokenOff, parseReply } from './codec-failures.js';
+import type { RefusedRequest } from './operators-fault.js';
+import { permittedBody, permittedHeaders, permittedRequest } from './permitted.js';
+import type { ProtocolCodec, ProtocolOptions, StreamDecoder } from './protocol-codec.js';
 import { refusedByUpstream, refusesProof, upstreamRequestId } from './refused-by-upstream.js';
-import { eventData, EventSplitter } from './server-sent-events.js';
+import { RelayTap } from './relay-tap.js';
+import { DONE, eventData, EventSplitter } from './server-sent-events.js';
 import { accountMark, madeBy, withProofsOf } from './signatures.js';
-import { type AcceptedRequest, acceptedRequest, type ReadBack } from './accepted-request.js';
-import { StreamBounds } from './stream-bounds.js';
-import { streamRenamer } from './stream-renamer.js';
 import { replaceTopLevelString } from './top-level-field.js';
 import {
   MAX_REPLY_BYTES,
   networkFailure,
   readText,
+  REPLY_MS_MAX,
   type RequestBytes,
   type UpstreamHttp,
   type UpstreamReply,
 } from './upstream-http.js';
 import { withoutSecrets } from './without-secrets.js';
+
+/** JSON of a text as it stands in bytes that are read as Latin-1, one character a byte. */
+const asBytes = (text: string): string => Buffer.from(JSON.stringify(text)).toString('latin1');
+
+/**
+ * Shows the caller of a stream the model's name that it knows, in each event that holds the upstream's name. All else
+ * stays byte for byte: the bytes are read and written as Latin-1, which loses none and is far quicker than UTF-8.
+ */
+export function streamRenamer({
+  model,
+  upstreamModel,
+}: {
+  readonly model: string;
+  readonly upstreamModel: string;
+}): (events: Buffer) => Buffer {
+  if (model === upstreamModel) return (events) => events;
+  const [hidden, shown] = [asBytes(upstreamModel), asBytes(model)];
+  const escaped = hidden.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  const named = new RegExp(String.raw`"model(?:Version)?"\s*:\s*${escaped}`, 'g');
+  return (events) => {
+    const text = events.toString('latin1');
+    let renamed = '';
+    let copied = 0;
+    // A loop: `replace` takes twice as long, once a token.
+    while (named.test(text)) {
+      renamed += text.slice(copied, named.lastIndex - hidden.length) + shown;
+      copied = named.lastIndex;
+    }
+    return copied === 0 ? events : Buffer.from(renamed + text.slice(copied), 'latin1');
+  };
+}
+
+/** The longest stream, in bytes: a million tokens with what the dearest protocol says of each, or ten large images. */
+const STREAM_BYTES_MAX = 512 * 1024 * 1024;
+
+/** The most that may come without an event that says something; a comment each second takes a day for it. */
+const EMPTY_BYTES_MAX = 1024 * 1024;
+
+/** An event with something in its data. Looked for over the bytes as text. */
+const SAYS_SOMETHING = /(?:^|\n|\r)data: ?(?!\{\}\s)[^\s]/;
+
+/** Ends a stream whose vendor sends without end: events, or what keeps a connection open and carries nothing. */
+export class StreamBounds {
+  readonly #begunMs: number;
+  readonly #pieces: PieceCount;
+  #bytes = 0;
+  #emptyBytes = 0;
+  #hasBegun = false;
+
+  constructor(private readonly now = () => performance.now()) {
+    this.#begunMs = now();
+    this.#pieces = new PieceCount(undefined, now);
+  }
+
+  /**
+   * Counts what came.
+   *
+   * @throws GatewayError `upstream_error` where it is too much, `upstream_timeout` where the stream is too old.
+   */
+  count(bytes: Buffer): void {
+    this.#bytes += bytes.length;
+    if (this.#bytes > STREAM_BYTES_MAX) throw new ReplyTooLarge();
+    if (this.#pieces.isTooMany(bytes)) throw new ReplyTooLarge(undefined, this.#pieces.fault);
+    if (this.now() - this.#begunMs > REPLY_MS_MAX)
+      throw new GatewayError('upstream_timeout', 'The upstream took too long.');
+  }
+
+  /** Takes note of whole events. @throws GatewayError `upstream_error` where too much of them said nothing, or nothing but the end came. */
+  see(events: Buffer): void {
+    if (!this.#hasBegun) this.#begin(events.toString('latin1'));
+    this.#emptyBytes += events.length;
+    // Looked at once in a while alone: most events say something.
+    if (this.#emptyBytes < EMPTY_BYTES_MAX) return;
+    if (!SAYS_SOMETHING.test(events.toString('latin1')))
+      throw new GatewayError('upstream_error', 'The upstream sent much that says nothing.');
+    this.#emptyBytes = 0;
+  }
+
+  #begin(events: string): void {
+    const first = SAYS_SOMETHING.exec(events);
+    if (first && events.startsWith(DONE, first.index + first[0].length - 1)) throw brokenOff();
+    this.#hasBegun = first !== null;
+  }
+}
+
+/** A consumer that throws instead of accepting an item has seen enough: the source is closed. */
+async function isReady<T>(source: AsyncIterableIterator<T>, item: T, ready: (item: T) => boolean): Promise<boolean> {
+  try {
+    return ready(item);
+  } catch (error) {
+    await source.return?.();
+    throw error;
+  }
+}
+
+/**
+ * Waits until `ready` accepts an item, so that what fails earlier fails here, and gives back the whole sequence from
+ * its beginning. Leaving the sequence early closes its source.
+ */
+async function primed<T>(source: AsyncIterableIterator<T>, ready: (item: T) => boolean): Promise<AsyncIterable<T>> {
+  const first: T[] = [];
+  for (;;) {
+    const step = await source.next();
+    if (step.done) break;
+    first.push(step.value);
+    if (await isReady(source, step.value, ready)) break;
+  }
+  const iterator: AsyncIterator<T> = {
+    next: () => {
+      const value = first.shift();
+      return value === undefined ? source.next() : Promise.resolve({ done: false, value });
+    },
+    return: () => source.return?.() ?? Promise.resolve({ done: true, value: undefined }),
+  };
+  return { [Symbol.asyncIterator]: () => iterator };
+}
+
+/** The body's own bytes; only the model's name is another at some upstreams. */
+function nativeBytes(native: NativeBody, call: TextCall): RequestBytes | Promise<RequestBytes> {
+  if (native.kind === 'rewritten') {
+    const named = 'model' in native.body ? { model: call.upstreamModel } : {};
+    return jsonBytes({ ...native.body, ...named });
+  }
+  const { buffer, byteOffset, byteLength } = native.bytes;
+  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+  const named = call.model === call.upstreamModel ? [bytes] : replaceTopLevelString(bytes, 'model', call.upstreamModel);
+  return native.front ? withFront(named, native.front) : named;
+}
+
+const BRACE = 0x7b;
+
+/** Fields in front of those of an object that is not empty. */
+function withFront([first = Buffer.alloc(0), ...others]: RequestBytes, front: JsonObject): RequestBytes {
+  // Mostly the first byte, which a search in native code takes longer for.
+  const place = first[0] === BRACE ? 1 : first.indexOf(BRACE) + 1;
+  const members = Buffer.from(`${JSON.stringify(front).slice(1, -1)},`);
+  return [first.subarray(0, place), members, first.subarray(place), ...others];
+}
+
+/** Turns the events of one reply, in order, into those of a reply to what the caller asked. */
+type ReadBack = (events: readonly TextEvent[]) => readonly TextEvent[];
+
+/** A request in the form that the vendors of a protocol take. */
+interface AcceptedRequest {
+  readonly request: TextRequest;
+  /** Begins to read one reply. */
+  readonly readBack: () => ReadBack;
+}
+
+/** The request with names of functions and a form of the answer that the vendors of a protocol take. */
+function acceptedRequest(asked: TextRequest, protocol: ProtocolCodec['protocol']): AcceptedRequest {
+  const { request: named, ownNames } = withAcceptedNames(asked, protocol);
+  const { format, isInObject } = withAnswerInObject(named.format, protocol);
+  return {
+    request: format === named.format ? named : { ...named, format },
+    readBack: () => {
+      if (!isInObject) return (events) => inOwnNames(events, ownNames);
+      const taker = new AnswerTaker();
+      return (events) => inOwnNames(taker.take(events), ownNames);
+    },
+  };
+}
 
 const log = logger('text');
 

@@ -1,5 +1,5 @@
 import { atBest } from '#testing';
-import { readEmbeddings } from './read-embeddings.js';
+import { readEmbeddings } from './http-embeddings.js';
 
 const vector = `[${Array.from({ length: 3_072 }, (_, index) => `-0.0${123456789 + index}`).join(',')}]`;
 const item = (index: number): string => `{"object":"embedding","index":${index},"embedding":${vector}}`;

@@ -1,4 +1,4 @@
-import { StreamBounds } from './stream-bounds.js';
+import { StreamBounds } from './http-text-provider.js';
 
 const MIB = 1024 * 1024;
 

@@ -1,4 +1,4 @@
-import { streamRenamer } from './stream-renamer.js';
+import { streamRenamer } from './http-text-provider.js';
 
 const renamed = (model: string, upstreamModel: string, events: string): string =>
   streamRenamer({ model, upstreamModel })(Buffer.from(events)).toString('utf8');

@@ -1,7 +1,7 @@
 import { KEY_CACHE_MS } from '#features';
 import { eventually } from '#testing';
-import { consoleClient } from './testing/console-client.js';
-import { startTestGateway, type TestGateway } from './testing/test-gateway.js';
+import { consoleClient } from '../harness/console-client.js';
+import { startTestGateway, type TestGateway } from '../harness/test-gateway.js';
 
 const ADMIN_TOKEN = 'an-admin-token-for-tests';
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
