@@ -158,7 +158,7 @@ describe('The built image', () => {
       '//admin/v1/accounts',
     ])
       assert.deepEqual([path, await status(8080, path)], [path, 404]);
-    for (const path of ['/admin/v1/accounts', '/ops/sign-in', '/runbooks/role-down.md'])
+    for (const path of ['/admin/v1/accounts', '/ops/sign-in', '/runbooks/alerts.md'])
       assert.deepEqual([path, await status(8081, path)], [path, 200]);
   });
 

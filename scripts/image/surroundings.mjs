@@ -68,7 +68,7 @@ function startNginx(folder) {
     .replace(/^resolver .*$/m, `proxy_bind ${LOAD_BALANCER};`)
     .replace(/^ *zone .*$/m, '')
     .replace(' resolve ', ' ')
-    .replace('/usr/share/nginx/runbooks/', `${process.cwd()}/docs/operations/alerts/`);
+    .replace('/usr/share/nginx/runbooks/', `${process.cwd()}/docs/operations/`);
   const file = join(folder, 'nginx.conf');
   const events = 'user root; daemon off; worker_processes 1; error_log stderr; events {}';
   writeFileSync(file, `${events} pid ${folder}/nginx.pid; http { access_log off; default_type text/plain; ${site} }`);

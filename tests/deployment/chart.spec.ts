@@ -149,7 +149,7 @@ describe('The Helm chart', () => {
     const alerts = [...text('deploy/prometheus/alerts.yml').matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
     const [rule] = find(plain, 'PrometheusRule');
     expect(rule?.spec?.groups?.flatMap(({ rules }) => rules.map(({ alert }) => alert))).toEqual(alerts);
-    expect(JSON.stringify(rule)).toContain('https://runbooks.example.com/role-down.md');
+    expect(JSON.stringify(rule)).toContain('https://runbooks.example.com/alerts.md#roledown');
     const [monitor] = find(plain, 'PodMonitor');
     const labels = monitor?.spec?.podMetricsEndpoints?.[0]?.relabelings.map(({ targetLabel }) => targetLabel);
     expect(labels).toEqual(['job', 'role']);
