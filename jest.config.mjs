@@ -1,6 +1,6 @@
 /**
  * Test files run in plain Node (no VM contexts), so that each worker loads our modules and libraries once and not once
- * per file: docs/decisions/2026-11-22-tests-in-plain-node.md.
+ * per file: docs/decisions/README.md#tests-run-in-plain-node-divided-by-folder.
  */
 
 /** Folders of suites that wait for machines, processes and outages: `npm test` leaves them out, `npm run test:all` does not. */

@@ -9,7 +9,7 @@ const HEADING = /^#+ (.*)$/gm;
 /** A path in backticks that begins with one of our folders; those with placeholders are patterns, not paths. */
 const NAMED_PATH = /`((?:apps|agents|attacks|bench|chaos|deploy|docs|fuzz|libs|prisma|scripts|tests)\/[\w./@-]+)`/g;
 /** Pages that say what was true on their day: files that they name may be gone. */
-const HISTORY = /^(CHANGELOG\.md|docs\/decisions\/.*)$/;
+const HISTORY = /^docs\/changelog-history\.md$/;
 
 const exists = (path) => statSync(path, { throwIfNoEntry: false }) !== undefined;
 

@@ -4,7 +4,7 @@ import { MODULE_METADATA } from '@nestjs/common/constants.js';
 import { TextModule } from '#features';
 import { ApiModule } from './api.module.js';
 
-const PAGE = 'docs/decisions/2026-11-22-how-we-use-nest.md';
+const PAGE = 'docs/decisions/nest-composes-the-api.md';
 
 const listOf = <Item>(key: string, module: Type): Item[] =>
   (Reflect.getMetadata(key, module) as Item[] | undefined) ?? [];
