@@ -20,6 +20,7 @@ const ROOT_FILES = new Set([
   '.prettierignore',
   '.prettierrc.json',
   '.swcrc',
+  'AGENTS.md',
   'CHANGELOG.md',
   'CONTRIBUTING.md',
   'Dockerfile',
