@@ -44,11 +44,13 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
     given: result('y'),
     added: { messages: [...(result('y')['messages'] as JsonObject[]), { role: 'system', content: 'Be long.' }] },
   },
-  'system prompt that holds more than words': {
+  'system prompt with images or files': {
     added: { messages: [{ role: 'system', content: [image(PNG)] }, QUESTION] },
   },
   'system prompt alone': { added: { messages: [{ role: 'system', content: 'Say hello.' }] } },
-  'conversation that the model begins': { added: { messages: [{ role: 'assistant', content: 'Hi.' }, QUESTION] } },
+  'conversation that begins with a model turn': {
+    added: { messages: [{ role: 'assistant', content: 'Hi.' }, QUESTION] },
+  },
   'several texts and images in one message': { added: content(text, image(PNG), { type: 'text', text: 'two' }) },
   'image by URL': { added: content(image('https://a.example/1.png')) },
   'image inline': { added: content(image(PNG)) },
@@ -58,19 +60,19 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
     added: file('application/pdf', 'JVBERi0='),
   },
   'text file': { added: file('text/plain', Buffer.from('plain words').toString('base64')) },
-  sound: { added: content({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }) },
+  audio: { added: content({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }) },
   functions: { added: TOOLS },
   'strict functions': {
     given: TOOLS,
     added: { tools: [{ type: 'function', function: { name: 'f', parameters: SCHEMA, strict: true } }] },
   },
-  'no call, any call, or a call of one function': { given: TOOLS, added: { tool_choice: 'required' } },
-  'call that must be made where there is nothing to call': { added: { tool_choice: 'required' } },
-  'call of a function that is not among the tools': {
+  'tool choice: none, any, or one function': { given: TOOLS, added: { tool_choice: 'required' } },
+  'required tool choice without tools': { added: { tool_choice: 'required' } },
+  'tool choice of an unknown function': {
     given: TOOLS,
     added: { tool_choice: { type: 'function', function: { name: 'h' } } },
   },
-  'some of the functions': {
+  'tool choice among a subset': {
     given: { tools: [...(TOOLS['tools'] as JsonObject[]), { type: 'function', function: { name: 'g' } }] },
     added: {
       tool_choice: {
@@ -79,28 +81,28 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
       },
     },
   },
-  'one call at a time': { given: TOOLS, added: { parallel_tool_calls: false } },
+  'no parallel tool calls': { given: TOOLS, added: { parallel_tool_calls: false } },
   'free-form tools and namespaces': { added: FREE_FORM },
-  'tool that the vendor runs, offered beside others': { added: SEARCH },
-  'tool that the vendor runs, insisted on': { added: { ...SEARCH, tool_choice: 'required' } },
+  'hosted tool, offered beside other tools': { added: SEARCH },
+  'hosted tool, required': { added: { ...SEARCH, tool_choice: 'required' } },
   'calls and results of earlier turns': { added: result('y') },
   'calls of free-form tools in earlier turns': { added: patched('y') },
-  'one free-form tool that must be called': {
+  'tool choice of a free-form tool': {
     given: FREE_FORM,
     added: { tool_choice: { type: 'custom', custom: { name: 'apply_patch' } } },
   },
-  'image in a result': { given: result([text]), added: result([text, image(PNG)]) },
-  'file in a result': {
+  'image in a tool result': { given: result([text]), added: result([text, image(PNG)]) },
+  'file in a tool result': {
     given: result([text]),
     added: result([text, { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=' } }]),
   },
-  'reasoning that the same vendor proved': { given: { messages: CALLED }, added: reasoned(PROOF) },
-  'reasoning that another vendor proved': { given: { messages: CALLED }, added: reasoned(FOREIGN_PROOF) },
-  'NUL and halves of characters': { added: { messages: [{ role: 'user', content: 'a\0\ud83d' }] } },
-  'JSON by a schema': {
+  'reasoning signed by the same vendor': { given: { messages: CALLED }, added: reasoned(PROOF) },
+  'reasoning signed by another vendor': { given: { messages: CALLED }, added: reasoned(FOREIGN_PROOF) },
+  'NUL and lone surrogates': { added: { messages: [{ role: 'user', content: 'a\0\ud83d' }] } },
+  'JSON schema of the reply': {
     added: { response_format: { type: 'json_schema', json_schema: { name: 'place', schema: SCHEMA } } },
   },
-  'description of the answer that a schema is for': {
+  'description of the JSON schema': {
     given: { response_format: { type: 'json_schema', json_schema: { name: 'place', schema: SCHEMA } } },
     added: {
       response_format: {
@@ -109,7 +111,7 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
       },
     },
   },
-  'any JSON': { added: { response_format: { type: 'json_object' } } },
+  'JSON mode without a schema': { added: { response_format: { type: 'json_object' } } },
   'output limit': { added: { max_completion_tokens: 77 } },
   'stop sequences': { added: { stop: ['END'] } },
   'temperature up to 1': { added: { temperature: 0.25 } },
@@ -118,21 +120,21 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
   top_k: { added: { top_k: 7 } },
   seed: { added: { seed: 7 } },
   penalties: { added: { presence_penalty: 0.5, frequency_penalty: 0.5 } },
-  'effort or budget of reasoning': { added: { reasoning_effort: 'high' } },
+  'reasoning effort or budget': { added: { reasoning_effort: 'high' } },
   'no reasoning': { added: { reasoning_effort: 'none' } },
-  'reasoning as the model sees fit': { added: { enable_thinking: true } },
-  'level of reasoning': { added: { reasoning: { effort: 'high' } } },
-  'odds of words': { added: { logprobs: true, top_logprobs: 3 } },
-  'answer in images or sound': { added: { modalities: ['text', 'audio'] } },
-  'name of the end user': { added: { user: 'user-7' } },
-  'key of the prompt cache': { added: { prompt_cache_key: 'k' } },
-  'storing, and how long a prompt cache is kept': { added: { store: true, prompt_cache_retention: '24h' } },
+  'adaptive reasoning': { added: { enable_thinking: true } },
+  'reasoning level': { added: { reasoning: { effort: 'high' } } },
+  logprobs: { added: { logprobs: true, top_logprobs: 3 } },
+  'image or audio output': { added: { modalities: ['text', 'audio'] } },
+  'end user id': { added: { user: 'user-7' } },
+  'prompt cache key': { added: { prompt_cache_key: 'k' } },
+  'store, and prompt cache retention': { added: { store: true, prompt_cache_retention: '24h' } },
   'service tier at the usual price': { added: { service_tier: 'default' } },
-  'service tier that the account of the vendor decides': { added: { service_tier: 'auto' } },
+  'automatic service tier': { added: { service_tier: 'auto' } },
   'metadata, labels': { added: { metadata: { a: 'b' } } },
   verbosity: { added: { verbosity: 'low' } },
   'moderation by the vendor': { added: { moderation: { model: 'a-moderation-model' } } },
-  'marks for the prompt cache': {
+  'prompt cache breakpoints': {
     added: {
       messages: [{ role: 'user', content: [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }] }],
       cache_control: { type: 'ephemeral' },
@@ -140,11 +142,11 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
     },
     given: content({ type: 'text', text: 'x' }),
   },
-  'resolution of media': {
+  'media resolution': {
     given: content(image(PNG)),
     added: content({ type: 'image_url', image_url: { url: PNG, detail: 'low' } }),
   },
-  'reply that is begun': { added: { messages: [QUESTION, { role: 'assistant', content: '{"city":' }] } },
+  'prefilled reply': { added: { messages: [QUESTION, { role: 'assistant', content: '{"city":' }] } },
   'whether reasoning is shown': {
     given: { reasoning_effort: 'high' },
     added: { include_reasoning: true, reasoning_format: 'parsed', reasoning_split: true, preserve_thinking: true },
@@ -168,9 +170,9 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
       ],
     },
   },
-  'name of who speaks': { added: { messages: [{ ...QUESTION, name: 'Ann' }] } },
+  'participant name': { added: { messages: [{ ...QUESTION, name: 'Ann' }] } },
   'several replies at once': { added: { n: 2 } },
-  'bias of tokens': { added: { logit_bias: { '50256': -100 } } },
+  'logit bias': { added: { logit_bias: { '50256': -100 } } },
   'legacy functions': { added: { functions: [{ name: 'f', parameters: SCHEMA }], function_call: { name: 'f' } } },
   'calls and results of legacy functions': {
     added: {
@@ -182,13 +184,13 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
     },
   },
   'legacy functions beside tools': { given: TOOLS, added: { functions: [{ name: 'g' }] } },
-  'search of the web by an option': { added: { web_search_options: {} } },
-  'forms, lengths and words that a server enforces': { added: { guided_choice: ['yes', 'no'] } },
-  'further ways of sampling': {
+  'web search as an option': { added: { web_search_options: {} } },
+  'guided decoding and length constraints of a server': { added: { guided_choice: ['yes', 'no'] } },
+  'other sampling parameters': {
     added: { min_p: 0.1, top_a: 0.1, typical_p: 0.9, repetition_penalty: 1.1, length_penalty: 1.1 },
   },
-  'switches of one vendor': {
+  'vendor-specific switches': {
     added: { safe_prompt: true, prompt_mode: 'reasoning', skip_special_tokens: true, chat_template_kwargs: { a: 'b' } },
   },
-  'predicted answer': { added: { prediction: { type: 'content', content: 'y' } } },
+  'predicted output': { added: { prediction: { type: 'content', content: 'y' } } },
 };

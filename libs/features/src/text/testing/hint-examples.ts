@@ -24,11 +24,11 @@ const written = (marks: JsonObject): JsonObject => ({
 
 /** What requests say that is worth something to one vendor, and mostly nothing to the others. */
 export const HINT_EXAMPLES: Readonly<Record<string, Examples>> = {
-  'resolution of media': {
+  'media resolution': {
     responses: { given: image({}), added: image({ detail: 'low' }) },
     gemini: { added: { generationConfig: { mediaResolution: 'MEDIA_RESOLUTION_LOW', audioTimestamp: true } } },
   },
-  'reply that is begun': {
+  'prefilled reply': {
     messages: { added: { messages: [QUESTION, { role: 'assistant', content: '{"city":' }] } },
     gemini: {
       added: {
@@ -50,10 +50,10 @@ export const HINT_EXAMPLES: Readonly<Record<string, Examples>> = {
       added: { generationConfig: { thinkingConfig: { thinkingBudget: 2_000, includeThoughts: true } } },
     },
   },
-  'budget of tokens that a model is told of': {
+  'token budget shown to the model': {
     messages: { added: { output_config: { task_budget: { type: 'tokens', total: 20_000 } } } },
   },
-  'further contents of a reply': {
+  'additional response contents (`include`)': {
     responses: {
       added: {
         include: ['reasoning.encrypted_content', 'web_search_call.action.sources', 'code_interpreter_call.outputs'],
@@ -74,5 +74,5 @@ export const HINT_EXAMPLES: Readonly<Record<string, Examples>> = {
       }),
     },
   },
-  'conversation that is kept for later requests': { messages: { added: { thread: { type: 'create' } } } },
+  'stored conversation (thread)': { messages: { added: { thread: { type: 'create' } } } },
 };

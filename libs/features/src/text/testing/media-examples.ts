@@ -42,7 +42,7 @@ export const MEDIA_EXAMPLES: Readonly<Record<string, Examples>> = {
     messages: { added: blocks({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } }) },
     gemini: { added: parts({ inlineData: { mimeType: 'image/png', data: PNG } }) },
   },
-  'image of a kind that one vendor alone reads (HEIC)': {
+  'image format of a single vendor (HEIC)': {
     gemini: { added: parts({ inlineData: { mimeType: 'image/heic', data: PNG } }) },
   },
   'image by file id': {
@@ -109,16 +109,16 @@ export const MEDIA_EXAMPLES: Readonly<Record<string, Examples>> = {
       added: blocks({ ...PDF_DOCUMENT, title: 'A title' }),
     },
   },
-  'citing of documents': {
+  'citations of documents': {
     messages: {
       added: blocks({ ...TEXT_DOCUMENT, citations: { enabled: true } }),
     },
   },
-  sound: {
+  audio: {
     responses: { added: input({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }) },
     gemini: { added: parts({ inlineData: { mimeType: 'audio/wav', data: 'AAAA' } }) },
   },
-  'video, or a link that does not say what it leads to': {
+  'video, or a link without a media type': {
     gemini: { added: parts({ fileData: { fileUri: 'https://youtu.be/x' } }) },
   },
 };

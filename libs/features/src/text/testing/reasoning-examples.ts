@@ -56,6 +56,6 @@ const fromGiven = (
 
 /** Reasoning of earlier turns. */
 export const REASONING_EXAMPLES: Readonly<Record<string, Examples>> = {
-  'reasoning that the same vendor proved': fromGiven(UNREASONED, reasoned(PROOF)),
-  'reasoning that another vendor proved': fromGiven(UNREASONED, reasoned(FOREIGN_PROOF)),
+  'reasoning signed by the same vendor': fromGiven(UNREASONED, reasoned(PROOF)),
+  'reasoning signed by another vendor': fromGiven(UNREASONED, reasoned(FOREIGN_PROOF)),
 };

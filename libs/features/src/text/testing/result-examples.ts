@@ -32,7 +32,7 @@ export const RESULT_EXAMPLES: Readonly<Record<string, Examples>> = {
       },
     },
   },
-  'image in a result': {
+  'image in a tool result': {
     responses: {
       given: output([{ type: 'input_text', text: 'y' }]),
       added: output([
@@ -54,13 +54,13 @@ export const RESULT_EXAMPLES: Readonly<Record<string, Examples>> = {
       added: response({ response: { result: 'y' }, parts: [{ inlineData: { mimeType: 'image/png', data: PNG } }] }),
     },
   },
-  'tools that a result names': {
+  'tool references in a result': {
     messages: {
       given: result({ content: [] }),
       added: result({ content: [{ type: 'tool_reference', tool_name: 'get_time' }] }),
     },
   },
-  'file in a result': {
+  'file in a tool result': {
     responses: {
       given: output('y'),
       added: output([{ type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=' }]),
@@ -77,11 +77,11 @@ export const RESULT_EXAMPLES: Readonly<Record<string, Examples>> = {
   'search results': {
     messages: { given: result({ content: 'y' }), added: result({ content: [FOUND] }) },
   },
-  'result of a function that failed': {
+  'failed function result': {
     messages: { given: result({ content: 'y' }), added: result({ content: 'y', is_error: true }) },
     gemini: { given: response({ response: { result: 'y' } }), added: response({ response: { error: 'y' } }) },
   },
-  'searches and calls of servers of tools (MCP) in earlier turns': {
+  'searches and MCP calls in earlier turns': {
     responses: {
       added: {
         input: [
@@ -105,7 +105,7 @@ export const RESULT_EXAMPLES: Readonly<Record<string, Examples>> = {
       },
     },
   },
-  'results and calls of other tools that the vendor ran': {
+  'calls and results of other hosted tools': {
     responses: {
       added: {
         input: [

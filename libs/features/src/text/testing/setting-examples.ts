@@ -16,7 +16,7 @@ const answered = (marks: JsonObject): JsonObject => ({
 
 /** What requests say of the answer they want, beside the conversation. */
 export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
-  'JSON by a schema': {
+  'JSON schema of the reply': {
     responses: { added: { text: { format: { type: 'json_schema', name: 'place', schema: SCHEMA } } } },
     messages: { added: { output_config: { format: { type: 'json_schema', schema: SCHEMA } } } },
     gemini: {
@@ -26,17 +26,17 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
       }),
     },
   },
-  'description of the answer that a schema is for': {
+  'description of the JSON schema': {
     responses: {
       given: { text: { format: { type: 'json_schema', name: 'place', schema: SCHEMA } } },
       added: { text: { format: { type: 'json_schema', name: 'place', description: 'Where it is.', schema: SCHEMA } } },
     },
   },
-  'any JSON': {
+  'JSON mode without a schema': {
     responses: { added: { text: { format: { type: 'json_object' } } } },
     gemini: { added: config({ responseMimeType: 'application/json' }) },
   },
-  'one word of a list': {
+  'enum as the reply': {
     gemini: { added: config({ responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['a'] } }) },
   },
   'output limit': {
@@ -69,7 +69,7 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
     responses: { added: { presence_penalty: 0.5, frequency_penalty: 0.5 } },
     gemini: { added: config({ presencePenalty: 0.5, frequencyPenalty: 0.5 }) },
   },
-  'effort or budget of reasoning': {
+  'reasoning effort or budget': {
     responses: { added: { reasoning: { effort: 'high', summary: 'auto' } } },
     messages: { added: { thinking: { type: 'enabled', budget_tokens: 8_000 }, max_tokens: 20_000 } },
     gemini: { added: config({ thinkingConfig: { includeThoughts: true, thinkingBudget: 8_000 } }) },
@@ -79,27 +79,27 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
     messages: { added: { thinking: { type: 'disabled' } } },
     gemini: { added: config({ thinkingConfig: { thinkingBudget: 0 } }) },
   },
-  'reasoning as the model sees fit': { messages: { added: { thinking: { type: 'adaptive' } } } },
-  'level of reasoning': {
+  'adaptive reasoning': { messages: { added: { thinking: { type: 'adaptive' } } } },
+  'reasoning level': {
     messages: { added: { output_config: { effort: 'high' } } },
     gemini: { added: config({ thinkingConfig: { thinkingLevel: 'MINIMAL' } }) },
   },
-  'dearer way of reasoning': { responses: { added: { reasoning: { mode: 'pro' } } } },
-  'odds of words': {
+  'reasoning mode at a higher price': { responses: { added: { reasoning: { mode: 'pro' } } } },
+  logprobs: {
     responses: { added: { top_logprobs: 3, include: ['message.output_text.logprobs'] } },
     gemini: { added: config({ responseLogprobs: true, logprobs: 3 }) },
   },
-  'answer in images or sound': { gemini: { added: config({ responseModalities: ['TEXT', 'IMAGE'] }) } },
-  'voice, and shape of images': { gemini: { added: config({ speechConfig: { languageCode: 'en-US' } }) } },
+  'image or audio output': { gemini: { added: config({ responseModalities: ['TEXT', 'IMAGE'] }) } },
+  'speech and image configuration': { gemini: { added: config({ speechConfig: { languageCode: 'en-US' } }) } },
   'cache made elsewhere, container': {
     messages: { added: { container: 'container_1' } },
     gemini: { added: { cachedContent: 'cachedContents/1' } },
   },
-  'name of the end user': {
+  'end user id': {
     responses: { added: { safety_identifier: 'user-7' } },
     messages: { added: { metadata: { user_id: 'user-7' } } },
   },
-  'marks for the prompt cache': {
+  'prompt cache breakpoints': {
     responses: {
       given: input({ type: 'input_text', text: 'x' }),
       added: {
@@ -115,14 +115,14 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
       },
     },
   },
-  'why the prompt cache was missed': { messages: { added: { diagnostics: { previous_message_id: 'msg_1' } } } },
-  'word to the billing of its vendor': {
+  'prompt cache diagnostics': { messages: { added: { diagnostics: { previous_message_id: 'msg_1' } } } },
+  'billing header in the prompt': {
     messages: {
       added: { system: [{ type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1.177; cch=36ee5;' }] },
     },
   },
-  'key of the prompt cache': { responses: { added: { prompt_cache_key: 'k' } } },
-  'storing, and how long a prompt cache is kept': {
+  'prompt cache key': { responses: { added: { prompt_cache_key: 'k' } } },
+  'store, and prompt cache retention': {
     responses: { added: { store: true, prompt_cache_retention: '24h' } },
   },
   'service tier at the usual price': {
@@ -130,7 +130,7 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
     messages: { added: { service_tier: 'standard_only' } },
     gemini: { added: { serviceTier: 'standard' } },
   },
-  'service tier that the account of the vendor decides': {
+  'automatic service tier': {
     responses: { added: { service_tier: 'auto' } },
     messages: { added: { service_tier: 'auto' } },
   },
@@ -145,16 +145,16 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
     },
     messages: { added: { context_management: { edits: [] } } },
   },
-  'summary of the conversation that the vendor makes on demand': {
+  'compaction by the vendor on demand': {
     messages: { added: { compaction: { instructions: 'Keep the names.' } } },
   },
   'moderation by the vendor': { responses: { added: { moderation: { model: 'a-moderation-model' } } } },
-  'most calls of tools that the vendor runs': { responses: { added: { max_tool_calls: 3 } } },
-  'thresholds of safety filters': {
+  'maximum number of hosted tool calls': { responses: { added: { max_tool_calls: 3 } } },
+  'safety settings': {
     gemini: { added: { safetySettings: [{ category: 'HARM_CATEGORY_HATE_SPEECH', threshold: 'BLOCK_NONE' }] } },
   },
   'phase of a message': {
     responses: { given: answered({}), added: answered({ phase: 'commentary' }) },
   },
-  'place of the caller': { gemini: { added: { toolConfig: { retrievalConfig: { languageCode: 'de' } } } } },
+  'location of the caller': { gemini: { added: { toolConfig: { retrievalConfig: { languageCode: 'de' } } } } },
 };

@@ -29,7 +29,7 @@ export const TOOL_EXAMPLES: Readonly<Record<string, Examples>> = {
     messages: { given: FUNCTION.messages, added: { tools: [{ name: 'f', input_schema: SCHEMA, strict: true }] } },
     gemini: { given: FUNCTION.gemini, added: { toolConfig: { functionCallingConfig: { mode: 'VALIDATED' } } } },
   },
-  'examples, deferral and further marks of functions': {
+  'examples, deferred loading and other options of functions': {
     responses: {
       given: FUNCTION.responses,
       added: { tools: [{ ...FUNCTION.responses.tools[0], defer_loading: true, output_schema: SCHEMA }] },
@@ -51,7 +51,7 @@ export const TOOL_EXAMPLES: Readonly<Record<string, Examples>> = {
       },
     },
   },
-  'no call, any call, or a call of one function': {
+  'tool choice: none, any, or one function': {
     responses: { given: FUNCTION.responses, added: { tool_choice: { type: 'function', name: 'f' } } },
     messages: { given: FUNCTION.messages, added: { tool_choice: { type: 'tool', name: 'f' } } },
     gemini: {
@@ -59,12 +59,12 @@ export const TOOL_EXAMPLES: Readonly<Record<string, Examples>> = {
       added: { toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['f'] } } },
     },
   },
-  'call that must be made where there is nothing to call': {
+  'required tool choice without tools': {
     responses: { added: { tool_choice: 'required' } },
     messages: { added: { tool_choice: { type: 'any' } } },
     gemini: { added: { toolConfig: { functionCallingConfig: { mode: 'ANY' } } } },
   },
-  'call of a function that is not among the tools': {
+  'tool choice of an unknown function': {
     responses: { given: FUNCTION.responses, added: { tool_choice: { type: 'function', name: 'h' } } },
     messages: { given: FUNCTION.messages, added: { tool_choice: { type: 'tool', name: 'h' } } },
     gemini: {
@@ -72,7 +72,7 @@ export const TOOL_EXAMPLES: Readonly<Record<string, Examples>> = {
       added: { toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['f', 'h'] } } },
     },
   },
-  'some of the functions': {
+  'tool choice among a subset': {
     responses: {
       given: TWO_FUNCTIONS.responses,
       added: { tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }] } },
@@ -82,7 +82,7 @@ export const TOOL_EXAMPLES: Readonly<Record<string, Examples>> = {
       added: { toolConfig: { functionCallingConfig: { mode: 'VALIDATED', allowedFunctionNames: ['f'] } } },
     },
   },
-  'one call at a time': {
+  'no parallel tool calls': {
     responses: { given: FUNCTION.responses, added: { parallel_tool_calls: false } },
     messages: { given: FUNCTION.messages, added: { tool_choice: { type: 'auto', disable_parallel_tool_use: true } } },
   },
@@ -96,18 +96,18 @@ export const TOOL_EXAMPLES: Readonly<Record<string, Examples>> = {
       },
     },
   },
-  'one free-form tool that must be called': {
+  'tool choice of a free-form tool': {
     responses: {
       given: { tools: [{ type: 'custom', name: 'apply_patch' }] },
       added: { tool_choice: { type: 'custom', name: 'apply_patch' } },
     },
   },
-  'tool that the vendor runs, offered beside others': {
+  'hosted tool, offered beside other tools': {
     responses: { added: { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] } },
     messages: { added: { tools: [{ type: 'code_execution_20250522', name: 'code_execution' }] } },
     gemini: { added: { tools: [{ codeExecution: {} }] } },
   },
-  'tool that the vendor runs, insisted on': {
+  'hosted tool, required': {
     responses: {
       added: { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }], tool_choice: 'required' },
     },
@@ -115,7 +115,7 @@ export const TOOL_EXAMPLES: Readonly<Record<string, Examples>> = {
       added: { tools: [{ type: 'code_execution_20250522', name: 'code_execution' }], tool_choice: { type: 'any' } },
     },
   },
-  'tools that a conversation adds or takes away': {
+  'tools added or removed in mid-conversation': {
     responses: {
       added: {
         input: [

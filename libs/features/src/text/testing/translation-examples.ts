@@ -43,12 +43,12 @@ export const TRANSLATION_EXAMPLES: Readonly<Record<string, Examples>> = {
     responses: { added: { input: [{ role: 'developer', content: 'Say hello.' }] } },
     messages: { added: { messages: [{ role: 'system', content: 'Say hello.' }] } },
   },
-  'system prompt that holds more than words': {
+  'system prompt with images or files': {
     responses: { added: { input: [{ role: 'developer', content: [SEEN.responses] }, QUESTION] } },
     messages: { added: { messages: [QUESTION, { role: 'system', content: [SEEN.messages] }] } },
     gemini: { added: { systemInstruction: { parts: [{ text: 'x' }, SEEN.gemini] } } },
   },
-  'conversation that the model begins': {
+  'conversation that begins with a model turn': {
     responses: { added: { input: [{ role: 'assistant', content: 'Hi.' }, QUESTION] } },
     messages: { added: { messages: [{ role: 'assistant', content: 'Hi.' }, QUESTION] } },
     gemini: {
@@ -64,7 +64,7 @@ export const TRANSLATION_EXAMPLES: Readonly<Record<string, Examples>> = {
   ...TOOL_EXAMPLES,
   ...RESULT_EXAMPLES,
   ...REASONING_EXAMPLES,
-  'NUL and halves of characters': {
+  'NUL and lone surrogates': {
     responses: { added: { input: 'a\0b\ud83d' } },
     messages: { added: { messages: [{ role: 'user', content: 'a\0b\ud83d' }] } },
     gemini: { added: parts({ text: 'a\0b\ud83d' }) },
