@@ -120,6 +120,27 @@ describe('Idempotency-Key', () => {
     expect(await charges()).toBe(entries);
   });
 
+  it('answers one repeat of a paid text for nothing, and no other after that one failed', async () => {
+    const key = randomUUID();
+    await send('/v1/responses', TEXT, key);
+    await charges();
+    await run(
+      `update idempotency_record set state = 'in_flight', response_body = null, locked_until = now() where key = $1`,
+      key,
+    );
+    const used = async () =>
+      (await run<{ used: bigint }>('select sum(used_micros)::bigint used from account'))[0]?.used;
+    const before = await used();
+    await run(`update api_key set allowed_models = '{vendor-none}'`);
+    await new Promise((resolve) => setTimeout(resolve, KEY_CACHE_MS + 200));
+    expect((await send('/v1/responses', TEXT, key)).status).toBe(403);
+    await run(`update api_key set allowed_models = '{}'`);
+    await new Promise((resolve) => setTimeout(resolve, KEY_CACHE_MS + 200));
+    expect((await send('/v1/responses', TEXT, key)).status).toBe(200);
+    await charges();
+    expect(await used()).toBeGreaterThan(before ?? 0n);
+  });
+
   it('does not store streams, and does not run one twice', async () => {
     const key = randomUUID();
     const headers = { authorization: `Bearer ${TEST_KEY}`, 'idempotency-key': key, 'content-type': 'application/json' };

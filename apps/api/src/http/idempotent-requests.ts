@@ -129,11 +129,13 @@ export class IdempotentRequests {
   /**
    * Refusals free the key, since nothing happened. After an error of ours a task may have been written all the same:
    * the next attempt looks. A text request was settled by then, so it starts again. A key that an earlier attempt used is
-   * never freed: that one may still wake up, or have paid.
+   * never freed, because that one may still wake up; but when it was paid for, its repeat was free and is used up: or whatever
+   * fails could be asked of vendors for nothing again and again.
    */
   private async note(attempt: Attempt, { status, body }: Outcome, isTask: boolean): Promise<void> {
     if (status < 400) await this.records.finish(attempt, status, body?.contentType ?? JSON_TYPE, body?.text ?? null);
-    else if (attempt.resumed || (status >= 500 && isTask)) await this.records.unlock(attempt);
+    else if ((attempt.resumed && attempt.isPaid !== true) || (status >= 500 && isTask))
+      await this.records.unlock(attempt);
     else await this.records.forget(attempt);
   }
 }

@@ -42,6 +42,8 @@ export interface Attempt {
   readonly taskId: string;
   /** An earlier attempt stalled or died. It may wake up, and have done part of the work. */
   readonly resumed: boolean;
+  /** An earlier attempt was charged for what nobody got: this one costs nothing, and no other one after it. */
+  readonly isPaid?: boolean;
 }
 
 /** What to do with a request that carries a key. */
@@ -134,7 +136,14 @@ export class IdempotencyService {
     const [task] = await this.run<{ id: string; notices: string[] }>(statements.WRITTEN_TASK, [taskId, accountId]);
     return {
       kind: 'resume',
-      attempt: { accountId, key, requestId: resumed.request_id, taskId, resumed: true },
+      attempt: {
+        accountId,
+        key,
+        requestId: resumed.request_id,
+        taskId,
+        resumed: true,
+        isPaid: resumed.request_id === lapsed.request_id,
+      },
       task: task ? { taskId: task.id, notices: task.notices } : null,
     };
   }

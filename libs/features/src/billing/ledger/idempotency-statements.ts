@@ -29,7 +29,8 @@ export const LAPSED_ATTEMPT = `select request_id from idempotency_record where $
  */
 export const RESUME = `
 update idempotency_record set locked_until = now() + ${LOCK}, request_id = case when exists (
-  select from ledger_entry where request_id = $4 and task_id is null and kind = ${kindSql('capture')} and amount_micros > 0
+  select from ledger_entry where request_id = $4 and task_id is null and amount_micros > 0
+    and kind in (${kindSql('capture')}, ${kindSql('overrun')}, ${kindSql('debt')})
 ) then $4 else $5 end
 where ${LAPSED} and request_id = $4
 returning request_id, reserved_task_id`;
