@@ -77,7 +77,7 @@ const MODEL_FIELD: JsonObject = {
 
 const MODEL_VARIANT: JsonObject = {
   type: 'object',
-  description: 'A way the model is sold; price is null while it has none and cannot be ordered.',
+  description: 'A priced variant of the model; price is null while it has none and cannot be ordered.',
   required: ['variant', 'unit', 'price'],
   properties: {
     variant: { type: 'string' },
@@ -172,7 +172,7 @@ export const ANSWER_SCHEMAS: JsonObject = {
   },
   TextAnswer: {
     type: 'object',
-    description: 'The native answer of the style, at the top and once more in `data`.',
+    description: 'The native response of the style, at the top level and again in `data`.',
     required: ['code', 'data'],
     properties: { code: { const: 200 }, data: { type: 'object' } },
   },

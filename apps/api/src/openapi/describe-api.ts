@@ -32,7 +32,7 @@ const WEBHOOK_SCHEMAS: JsonObject = {
       url: { type: 'string' },
       status: { enum: ['pending', 'delivered', 'failed'] },
       attempts: { type: 'integer' },
-      last_status: { type: ['integer', 'null'], description: 'HTTP status of the last answer.' },
+      last_status: { type: ['integer', 'null'], description: 'HTTP status of the last response.' },
       last_error: { type: ['string', 'null'] },
       created: TIME,
       next_attempt: { type: ['integer', 'null'], description: 'Unix seconds.' },
@@ -62,7 +62,7 @@ export const describeApi = (routes: readonly DeclaredRoute[]): JsonObject => ({
     title: 'Generation gateway',
     version: VERSION,
     description:
-      'Text in four styles, and videos and images as tasks. Successful answers carry `code: 200`; every answer carries `x-request-id`.',
+      'Text in four styles, and videos and images as tasks. Successful responses have `code: 200`; every response has `x-request-id`.',
     license: { name: 'MIT', identifier: 'MIT' },
   },
   servers: [{ url: '/', description: 'This gateway' }],

@@ -55,8 +55,6 @@ export interface FamilyDefinition<
   Sold extends Variants<Request['model']>,
 > {
   readonly id: string;
-  /** The section that defines it, for example `D2 4.6`. */
-  readonly source: string;
   /** What the models are for, in one sentence. */
   readonly summary: string;
   /** A body that the family accepts, shown to readers of the schema. */
@@ -89,7 +87,6 @@ export interface FamilyDefinition<
 /** A family as the rest of the code sees it. Parameters are those of a ModelRequest of the same family. */
 export interface ModelFamily<Model extends string = string, Sold extends Variants<Model> = Variants<Model>> {
   readonly id: string;
-  readonly source: string;
   readonly summary: string;
   readonly example: JsonObject;
   readonly medium: Medium;
@@ -126,13 +123,12 @@ export function defineFamily<
   const Mode extends string,
   const Sold extends Variants<Request['model']>,
 >(table: new () => Request, definition: FamilyDefinition<Request, Mode, Sold>): ModelFamily<Request['model'], Sold> {
-  const { id, source, summary, example, medium, path, models, modes, rules, unit, variants } = definition;
+  const { id, summary, example, medium, path, models, modes, rules, unit, variants } = definition;
   const { resultTtlSeconds, deadlineSeconds } = definition;
   // A checked parameter object has exactly the fields of the table.
   const order = (parameters: JsonObject) => parameters as JsonObject & Request;
   return {
     id,
-    source,
     summary,
     example,
     medium,

@@ -38,7 +38,7 @@ export function familySchema(family: ModelFamily): JsonObject {
   return {
     ...bodySchema(family.table),
     title: family.models.join(', '),
-    description: [`${family.summary} (${family.source})`, ...rules].join('\n'),
+    description: [family.summary, ...rules].join('\n'),
     examples: [family.example],
   };
 }

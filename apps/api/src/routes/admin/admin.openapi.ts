@@ -88,26 +88,21 @@ export const ACCOUNT_OPERATIONS = {
     errors: GONE,
   }),
   adminChangeAccount: change('adminChangeAccount', 'Change an account', [ACCOUNT_ID], GONE),
-  adminTopUp: change('adminTopUp', 'Put money in, once for each reference', [ACCOUNT_ID], CLASHING),
+  adminTopUp: change('adminTopUp', 'Top up, once for each reference', [ACCOUNT_ID], CLASHING),
   adminAdjust: change('adminAdjust', 'Correct a balance, once for each reference', [ACCOUNT_ID], CLASHING),
   adminListKeys: read('adminListKeys', 'List the keys of an account', ROWS, [ACCOUNT_ID]),
-  adminCreateKey: change(
-    'adminCreateKey',
-    'Make a key, which is shown in this answer and never again',
-    [ACCOUNT_ID],
-    GONE,
-  ),
+  adminCreateKey: change('adminCreateKey', 'Create a key, which is shown only in this response', [ACCOUNT_ID], GONE),
   adminChangeKey: change('adminChangeKey', 'Change a key', [KEY_ID], GONE),
-  adminRotateKey: change('adminRotateKey', 'Make a new secret for a key', [KEY_ID], CLASHING),
+  adminRotateKey: change('adminRotateKey', 'Create a new secret for a key', [KEY_ID], CLASHING),
   adminRevokeKey: change('adminRevokeKey', 'End a key', [KEY_ID], GONE),
 } satisfies Readonly<Record<string, OperationText>>;
 
 /** The models on sale, and their vendors. */
 export const CATALOGUE_OPERATIONS = {
-  adminListPrices: read('adminListPrices', 'Prices in force, or all there were', ROWS, [
+  adminListPrices: read('adminListPrices', 'Current prices, or all', ROWS, [
     inQuery('model', 'Only of this model.', TEXT),
     inQuery('at', 'In force at this time.', TIME),
-    inQuery('history', 'All there were and will be.', BOOLEAN),
+    inQuery('history', 'Past, current and future prices.', BOOLEAN),
   ]),
   adminAddPrice: change('adminAddPrice', 'Add a price', [], ['invalid_parameter', 'conflict']),
   adminExportPrices: read('adminExportPrices', 'Prices in force and to come, in the form of PRICES_FILE', ROWS, [
@@ -141,7 +136,7 @@ export const CATALOGUE_OPERATIONS = {
   ),
   adminVerifyUpstream: admin({
     id: 'adminVerifyUpstream',
-    summary: 'Prove the key of a media upstream by a call that is free',
+    summary: 'Test the key of a media upstream with a free call',
     answer: OBJECT,
     parameters: [UPSTREAM_ID],
     errors: CLASHING,
@@ -162,9 +157,9 @@ export const RECORD_OPERATIONS = {
     inQuery('group_by', 'Some of day, model, key and account, separated by commas.', TEXT),
     ...PAGING,
   ]),
-  adminReadMargins: read('adminReadMargins', 'What media upstreams brought beside what they cost', ROWS, [
+  adminReadMargins: read('adminReadMargins', 'What media upstreams earned and cost', ROWS, [
     ...DAYS,
-    inQuery('group_by', 'Some of day, upstream and model, separated by commas.', TEXT),
+    inQuery('group_by', 'Any of day, upstream and model, separated by commas.', TEXT),
     inQuery('format', 'json, or csv.', { type: 'string', enum: ['json', 'csv'], default: 'json' }),
   ]),
   adminListUsageRecords: read('adminListUsageRecords', 'Every request and task with its price', LIST, [
@@ -192,10 +187,10 @@ export const TASK_OPERATIONS = {
     errors: ['task_not_found'],
   }),
   adminCancelTask: change('adminCancelTask', 'Stop a task, as its owner can', [TASK_ID], OF_TASK),
-  adminRefundTask: change('adminRefundTask', 'Give money back, once for each reference', [TASK_ID], OF_TASK),
+  adminRefundTask: change('adminRefundTask', 'Refund, once for each reference', [TASK_ID], OF_TASK),
   adminRedriveTask: change(
     'adminRedriveTask',
-    'Send a failed task again, as a new one with a hold of its own',
+    'Redrive a failed task as a new one with its own hold',
     [TASK_ID],
     [...OF_TASK, ...UNPAID_CODES],
   ),
@@ -217,7 +212,7 @@ export const TASK_OPERATIONS = {
     [inPath('delivery_id', 'The id of the delivery.')],
     ['not_found'],
   ),
-  adminListWorkers: read('adminListWorkers', 'The worker processes and what they have in hand', ROWS, [
+  adminListWorkers: read('adminListWorkers', 'The worker processes and their current tasks', ROWS, [
     inQuery('all', 'Also those that fell silent within the last day.', BOOLEAN),
   ]),
 } satisfies Readonly<Record<string, OperationText>>;

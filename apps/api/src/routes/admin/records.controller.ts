@@ -46,7 +46,7 @@ class AccountUsageSumsQuery extends UsageSumsQuery {
 
 /** Sums over days, kept apart by what `group_by` lists. */
 class MarginsQuery extends UsageListQuery {
-  /** Some of day, upstream and model, separated by commas. */
+  /** Any of day, upstream and model, separated by commas. */
   @IsString()
   group_by = 'upstream,model';
 }

@@ -5,8 +5,8 @@ export const READ_FILE: OperationText = {
   id: 'readFile',
   tag: 'Files',
   summary: 'Read a result file by its signed link',
-  description: 'The link itself is the permission. Answers ranges.',
-  parameters: [inPath('key', 'As the link has it; it may hold slashes.')],
+  description: 'The link itself is the authorization. Supports range requests.',
+  parameters: [inPath('key', 'As in the link; may contain slashes.')],
   answer: { description: 'The file.', content: { '*/*': { schema: { type: 'string', format: 'binary' } } } },
   errors: [
     'permission_denied',

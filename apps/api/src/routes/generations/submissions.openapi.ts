@@ -17,9 +17,12 @@ const SUBMISSION_ERRORS: readonly ErrorCode[] = [
 
 const IDEMPOTENCY_KEY = inHeader(
   'Idempotency-Key',
-  'Repeats of the request with the same key and body get the first answer and cost nothing. Kept 24 hours.',
+  'Retries with the same key and body get the first response at no cost. Kept for 24 hours.',
 );
-const WEBHOOK_URL = inHeader('X-Webhook-Url', 'Where to announce the end of the task, signed. Also a body field.');
+const WEBHOOK_URL = inHeader(
+  'X-Webhook-Url',
+  'URL that receives a signed call when the task has ended. Also a body field.',
+);
 
 function submission(path: SubmissionPath, id: string, tag: string, summary: string): OperationText {
   const models = familiesAt(path).flatMap((family) => family.models);
@@ -27,7 +30,7 @@ function submission(path: SubmissionPath, id: string, tag: string, summary: stri
     id,
     tag,
     summary,
-    description: `Answers at once with a task handle. Models: ${models.map((model) => `\`${model}\``).join(', ')}.`,
+    description: `Returns a task handle at once. Models: ${models.map((model) => `\`${model}\``).join(', ')}.`,
     parameters: [IDEMPOTENCY_KEY, WEBHOOK_URL],
     body: submissionSchema(path),
     answer: schemaOf('SubmittedTask'),
@@ -39,5 +42,5 @@ function submission(path: SubmissionPath, id: string, tag: string, summary: stri
 export const SUBMISSION_OPERATIONS = {
   generateVideo: submission('/v1/videos/generations', 'generateVideo', 'Videos', 'Order a video'),
   generateImage: submission('/v1/images/generations', 'generateImage', 'Images', 'Order images'),
-  editImage: submission('/v1/images/edits', 'editImage', 'Images', 'Order the change of an image'),
+  editImage: submission('/v1/images/edits', 'editImage', 'Images', 'Edit an image'),
 } satisfies Readonly<Record<string, OperationText>>;

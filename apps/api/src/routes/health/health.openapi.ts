@@ -5,13 +5,13 @@ export const HEALTH_OPERATIONS = {
   isAlive: {
     id: 'isAlive',
     tag: 'Operations',
-    summary: 'Whether the process answers, and its version',
+    summary: 'Whether the process responds, and its version',
     answer: { type: 'object', properties: { status: { const: 'alive' }, version: { type: 'string' } } },
   },
   isReady: {
     id: 'isReady',
     tag: 'Operations',
-    summary: 'Whether the process should be given work, part by part',
+    summary: 'Whether the process is ready, part by part',
     answer: {
       type: 'object',
       properties: {

@@ -6,7 +6,7 @@ const BOOK: JsonObject = { enum: ['funding', 'available', 'held', 'revenue', 'ow
 
 const USAGE: JsonObject = {
   type: ['object', 'null'],
-  description: 'What the work cost, line by line; null for money that paid for no work and while work is under way.',
+  description: 'The charge, line by line; null for entries that paid for no request, and while it is running.',
   properties: {
     id: { type: 'string' },
     model: { type: 'string' },

@@ -6,7 +6,8 @@ export const QUOTE: OperationText = {
   id: 'quote',
   tag: 'Prices',
   summary: 'Price a video or image request without running it',
-  description: 'Takes the body of any video or image endpoint and refuses what that endpoint refuses. Moves no money.',
+  description:
+    'Takes the body of any video or image endpoint and returns its price, or the error of that endpoint. Costs nothing.',
   body: {
     oneOf: [
       submissionSchema('/v1/videos/generations'),

@@ -1,7 +1,7 @@
 import { PUBLIC_STATUSES } from '#contracts';
 import { envelope, inHeader, inPath, inQuery, type OperationText, schemaOf } from '../../http/operation.js';
 
-const TASK_ID = inPath('task_id', 'The handle that the submission answered.');
+const TASK_ID = inPath('task_id', 'The handle that the submission returned.');
 
 const TASK_ANSWER = envelope(schemaOf('Task'));
 const TASK_STATUSES = [...PUBLIC_STATUSES];
@@ -55,10 +55,10 @@ export const TASK_OPERATIONS = {
     id: 'readTask',
     tag: 'Tasks',
     summary: 'Read a task',
-    description: 'Not final: the header Retry-After says when to ask again.',
+    description: 'Not final: the header Retry-After says when to poll again.',
     parameters: [
       TASK_ID,
-      inQuery('wait', 'Hold the answer until the status changes, for so many seconds at most.', {
+      inQuery('wait', 'Delay the response until the status changes, for at most this many seconds.', {
         type: 'integer',
         minimum: 0,
         maximum: 60,
@@ -85,7 +85,7 @@ export const TASK_OPERATIONS = {
     id: 'cancelTask',
     tag: 'Tasks',
     summary: 'Cancel a task',
-    description: 'A task that ended keeps its end. A hold is released when the task is cancelled.',
+    description: 'An ended task is not changed. The hold is released when the task is cancelled.',
     parameters: [TASK_ID],
     answer: TASK_ANSWER,
     errors: ['task_not_found', 'conflict'],

@@ -4,7 +4,7 @@ import { inPath, inQuery, type OperationText, schemaOf } from '../../http/operat
 
 const ID = inPath('id', 'The id of the response.');
 
-const INCLUDE = inQuery('include', 'What else is shown; may be given several times.', {
+const INCLUDE = inQuery('include', 'Additional contents to return; may be repeated.', {
   type: 'array',
   items: { type: 'string', enum: [...INCLUDABLE] },
 });
@@ -17,7 +17,7 @@ const CONVERSATION: JsonObject = {
     model: { type: 'string' },
     input: { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }, { type: 'null' }] },
     instructions: { type: ['string', 'null'] },
-    previous_response_id: { type: ['string', 'null'], description: 'In the place of `input`, or in front of it.' },
+    previous_response_id: { type: ['string', 'null'], description: 'Used instead of `input`, or before it.' },
   },
 };
 
@@ -45,7 +45,7 @@ export const STORED_RESPONSE_OPERATIONS = {
     tag: 'Text',
     summary: 'Shorten a conversation',
     description:
-      'The model summarizes the conversation. `output` is what to send in its place: the messages of the user, and a `compaction` item that every upstream understands here.',
+      'The model summarizes the conversation. Send `output` instead of it: the messages of the user, and a `compaction` item that every upstream understands here.',
     body: CONVERSATION,
     answer: enveloped({
       id: { type: 'string' },
@@ -70,15 +70,15 @@ export const STORED_RESPONSE_OPERATIONS = {
     summary: 'Read a stored response',
     parameters: [
       ID,
-      inQuery('stream', 'True: as the events of a stream, each text in one piece.', { type: 'boolean' }),
-      inQuery('starting_after', 'The number of the last event of the stream that is left out.', {
+      inQuery('stream', 'True: returned as a stream of events, each text in one piece.', { type: 'boolean' }),
+      inQuery('starting_after', 'Events up to this sequence number are left out.', {
         type: 'integer',
         minimum: 0,
       }),
       INCLUDE,
     ],
     answer: {
-      description: 'The response; or, when a stream was asked for, its events.',
+      description: 'The response, or its events if a stream was requested.',
       content: {
         'application/json': { schema: schemaOf('TextAnswer') },
         'text/event-stream': { schema: { type: 'string' } },
@@ -90,7 +90,7 @@ export const STORED_RESPONSE_OPERATIONS = {
     id: 'deleteResponse',
     tag: 'Text',
     summary: 'Delete a stored response',
-    description: 'Its items go with it. What went on from it stays, and cannot be gone on from any more.',
+    description: 'Its items are deleted too. Responses that continued it remain, but cannot be continued further.',
     parameters: [ID],
     answer: enveloped({ id: { type: 'string' }, object: { const: 'response' }, deleted: { const: true } }),
     errors: ['not_found'],
@@ -98,9 +98,9 @@ export const STORED_RESPONSE_OPERATIONS = {
   listInputItems: {
     id: 'listInputItems',
     tag: 'Text',
-    summary: 'List what a stored response was made from',
+    summary: 'List the input items of a stored response',
     description:
-      'Its own input, and in front of it the conversation that it went on from, as far as it is stored. Images and sealed reasoning are shown when `include` names them. A page holds up to 1 MiB of items, or one longer item; `has_more` says that there are more.',
+      'Its own input, preceded by the conversation that it continued, as far as it is stored. Images and encrypted reasoning are returned if `include` names them. A page holds up to 1 MiB of items, or one longer item; `has_more` says that there are more.',
     parameters: [
       ID,
       inQuery('limit', 'Items of one page.', { type: 'integer', minimum: 1, maximum: 100, default: 20 }),
@@ -127,7 +127,7 @@ export const STORED_RESPONSE_OPERATIONS = {
     tag: 'Text',
     summary: 'Cancel a response',
     description:
-      'No response is made in the background, so that what is stored is finished: the answer is always a refusal.',
+      'There are no background responses, so stored ones are always finished: the request is always refused.',
     parameters: [ID],
     answer: { type: 'object' },
     errors: ['invalid_parameter', 'not_found'],

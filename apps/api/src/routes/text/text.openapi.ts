@@ -19,7 +19,7 @@ const modelsOf = (style: TextStyle): string[] =>
 
 const nameOf = (style: TextStyle): JsonObject => ({
   type: 'string',
-  description: `Any text model; this style's own are ${modelsOf(style).join(', ')}. GET /v1/models lists all.`,
+  description: `Any text model; those of this style are ${modelsOf(style).join(', ')}. GET /v1/models lists all.`,
   examples: modelsOf(style).slice(0, 1),
 });
 
@@ -31,14 +31,14 @@ const ANY_MODEL: JsonObject = {
 
 /** The whole answer, or events while it is written. */
 const wholeOrStream = (name: string): JsonObject => ({
-  description: 'The answer, whole; or, when a stream was asked for, its events.',
+  description: 'The complete response, or its events if a stream was requested.',
   content: {
     'application/json': { schema: schemaOf(name) },
     'text/event-stream': { schema: { type: 'string' } },
   },
 });
 
-const STRICT_VALUES = 'Unknown fields are passed on or ignored as the style has it; wrong values are refused.';
+const STRICT_VALUES = 'Unknown fields are passed on or ignored, as is usual for the style; wrong values are refused.';
 
 /** The operations of the text styles. */
 export const TEXT_OPERATIONS = {
@@ -72,7 +72,7 @@ export const TEXT_OPERATIONS = {
     id: 'createChatCompletion',
     tag: 'Text',
     summary: 'Generate text, chat completions style',
-    description: `${STRICT_VALUES} Fields that only vendors of this interface can honour (n, logprobs, logit_bias) pass to those, and are refused by name elsewhere.`,
+    description: `${STRICT_VALUES} Fields that only chat vendors support (n, logprobs, logit_bias) pass to those; for other upstreams they are refused with an error that names them.`,
     body: {
       type: 'object',
       required: ['model', 'messages'],
@@ -107,7 +107,7 @@ export const TEXT_OPERATIONS = {
     tag: 'Text',
     summary: 'Turn texts into vectors',
     description:
-      'Passes through to an upstream that offers the model (`embedding_models`), and costs its input. Unknown fields are left out.',
+      'Passes through to an upstream that offers the model (`embedding_models`), and is charged by its input. Unknown fields are left out.',
     body: {
       type: 'object',
       required: ['model', 'input'],

@@ -53,7 +53,7 @@ export const UPLOAD_OPERATIONS = {
     tag: 'Files',
     summary: 'Upload a file',
     description:
-      'Files with the purpose `assistants` or `user_data` are searched by `file_search` without further ado; the others when they are put into a vector store. What a file is, its bytes say, not its name.',
+      'Files with the purpose `assistants` or `user_data` are searched by `file_search` directly; others once they are added to a vector store. The type is detected by content, not by name.',
     form: {
       type: 'object',
       required: ['file', 'purpose'],
@@ -88,7 +88,7 @@ export const UPLOAD_OPERATIONS = {
   readUploadedFile: {
     id: 'readUploadedFile',
     tag: 'Files',
-    summary: 'Read what is known of a file',
+    summary: "Read a file's metadata",
     parameters: [FILE_ID],
     answer: native(FILE),
     errors: ['not_found'],
@@ -97,7 +97,7 @@ export const UPLOAD_OPERATIONS = {
     id: 'readFileContent',
     tag: 'Files',
     summary: 'Read the bytes of a file',
-    description: 'As an attachment of no type, so that no browser shows it.',
+    description: 'Sent as an attachment without a type, so that browsers do not display it.',
     parameters: [FILE_ID],
     answer: {
       description: 'The file.',
@@ -109,7 +109,7 @@ export const UPLOAD_OPERATIONS = {
     id: 'deleteFile',
     tag: 'Files',
     summary: 'Delete a file',
-    description: 'It is found no more at once; its bytes are gone, its passages are removed within minutes.',
+    description: 'It is no longer found; its bytes are removed before the response, its passages within minutes.',
     parameters: [FILE_ID],
     answer: native({ id: ID, object: { const: 'file' }, deleted: { const: true } }),
     errors: ['not_found'],

@@ -4,8 +4,8 @@ import { envelope, inQuery, type OperationText } from '../../http/operation.js';
 const DAY: JsonObject = { type: 'string', format: 'date' };
 
 const DAYS = [
-  inQuery('from', 'First day (UTC); 30 days are shown unless said.', DAY),
-  inQuery('to', 'Last day (UTC), at most 366 days after the first; today unless said.', DAY),
+  inQuery('from', 'First day (UTC); 30 days by default.', DAY),
+  inQuery('to', 'Last day (UTC), at most 366 days after the first; today by default.', DAY),
   inQuery('format', 'CSV holds the whole list.', { type: 'string', enum: ['json', 'csv'], default: 'json' }),
 ];
 
@@ -20,7 +20,7 @@ const jsonOrCsv = (description: string, schema: JsonObject = ROWS): JsonObject =
   },
 });
 
-const OWED = { type: 'string', description: 'What the account owes now; the next money pays it first.' };
+const OWED = { type: 'string', description: 'What the account owes now; the next top-up pays it first.' };
 const SUMS: JsonObject = { allOf: [ROWS, { type: 'object', required: ['owed'], properties: { owed: OWED } }] };
 
 /** What an account used, for the holders of its keys. */
@@ -31,7 +31,7 @@ export const USAGE_OPERATIONS = {
     summary: 'Sums of requests, tokens and money by day, model and key, at most 10000 of them',
     parameters: [
       ...DAYS,
-      inQuery('group_by', 'Some of day, model and key, separated by commas.', {
+      inQuery('group_by', 'Any of day, model and key, separated by commas.', {
         type: 'string',
         default: 'day,model,key',
       }),

@@ -10,7 +10,7 @@ const ATTRIBUTES: JsonObject = {
   type: 'object',
   maxProperties: 16,
   additionalProperties: { type: ['string', 'number', 'boolean'] },
-  description: 'What filters of a search compare.',
+  description: 'Values that search filters compare.',
 };
 
 const STATUS: JsonObject = { type: 'string', enum: ['in_progress', 'completed', 'failed', 'cancelled'] };
@@ -56,7 +56,7 @@ export const VECTOR_STORE_FILE_OPERATIONS = {
   addVectorStoreFile: {
     id: 'addVectorStoreFile',
     tag: 'Vector stores',
-    summary: 'Put a file into a vector store',
+    summary: 'Add a file to a vector store',
     parameters: [VECTOR_STORE_ID],
     body: NEW_ENTRY,
     answer: native(ENTRY),
@@ -73,7 +73,7 @@ export const VECTOR_STORE_FILE_OPERATIONS = {
   readVectorStoreFile: {
     id: 'readVectorStoreFile',
     tag: 'Vector stores',
-    summary: 'Read how a file of a vector store is',
+    summary: 'Read the status of a file in a vector store',
     parameters: [VECTOR_STORE_ID, FILE_ID],
     answer: native(ENTRY),
     errors: ['not_found'],
@@ -81,7 +81,7 @@ export const VECTOR_STORE_FILE_OPERATIONS = {
   changeVectorStoreFile: {
     id: 'changeVectorStoreFile',
     tag: 'Vector stores',
-    summary: 'Give a file of a vector store other attributes',
+    summary: 'Change the attributes of a file in a vector store',
     parameters: [VECTOR_STORE_ID, FILE_ID],
     body: { type: 'object', properties: { attributes: ATTRIBUTES } },
     answer: native(ENTRY),
@@ -90,7 +90,7 @@ export const VECTOR_STORE_FILE_OPERATIONS = {
   removeVectorStoreFile: {
     id: 'removeVectorStoreFile',
     tag: 'Vector stores',
-    summary: 'Take a file out of a vector store',
+    summary: 'Remove a file from a vector store',
     description: 'The file itself stays.',
     parameters: [VECTOR_STORE_ID, FILE_ID],
     answer: native({ id: ID, object: { const: 'vector_store.file.deleted' }, deleted: { const: true } }),
@@ -99,8 +99,8 @@ export const VECTOR_STORE_FILE_OPERATIONS = {
   readVectorStoreFileContent: {
     id: 'readVectorStoreFileContent',
     tag: 'Vector stores',
-    summary: 'Read the text of a file of a vector store',
-    description: 'The text in which the places of passages count.',
+    summary: 'Read the text of a file in a vector store',
+    description: 'The text to which `start` and `end` of passages refer.',
     parameters: [VECTOR_STORE_ID, FILE_ID],
     answer: native({
       object: { const: 'vector_store.file_content.page' },
@@ -116,7 +116,7 @@ export const VECTOR_STORE_FILE_OPERATIONS = {
   addFileBatch: {
     id: 'addFileBatch',
     tag: 'Vector stores',
-    summary: 'Put several files into a vector store',
+    summary: 'Add several files to a vector store',
     description: '`file_ids` with one strategy and the same attributes for all, or `files` with their own.',
     parameters: [VECTOR_STORE_ID],
     body: {

@@ -99,7 +99,7 @@ export const VECTOR_STORE_OPERATIONS = {
   readVectorStore: {
     id: 'readVectorStore',
     tag: 'Vector stores',
-    summary: 'Read what is known of a vector store',
+    summary: 'Read a vector store',
     parameters: [VECTOR_STORE_ID],
     answer: native(STORE),
     errors: ['not_found'],
@@ -126,7 +126,7 @@ export const VECTOR_STORE_OPERATIONS = {
     id: 'searchVectorStore',
     tag: 'Vector stores',
     summary: 'Search a vector store',
-    description: 'By words, in any language, those of scripts without spaces too.',
+    description: 'By words, in any language, including scripts without spaces.',
     parameters: [VECTOR_STORE_ID],
     body: {
       type: 'object',
@@ -150,7 +150,7 @@ export const VECTOR_STORE_OPERATIONS = {
             score_threshold: { type: 'number', minimum: 0, maximum: 1, default: 0 },
             hybrid_search: {
               type: 'object',
-              description: 'What meaning and words count, where both are compared.',
+              description: 'Weights of meaning and words, where both are compared.',
               properties: {
                 embedding_weight: { type: 'number', minimum: 0, maximum: 1_000 },
                 text_weight: { type: 'number', minimum: 0, maximum: 1_000 },

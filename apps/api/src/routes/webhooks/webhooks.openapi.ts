@@ -10,7 +10,7 @@ export const WEBHOOK_OPERATIONS = {
     id: 'addWebhookEndpoint',
     tag: 'Webhooks',
     summary: 'Add an endpoint that gets the events of every task of the account',
-    description: 'The secret that signs its webhooks is in this answer and in no other.',
+    description: 'The secret that signs its webhooks is only in this response.',
     body: {
       type: 'object',
       required: ['url'],
@@ -40,7 +40,7 @@ export const WEBHOOK_OPERATIONS = {
   rotateWebhookSecret: {
     id: 'rotateWebhookSecret',
     tag: 'Webhooks',
-    summary: 'Make a new secret for an endpoint; for a day both sign',
+    summary: 'Create a new secret for an endpoint; for a day both sign',
     parameters: [ENDPOINT_ID],
     answer: envelope(schemaOf('WebhookEndpoint')),
     errors: ['not_found'],
@@ -62,7 +62,7 @@ export const WEBHOOK_OPERATIONS = {
   rotateSigningSecret: {
     id: 'rotateSigningSecret',
     tag: 'Webhooks',
-    summary: 'Make a new signing secret; for a day both sign',
+    summary: 'Create a new signing secret; for a day both sign',
     answer: SECRET,
   },
   listWebhookDeliveries: {

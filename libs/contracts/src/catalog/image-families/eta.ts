@@ -34,7 +34,6 @@ export class EtaRequest {
 
 export const eta = defineFamily(EtaRequest, {
   id: 'eta',
-  source: 'D3 4.1',
   summary: 'Up to 6 images from a text or from reference images; pro renders text and texture better.',
   example: { model: 'eta-image-2.0', prompt: 'A lighthouse at dusk.', size: '16:9', resolution: '2K', n: 2 },
   medium: 'image',

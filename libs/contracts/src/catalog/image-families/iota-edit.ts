@@ -29,7 +29,6 @@ export class IotaEditRequest {
 
 export const iotaEdit = defineFamily(IotaEditRequest, {
   id: 'iota-edit',
-  source: 'D3 4.4',
   summary: 'Up to 10 edited versions of an image.',
   example: {
     model: 'iota-1.0-edit-reseller',

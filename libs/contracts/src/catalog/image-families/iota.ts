@@ -22,7 +22,6 @@ export class IotaRequest {
 
 export const iota = defineFamily(IotaRequest, {
   id: 'iota',
-  source: 'D3 4.3',
   summary: 'Up to 10 images from a text.',
   example: { model: 'iota-1.0-reseller', prompt: 'A lighthouse at dusk.', n: 2 },
   medium: 'image',

@@ -97,7 +97,6 @@ function outputSize({ size, resolution }: KappaRequest): OutputSize {
 
 export const kappa = defineFamily(KappaRequest, {
   id: 'kappa',
-  source: 'D3 4.5',
   summary: 'Images up to 4K from a text or from reference images; several at once on the basis of a reference.',
   example: {
     model: 'kappa-a-4-0',

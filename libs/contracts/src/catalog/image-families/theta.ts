@@ -20,7 +20,7 @@ export class ThetaRequest {
   @Resolution(RESOLUTIONS, { default: '1K' })
   resolution!: (typeof RESOLUTIONS)[number];
 
-  @Flag({ default: false, note: 'Intelligent prompt rewriting; better and dearer.' })
+  @Flag({ default: false, note: 'Intelligent prompt rewriting; better and more expensive.' })
   prompt_extend!: boolean;
 
   @Choice([1], {
@@ -31,7 +31,6 @@ export class ThetaRequest {
 
 export const theta = defineFamily(ThetaRequest, {
   id: 'theta',
-  source: 'D3 4.2',
   summary: 'One image from a text, light and fast.',
   example: { model: 'theta-image-turbo', prompt: 'A lighthouse at dusk.', size: '3:2' },
   medium: 'image',

@@ -113,7 +113,6 @@ function modeOf(sent: Partial<AlphaRequest>) {
 
 export const alpha = defineFamily(AlphaRequest, {
   id: 'alpha',
-  source: 'D2 4.2',
   summary: 'Videos from text, frames, or reference images, videos and audio; the face models allow real people.',
   example: {
     model: 'alpha-2.0',

@@ -58,7 +58,6 @@ export class Beta25PreviewRequest {
 
 export const beta25Preview = defineFamily(Beta25PreviewRequest, {
   id: 'beta-2.5-preview',
-  source: 'D2 4.6',
   summary: 'Videos with sound from a text or a first frame.',
   example: {
     model: 'beta-2.5-preview',

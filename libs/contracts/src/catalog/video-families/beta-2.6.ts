@@ -76,7 +76,6 @@ export class Beta26Request {
 
 export const beta26 = defineFamily(Beta26Request, {
   id: 'beta-2.6',
-  source: 'D2 4.7',
   summary: 'Videos from a text or a first frame, with audio, several shots, or an effect template.',
   example: {
     model: 'beta-2.6',

@@ -79,7 +79,6 @@ const references = (order: Beta27R2vRequest): MediaReference[] => [
 
 export const beta27R2v = defineFamily(Beta27R2vRequest, {
   id: 'beta-2.7-r2v',
-  source: 'D2 4.4',
   summary: 'Videos with the characters of reference images and videos.',
   example: {
     model: 'beta-2.7-r2v',

@@ -103,7 +103,6 @@ const references = (order: Beta27Request): MediaReference[] => [
 
 export const beta27 = defineFamily(Beta27Request, {
   id: 'beta-2.7',
-  source: 'D2 4.3',
   summary: 'Videos from text, first and last frames, or as the continuation of a video.',
   example: {
     model: 'beta-2.7',

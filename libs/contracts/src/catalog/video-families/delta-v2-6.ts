@@ -50,7 +50,6 @@ const isPro = (sent: Partial<DeltaV26Request>) => sent.mode === 'pro';
 
 export const deltaV26 = defineFamily(DeltaV26Request, {
   id: 'delta-v2-6',
-  source: 'D2 4.8',
   summary: 'Videos from a text, a first frame, or a first and a last frame, in two grades.',
   example: { model: 'delta-v2-6', prompt: 'A street musician plays.', mode: 'pro', audio: true, duration: 10 },
   medium: 'video',

@@ -47,7 +47,6 @@ const references = (order: Epsilon02Request): MediaReference[] => [
 
 export const epsilon02 = defineFamily(Epsilon02Request, {
   id: 'epsilon-02',
-  source: 'D2 4.10',
   summary: 'Videos from a text, a first frame, an end frame, or both frames.',
   example: { model: 'epsilon-02', prompt: 'A cat on a window sill.', duration: 10, resolution: '512p' },
   medium: 'video',

@@ -42,7 +42,6 @@ export class Epsilon23Request {
 
 export const epsilon23 = defineFamily(Epsilon23Request, {
   id: 'epsilon-2.3',
-  source: 'D2 4.9',
   summary: 'Videos from a text or a first frame, with camera commands in the prompt.',
   example: { model: 'epsilon-2.3', prompt: 'A cat on a window sill [推进].', duration: 6, resolution: '1080p' },
   medium: 'video',

@@ -65,7 +65,6 @@ export class GammaRequest {
 
 export const gamma = defineFamily(GammaRequest, {
   id: 'gamma',
-  source: 'D2 4.5',
   summary: 'Videos up to 4K from a text, a first frame, or a first and a last frame; up to four at once.',
   example: { model: 'gamma-3.1-fast-official', prompt: 'A paper boat in the rain.', duration: 8, resolution: '1080p' },
   medium: 'video',

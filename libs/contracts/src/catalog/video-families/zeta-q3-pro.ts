@@ -39,7 +39,6 @@ export class ZetaQ3ProRequest {
 
 export const zetaQ3Pro = defineFamily(ZetaQ3ProRequest, {
   id: 'zeta-q3-pro',
-  source: 'D2 4.11',
   summary: 'Videos with sound from a text, a start image, or a first and a last frame.',
   example: { model: 'zeta-q3-pro', prompt: 'Two friends talk at a bus stop.', aspect_ratio: '9:16', duration: 8 },
   medium: 'video',

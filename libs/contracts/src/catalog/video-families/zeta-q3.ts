@@ -43,7 +43,6 @@ export class ZetaQ3Request {
 
 export const zetaQ3 = defineFamily(ZetaQ3Request, {
   id: 'zeta-q3',
-  source: 'D2 4.12',
   summary: 'Videos with the subjects of 1 to 7 reference images; mix favours image quality.',
   example: {
     model: 'zeta-q3',
