@@ -20,7 +20,7 @@ export function cannotTranslate(param: string, what: string): GatewayError {
 export function expectOffered(chosen: readonly { type?: string | null }[], tools: readonly { type: string }[]): void {
   const offered = new Set(tools.map(({ type }) => toolName(type)));
   if (!chosen.some(({ type }) => offered.has(toolName(type ?? ''))))
-    throw cannotTranslate('tool_choice', 'a call of a tool that is not among the tools');
+    throw cannotTranslate('tool_choice', 'the choice of a tool that is not offered');
 }
 
 const WHAT: Readonly<Record<UnpricedUse['kind'], (name: string) => string>> = {

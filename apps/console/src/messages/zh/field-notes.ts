@@ -79,7 +79,7 @@ export const fieldNotes: Readonly<Record<string, string>> = {
   'Number of images.': '图片数量。',
   'Reference images, publicly reachable; base64 is not supported.': '参考图片，须可公开访问；不支持 base64。',
   'Chinese or English.': '中文或英文。',
-  'Intelligent prompt rewriting; better and dearer.': '智能改写提示词：效果更好，价格更高。',
+  'Intelligent prompt rewriting; better and more expensive.': '智能改写提示词：效果更好，价格更高。',
   'The model has no n: it makes exactly 1 image. Taken only as 1, for clients that always send it.':
     '此模型没有 n，恰好生成 1 张图片。为总是发送此项的客户端保留，只接受 1。',
   'What to change, in Chinese or English.': '要修改什么，中文或英文。',

@@ -80,7 +80,7 @@ function readPart(part: ChatPart, param: string): TextPart | ImagePart | FilePar
 }
 
 function readAssistant(message: ChatMessage, param: string, turns: TurnList): AssistantPart[] {
-  if (message.audio) throw cannotTranslate(`${param}.audio`, 'speech of an earlier turn');
+  if (message.audio) throw cannotTranslate(`${param}.audio`, 'audio of an earlier turn');
   const { content, refusal } = message;
   const calls = readCalls(message, param, turns);
   const said = [...readSaid(content ?? '', `${param}.content`), ...readSaid(refusal ?? '', `${param}.refusal`)];

@@ -89,7 +89,7 @@ const UNTRANSLATABLE: readonly (readonly [
   ['n', 'more than one reply to a request', ({ n }) => (n ?? 1) > 1],
   ['logprobs', 'the probability of each token', ({ logprobs }) => logprobs === true],
   ['top_logprobs', 'the probability of each token', ({ top_logprobs: top }) => (top ?? 0) > 0],
-  ['logit_bias', 'a bias of tokens', ({ logit_bias: bias }) => Object.keys(bias ?? {}).length > 0],
+  ['logit_bias', 'logit bias', ({ logit_bias: bias }) => Object.keys(bias ?? {}).length > 0],
   [
     'functions',
     'the legacy form of tools beside them',
@@ -153,7 +153,8 @@ function readToolChoice(sent: ChatRequest['tool_choice'], offered: readonly Chat
   if (sent === 'required' || sent === 'any') return { toolChoice: { mode: 'required', names: [] } };
   if (sent.type === 'function' || sent.type === 'custom')
     return { toolChoice: { mode: 'required', names: namesIn(sent) } };
-  if (sent.type !== 'allowed_tools') throw cannotTranslate('tool_choice', 'the choice of a tool that is no function');
+  if (sent.type !== 'allowed_tools')
+    throw cannotTranslate('tool_choice', 'the choice of a tool that is not a function');
   const { mode, tools } = sent.allowed_tools;
   const names = tools.flatMap(namesIn);
   if (mode === 'auto') return { toolChoice: { mode }, onlyTools: names };

@@ -96,7 +96,7 @@ function mediaTypeOf(url: string): string | undefined {
 }
 
 function readUserPart(part: GeminiPart, param: string): Exclude<UserPart, { type: 'result' }> {
-  if (part.videoMetadata) throw cannotTranslate(`${param}.videoMetadata`, 'a piece of a video');
+  if (part.videoMetadata) throw cannotTranslate(`${param}.videoMetadata`, 'a section of a video');
   if (part.inlineData) {
     const { mimeType, data } = part.inlineData;
     return mediaPart(inlineMedia(mimeType, data), mimeType, `${param}.inlineData`);
@@ -105,7 +105,7 @@ function readUserPart(part: GeminiPart, param: string): Exclude<UserPart, { type
     const { fileUri } = part.fileData;
     const mimeType = part.fileData.mimeType ?? mediaTypeOf(fileUri);
     if (!/^https?:/i.test(fileUri)) throw cannotTranslate(`${param}.fileData.fileUri`, 'an uploaded file');
-    if (mimeType === undefined) throw cannotTranslate(`${param}.fileData`, 'a link that does not say what it leads to');
+    if (mimeType === undefined) throw cannotTranslate(`${param}.fileData`, 'a link without a media type');
     return mediaPart({ kind: 'url', url: fileUri }, mimeType, `${param}.fileData`);
   }
   if (part.text !== undefined) return { type: 'text', text: part.text };

@@ -25,11 +25,11 @@ import { expectOneContent, readGeminiContent } from './read-gemini-contents.js';
 export function readGeminiRequest(body: GeminiRequest, model: string, stream: boolean): TextRequest {
   const config = body.generationConfig ?? {};
   const calling = body.toolConfig?.functionCallingConfig;
-  if (body.cachedContent) throw cannotTranslate('cachedContent', 'a cache made elsewhere');
+  if (body.cachedContent) throw cannotTranslate('cachedContent', 'a prompt cache of the vendor');
   const modalities = config.responseModalities ?? [];
   if (modalities.some((modality) => modality.toUpperCase() !== 'TEXT'))
-    throw cannotTranslate('generationConfig.responseModalities', 'an answer in anything but text');
-  if (config.responseLogprobs === true) throw cannotTranslate('generationConfig.responseLogprobs', 'the odds of words');
+    throw cannotTranslate('generationConfig.responseModalities', 'output other than text');
+  if (config.responseLogprobs === true) throw cannotTranslate('generationConfig.responseLogprobs', 'log probabilities');
   for (const [field, what] of MADE_OTHERWISE)
     if (config[field]) throw cannotTranslate(`generationConfig.${field}`, what);
   const turns = new TurnList('contents');
@@ -73,7 +73,7 @@ function readSystem(sent: GeminiRequest['systemInstruction']): string[] {
 function readSystemPart(part: GeminiPart, index: number): string {
   const param = `systemInstruction.parts[${index}]`;
   expectOneContent(part, param);
-  if (part.text === undefined) throw cannotTranslate(param, 'what is no text in a system instruction');
+  if (part.text === undefined) throw cannotTranslate(param, 'anything but text in a system instruction');
   return part.text;
 }
 
@@ -121,7 +121,7 @@ function readToolChoice(config: Calling): ToolChoice {
 /** The type and the schema of the answer, in the newer or the former fields for them. */
 function askedFormat(config: Config): { readonly type: string | undefined; readonly schema: JsonObject | undefined } {
   const formats = (config.responseFormat ?? []).flatMap(({ text }) => (text ? [text] : []));
-  if (formats.length > 1) throw cannotTranslate('generationConfig.responseFormat', 'more than one form of the answer');
+  if (formats.length > 1) throw cannotTranslate('generationConfig.responseFormat', 'more than one response format');
   const dialect = config.responseSchema ? jsonSchemaOf(config.responseSchema) : undefined;
   const type = formats[0]?.mimeType ?? config.responseMimeType;
   // One of the fields writes the type as `APPLICATION_JSON`.

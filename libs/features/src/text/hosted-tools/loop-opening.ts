@@ -66,7 +66,7 @@ function withTools({ order }: LoopParts, offered: readonly OfferedTool[]): TextR
   const tools = [...order.request.tools, ...offered.map(({ tool }) => tool)];
   const forced = namesOf(offered, order.forced);
   if (order.forced.length > 0 && forced.length === 0)
-    throw cannotTranslate('tool_choice', 'a call of a tool that is not among the tools');
+    throw cannotTranslate('tool_choice', 'the choice of a tool that is not offered');
   const { toolChoice } = order.request;
   const names = toolChoice.mode === 'required' && toolChoice.names.length > 0 ? toolChoice.names : [];
   const choice = forced.length > 0 ? { mode: 'required' as const, names: [...names, ...forced] } : toolChoice;

@@ -75,7 +75,7 @@ function readImage({ source }: MessagesImageBlock, param: string): ImagePart {
 }
 
 function readDocument({ source, title, context, citations }: MessagesDocumentBlock, param: string): ReturnedPart[] {
-  if (citations?.enabled) throw cannotTranslate(`${param}.citations`, 'the citing of documents');
+  if (citations?.enabled) throw cannotTranslate(`${param}.citations`, 'citations of documents');
   // No other interface has a place for it: it stands in front of the file.
   const about: TextPart[] = context ? inFront(title, context) : [];
   switch (source.type) {
@@ -105,7 +105,7 @@ function inFront(...said: readonly (string | null | undefined)[]): TextPart[] {
 }
 
 function readSearchResult({ source, title, content, citations }: MessagesSearchResultBlock, param: string): TextPart {
-  if (citations?.enabled) throw cannotTranslate(`${param}.citations`, 'the citing of search results');
+  if (citations?.enabled) throw cannotTranslate(`${param}.citations`, 'citations of search results');
   return { type: 'text', text: [title, source, ...content.map(({ text }) => text)].filter(Boolean).join('\n\n') };
 }
 

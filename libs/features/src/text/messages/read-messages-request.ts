@@ -25,7 +25,7 @@ import { readMessagesBlocks } from './read-messages-blocks.js';
 export function readMessagesRequest(body: MessagesRequest, model: string, stream: boolean): TextRequest {
   if (body.compaction) throw cannotTranslate('compaction', 'a summary that only its vendor can read');
   if (body.container) throw cannotTranslate('container', 'a container of the vendor');
-  if (body.mcp_servers && body.mcp_servers.length > 0) throw cannotTranslate('mcp_servers', 'a server of tools');
+  if (body.mcp_servers && body.mcp_servers.length > 0) throw cannotTranslate('mcp_servers', 'an MCP server');
   const turns = new TurnList('messages');
   readSystem(body.system).forEach((text) => turns.system(text));
   readableMessages(body.messages, false).forEach(({ role, content }, index) => {

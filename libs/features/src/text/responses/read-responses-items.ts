@@ -110,7 +110,7 @@ function readBlock(block: ResponsesBlock, param: string): TextPart | ImagePart |
     case 'refusal':
       return asText(block.refusal);
     case 'input_audio':
-      throw cannotTranslate(param, 'sound');
+      throw cannotTranslate(param, 'audio');
     default:
       return asText(block.text);
   }

@@ -62,8 +62,8 @@ export function readResponsesRequest(body: ResponsesRequest, model: string, stre
 
 /** Hardly any vendor of another interface returns them. */
 function expectNoOdds({ top_logprobs: odds, include }: ResponsesRequest): void {
-  if (odds) throw cannotTranslate('top_logprobs', 'the odds of words');
-  if (include?.includes(LOGPROBS)) throw cannotTranslate('include', 'the odds of words');
+  if (odds) throw cannotTranslate('top_logprobs', 'log probabilities');
+  if (include?.includes(LOGPROBS)) throw cannotTranslate('include', 'log probabilities');
 }
 
 function readHostedTools({ tools, tool_choice: choice }: ResponsesRequest): HostedTool[] {
@@ -90,7 +90,7 @@ function readToolChoice(sent: ResponsesRequest['tool_choice'], tools: readonly R
     return { toolChoice: { mode: 'required', names: [flatName(namespace, name)] } };
   }
   if (sent.type === 'custom') return { toolChoice: { mode: 'required', names: [flatName(sent.namespace, sent.name)] } };
-  if (sent.type !== 'allowed_tools') throw cannotTranslate('tool_choice', 'the choice of a tool that the vendor runs');
+  if (sent.type !== 'allowed_tools') throw cannotTranslate('tool_choice', 'the choice of a hosted tool');
   const names = sent.tools.flatMap((allowed) => allowedNames(allowed, tools));
   if (sent.mode !== 'required') return { toolChoice: { mode: 'auto' }, onlyTools: names };
   if (names.length > 0) return { toolChoice: { mode: 'required', names } };
@@ -126,7 +126,7 @@ function readFormat(text: ResponsesRequest['text']): OutputFormat {
 
 function readReasoning(sent: ResponsesRequest['reasoning']): ReasoningRequest | undefined {
   if (!sent) return undefined;
-  if ((sent.mode ?? 'standard') !== 'standard') throw cannotTranslate('reasoning.mode', 'another way of reasoning');
+  if ((sent.mode ?? 'standard') !== 'standard') throw cannotTranslate('reasoning.mode', 'this mode of reasoning');
   const visible = (sent.summary ?? sent.generate_summary) != null;
   return sent.effort ? { effort: sent.effort, visible } : { visible };
 }

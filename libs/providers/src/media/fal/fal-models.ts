@@ -105,7 +105,7 @@ const mapDelta: FalMapping = (order, file) => {
 const mapBeta26: FalMapping = (order, file) => {
   const asked = order.parameters as JsonObject & Beta26Request;
   const image = fileAs(order, 'first_frame', file);
-  refuseIf(asked.template !== undefined, 'template', 'template is not to be had here.');
+  refuseIf(asked.template !== undefined, 'template', 'template is not supported here.');
   refuseLackingOfWan(asked);
   refusePromptOfWan(asked.prompt);
   refuseIf(asked.audio === false, 'audio', 'audio must not be false: every video has sound here.');
@@ -162,7 +162,7 @@ const mapAlpha: FalMapping = (order, file) => {
     'return_last_frame',
     'return_last_frame must be false: no last frame is made here.',
   );
-  refuseIf((asked.tools?.length ?? 0) > 0, 'tools', 'tools are not to be had here.');
+  refuseIf((asked.tools?.length ?? 0) > 0, 'tools', 'tools are not supported here.');
   refuseIf(
     last !== undefined && first === undefined,
     'image_with_roles',

@@ -17,6 +17,6 @@ export function offeredTools(
   if (tools.length === 0 && hosted.length === 0)
     throw cannotSay(param, 'a call that must be made, without a tool to call,');
   if (names.some((wanted) => !tools.some(({ name }) => name === wanted)))
-    throw cannotSay(param, 'a call of a function that is not among the tools');
+    throw cannotSay(param, 'the choice of a function that is not offered');
   return names.length < 2 ? tools : tools.filter(({ name }) => names.includes(name));
 }
