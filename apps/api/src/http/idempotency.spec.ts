@@ -131,11 +131,15 @@ describe('Idempotency-Key', () => {
     const used = async () =>
       (await run<{ used: bigint }>('select sum(used_micros)::bigint used from account'))[0]?.used;
     const before = await used();
+    const models = async () => {
+      const answer = await fetch(`${gateway.baseUrl}/v1/models`, { headers: { authorization: `Bearer ${TEST_KEY}` } });
+      return ((await answer.json()) as { data: unknown[] }).data.length;
+    };
     await run(`update api_key set allowed_models = '{vendor-none}'`);
-    await new Promise((resolve) => setTimeout(resolve, KEY_CACHE_MS + 200));
+    await eventually(async () => (await models()) === 0);
     expect((await send('/v1/responses', TEXT, key)).status).toBe(403);
     await run(`update api_key set allowed_models = '{}'`);
-    await new Promise((resolve) => setTimeout(resolve, KEY_CACHE_MS + 200));
+    await eventually(async () => (await models()) > 0);
     expect((await send('/v1/responses', TEXT, key)).status).toBe(200);
     await charges();
     expect(await used()).toBeGreaterThan(before ?? 0n);
