@@ -35,7 +35,7 @@ const jest = spawn(process.execPath, ['node_modules/jest/bin/jest.js', ...chosen
   env: {
     ...process.env,
     // V8 lets a heap grow to gigabytes before it collects, in each thread, where the machine has them.
-    NODE_OPTIONS: '--import ./scripts/typescript.mjs --no-warnings --max-old-space-size=512',
+    NODE_OPTIONS: '--import ./scripts/typescript.mjs --no-warnings --max-old-space-size=1024',
     MALLOC_ARENA_MAX: '2',
   },
 });
