@@ -41,4 +41,9 @@ export const shared = {
 };
 
 /** What `npm test` runs. */
-export default { ...shared, testPathIgnorePatterns: LONG_FOLDERS.map((folder) => `<rootDir>/${folder}/`) };
+export default {
+  ...shared,
+  testPathIgnorePatterns: LONG_FOLDERS.map((folder) => `<rootDir>/${folder}/`),
+  // These wait little, and each worker holds most of the product in memory.
+  maxWorkers: 2,
+};

@@ -27,7 +27,7 @@ describe('A vendor that starts five orders a minute', () => {
   beforeAll(async () => {
     bench = await openTaskBench(upstreams);
     vendor.traits = { ...vendor.traits, firstCheckMs: 20, checkEveryMs: 20 };
-    vendor.onCheck = async () => failedBecause('work_failed');
+    vendor.onCheck = async () => failedBecause('content_policy');
     upstreams.exchange([vendor.routed({ limits: { startsPerMinute: 5 } })]);
   });
   afterAll(async () => {
@@ -121,7 +121,7 @@ describe('A vendor that works on three orders at once', () => {
     // The vendor is done when it says so: only then has it room for another.
     vendor.onCheck = async ({ ticket }) => {
       underWay.delete(ticket['taskId'] as string);
-      return failedBecause('work_failed');
+      return failedBecause('content_policy');
     };
     upstreams.exchange([vendor.routed({ limits: { running: AT_ONCE } })]);
   });
