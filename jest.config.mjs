@@ -3,7 +3,10 @@
  * per file: docs/decisions/README.md#tests-run-in-plain-node-divided-by-folder.
  */
 
-/** Folders of suites that wait for machines, processes and outages: `npm test` leaves them out, `npm run test:all` does not. */
+/**
+ * Folders of suites that wait for machines, processes and outages, and `waiting` wherever it lies: `npm test` leaves them
+ * out, `npm run test:all` does not.
+ */
 export const LONG_FOLDERS = [
   'apps/console/test/pages',
   'tests/deployment',
@@ -13,6 +16,7 @@ export const LONG_FOLDERS = [
   'chaos',
   'fuzz',
   'tests/faults',
+  'waiting',
 ];
 
 /** How every test is run, whichever are chosen. */
@@ -43,7 +47,5 @@ export const shared = {
 /** What `npm test` runs. */
 export default {
   ...shared,
-  testPathIgnorePatterns: LONG_FOLDERS.map((folder) => `<rootDir>/${folder}/`),
-  // These wait little, and each worker holds most of the product in memory.
-  maxWorkers: 2,
+  testPathIgnorePatterns: LONG_FOLDERS.map((folder) => `<rootDir>/(.+/)?${folder}/`),
 };

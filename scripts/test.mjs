@@ -10,7 +10,7 @@ import { LONG_FOLDERS } from '../jest.config.mjs';
 
 const MODES = {
   all: ['--config', 'jest.all.config.mjs'],
-  long: ['--config', 'jest.all.config.mjs', ...LONG_FOLDERS],
+  long: ['--config', 'jest.all.config.mjs', ...LONG_FOLDERS.map((folder) => `${folder}/`)],
   changed: ['--config', 'jest.config.mjs', '--onlyChanged', '--passWithNoTests'],
 };
 /** Options whose next word is their value, not a path. */

@@ -9,7 +9,7 @@ export const REAL_TIME = {
   'apps/api/src/http/idempotency.spec.ts': waits(1, 'a request more would be one too many for the limit under test'),
   'tests/deployment/replicas.spec.ts': waits(2, 'the pace of customers and of a balancer'),
   'tests/faults/slow-upstreams.spec.ts': waits(1, 'what came before the silence is on its way'),
-  'tests/operations/upstreams.spec.ts': waits(
+  'tests/processes/upstreams.spec.ts': waits(
     1,
     'within a second both replicas know, and not before its end it is over',
   ),
@@ -21,15 +21,15 @@ export const REAL_TIME = {
   'chaos/run-scenario.ts': waits(2, 'the pace of crashes, and of a drain that reports what it could not end'),
   'chaos/services.ts': waits(4, 'how long servers, networks and folders are away'),
   'libs/features/src/billing/ledger/reservations.spec.ts': waits(6, 'no reservation is given or taken back meanwhile'),
-  'libs/features/src/tasks/poll/provider-poller.spec.ts': waits(1, 'a vendor is not asked meanwhile'),
+  'libs/features/src/tasks/poll/waiting/provider-poller.spec.ts': waits(1, 'a vendor is not asked meanwhile'),
   'libs/features/src/tasks/run/task-worker.spec.ts': waits(1, 'others could begin beside a start that takes a while'),
   'libs/media/src/references/check-references.spec.ts': waits(1, 'a fifth file could be asked for while four are open'),
   'libs/media/src/store/copy-to-store.spec.ts': waits(1, 'a host that breaks off after a part arrived'),
   'libs/media/src/store/s3-media-store.spec.ts': waits(1, 'the bucket itself lets a link expire after a second'),
   'libs/platform/src/batching/batcher.spec.ts': waits(1, 'an item waits for longer than its caller does'),
   'libs/platform/src/clock/time-limit.spec.ts': waits(1, 'a signal is not aborted when its time is over'),
-  'libs/platform/src/cooldowns/cooldowns.spec.ts': waits(1, 'replicas learn within a second, or not at all'),
-  'libs/platform/src/database/silent-database.spec.ts': waits(1, 'how long the database is away'),
+  'libs/platform/src/cooldowns/waiting/cooldowns.spec.ts': waits(1, 'replicas learn within a second, or not at all'),
+  'libs/platform/src/database/waiting/silent-database.spec.ts': waits(1, 'how long the database is away'),
   'libs/platform/src/safe-fetch/safe-fetcher.spec.ts': waits(
     2,
     'a server that cuts and a caller that stops in the middle',

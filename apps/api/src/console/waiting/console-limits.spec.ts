@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { parseMicros } from '#contracts';
 import { MaintenanceService, SpendLimits } from '#features';
 import { eventually, freePort, pngSample } from '#testing';
-import { type ConsoleClient, consoleClient } from '../../../../tests/harness/console-client.js';
-import { consoleLinks } from '../../../../tests/harness/console-link.js';
-import { startTestGateway, type TestGateway } from '../../../../tests/harness/test-gateway.js';
+import { type ConsoleClient, consoleClient } from '../../../../../tests/harness/console-client.js';
+import { consoleLinks } from '../../../../../tests/harness/console-link.js';
+import { startTestGateway, type TestGateway } from '../../../../../tests/harness/test-gateway.js';
 
 const IMAGES = '/v1/images/generations';
 /** 0.035 each. */

@@ -1,11 +1,11 @@
 import { failedBecause } from '#contracts';
 import { createWorker } from '#runtime';
 import { eventually } from '#testing';
-import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
-import { MediaWorker } from './media-worker.js';
-import { MediaWorkerModule } from './media-worker.module.js';
-import { ScriptedUpstream } from './testing/scripted-upstream.js';
-import { openTaskBench, type TaskBench } from './testing/task-bench.js';
+import { MediaUpstreams } from '../../../media-upstreams/media-upstreams.js';
+import { MediaWorker } from '../media-worker.js';
+import { MediaWorkerModule } from '../media-worker.module.js';
+import { ScriptedUpstream } from '../testing/scripted-upstream.js';
+import { openTaskBench, type TaskBench } from '../testing/task-bench.js';
 
 /** In the long form a thousand tasks go to their end at five a minute, in the short one the first few of them. */
 const IS_LONG = process.env['SLOW_VENDOR'] === 'whole';
@@ -27,7 +27,7 @@ describe('A vendor that starts five orders a minute', () => {
   beforeAll(async () => {
     bench = await openTaskBench(upstreams);
     vendor.traits = { ...vendor.traits, firstCheckMs: 20, checkEveryMs: 20 };
-    vendor.onCheck = async () => failedBecause('content_policy');
+    vendor.onCheck = async () => failedBecause('content_refused');
     upstreams.exchange([vendor.routed({ limits: { startsPerMinute: 5 } })]);
   });
   afterAll(async () => {
@@ -121,7 +121,7 @@ describe('A vendor that works on three orders at once', () => {
     // The vendor is done when it says so: only then has it room for another.
     vendor.onCheck = async ({ ticket }) => {
       underWay.delete(ticket['taskId'] as string);
-      return failedBecause('content_policy');
+      return failedBecause('content_refused');
     };
     upstreams.exchange([vendor.routed({ limits: { running: AT_ONCE } })]);
   });

@@ -9,10 +9,10 @@ import {
   type TestDatabase,
   uniqueRedisPrefix,
 } from '#testing';
-import { type Clock, systemClock } from '../clock/clock.js';
-import type { QueueConfig } from '../redis/queue.config.js';
-import { Cooldowns, type Probe } from './cooldowns.js';
-import { createCooldowns } from './create-cooldowns.js';
+import { type Clock, systemClock } from '../../clock/clock.js';
+import type { QueueConfig } from '../../redis/queue.config.js';
+import { Cooldowns, type Probe } from '../cooldowns.js';
+import { createCooldowns } from '../create-cooldowns.js';
 
 /** Another replica learns within a second; on a busy machine within this time, in milliseconds. */
 const SHARED_WITHIN_MS = 4_000;

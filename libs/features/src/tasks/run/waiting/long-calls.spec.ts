@@ -1,11 +1,11 @@
 import { createWorker } from '#runtime';
 import { eventually } from '#testing';
-import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
-import { ProviderPoller } from '../poll/provider-poller.js';
-import { MediaWorker } from './media-worker.js';
-import { MediaWorkerModule } from './media-worker.module.js';
-import { ScriptedUpstream } from './testing/scripted-upstream.js';
-import { openTaskBench, type TaskBench } from './testing/task-bench.js';
+import { MediaUpstreams } from '../../../media-upstreams/media-upstreams.js';
+import { ProviderPoller } from '../../poll/provider-poller.js';
+import { MediaWorker } from '../media-worker.js';
+import { MediaWorkerModule } from '../media-worker.module.js';
+import { ScriptedUpstream } from '../testing/scripted-upstream.js';
+import { openTaskBench, type TaskBench } from '../testing/task-bench.js';
 
 const FINISHED = {
   kind: 'finished',

@@ -1,10 +1,10 @@
 import { MediaFailure } from '#contracts';
 import { eventually, quickestOf, untilBlocked } from '#testing';
-import { FakeVendor } from '../run/testing/fake-vendor.js';
-import { openTaskBench, type TaskBench } from '../run/testing/task-bench.js';
-import { SET_RUNNING } from '../start-statements.js';
-import { REQUEST_CANCEL } from '../task-statements.js';
-import { POLLING, ProviderPoller } from './provider-poller.js';
+import { FakeVendor } from '../../run/testing/fake-vendor.js';
+import { openTaskBench, type TaskBench } from '../../run/testing/task-bench.js';
+import { SET_RUNNING } from '../../start-statements.js';
+import { REQUEST_CANCEL } from '../../task-statements.js';
+import { POLLING, ProviderPoller } from '../provider-poller.js';
 
 const never = new AbortController().signal;
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describeWithRedis, eventually, type RedisServer, startRedisServer } from '#testing';
-import { parseRedisAddress } from './redis-address.js';
-import { connect, FAIL_FAST, WAIT_FOR_SERVER } from './redis-connection.js';
+import { parseRedisAddress } from '../redis-address.js';
+import { connect, FAIL_FAST, WAIT_FOR_SERVER } from '../redis-connection.js';
 
 /** With 50 ms for each of the keys its file takes minutes to read, and it estimates as much. */
 const KEYS = 4_000;

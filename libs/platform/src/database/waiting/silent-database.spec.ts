@@ -1,7 +1,7 @@
 import { createTestDatabase, eventually, FaultProxy, quickestOf, type TestDatabase } from '#testing';
-import { isConnectionError } from './connection-errors.js';
-import { DatabaseConfig } from './database.config.js';
-import { Database } from './database.js';
+import { isConnectionError } from '../connection-errors.js';
+import { DatabaseConfig } from '../database.config.js';
+import { Database } from '../database.js';
 
 /** Many times what a wait may cost, for slow machines; a wait without a limit continues until the end of the test. */
 const LIMIT_MS = 25_000;
