@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '#contracts';
+import { signals } from '#platform';
 import {
   ALLOW_EVERYTHING,
   MODEL_OVER,
@@ -83,6 +84,7 @@ const UNPRICED: readonly Unpriced[] = [
   ['gemini', { cachedContent: 'cachedContents/1' }, 'cachedContent', 'cachedContent'],
   ['gemini', { cached_content: 'cachedContents/1' }, 'cachedContent', 'cachedContent'],
   ['gemini', { serviceTier: 'priority' }, 'serviceTier', 'priority'],
+  ['gemini', { serviceTier: 2 }, 'serviceTier', '2'],
   ['gemini', { generationConfig: { speechConfig: {} } }, 'generationConfig.speechConfig', 'speechConfig'],
   [
     'gemini',
@@ -109,6 +111,62 @@ const UNPRICED: readonly Unpriced[] = [
     'fileUri',
   ],
 ];
+
+const WAV: JsonObject = { data: 'UklGRg==', format: 'wav' };
+const CHAT_PART = 'messages[0].content[0]';
+const GEMINI_PART = 'contents[0].parts[0]';
+
+/** Sound is charged by tokens too, at several times the price of text. */
+const SOUNDS: readonly Unpriced[] = (
+  [
+    ['chat', user({ type: 'input_audio', input_audio: WAV }), CHAT_PART],
+    ['chat', user({ type: 'audio_url', audio_url: { url: 'https://a.test/x' } }), CHAT_PART],
+    ['chat', user({ type: 'file', file: { file_data: 'data:audio/mpeg;base64,AAAA' } }), `${CHAT_PART}.file.file_data`],
+    [
+      'chat',
+      {
+        messages: [
+          { role: 'assistant', content: 'x', audio: { id: 'audio_1' } },
+          { role: 'user', content: 'x' },
+        ],
+      },
+      'messages[0].audio',
+    ],
+    ['responses', items({ type: 'input_audio', input_audio: WAV }), 'input[0].content[0]'],
+    [
+      'responses',
+      items({ type: 'input_file', file_data: 'data:audio/wav;base64,UklGRg==' }),
+      'input[0].content[0].file_data',
+    ],
+    [
+      'responses',
+      items({ type: 'input_file', file_url: 'https://a.test/talk.mp3?x=1' }),
+      'input[0].content[0].file_url',
+    ],
+    [
+      'gemini',
+      parts({ inlineData: { mimeType: 'audio/wav', data: 'UklGRg==' } }),
+      `${GEMINI_PART}.inlineData.mimeType`,
+    ],
+    ['gemini', parts({ inline_data: { mime_type: 'AUDIO/MP3', data: 'AAAA' } }), `${GEMINI_PART}.inlineData.mimeType`],
+    [
+      'gemini',
+      parts({ file_data: { mime_type: 'audio/ogg', file_uri: 'https://a.test/x' } }),
+      `${GEMINI_PART}.fileData.mimeType`,
+    ],
+    [
+      'gemini',
+      parts({
+        functionResponse: {
+          name: 'f',
+          response: {},
+          parts: [{ inlineData: { mimeType: 'audio/wav', data: 'UklGRg==' } }],
+        },
+      }),
+      `${GEMINI_PART}.functionResponse.parts[0].inlineData.mimeType`,
+    ],
+  ] as const
+).map(([style, added, param]) => [style, added, param, 'input_audio']);
 
 /** How long a prompt is kept: dear where the upstream speaks the style's own interface, and never sent to any other. */
 const LONG_CACHES: readonly Unpriced[] = (
@@ -162,16 +220,19 @@ async function ask(over: TextGateway, style: Style, model: string, added: JsonOb
 }
 
 describe('Requests that the gateway has no price for', () => {
-  it.each(UNPRICED)('is refused in the %s style, whatever the protocol: %j', async (style, added, param, allowed) => {
-    for (const protocol of PROTOCOLS)
-      for (const stream of [false, true]) {
-        const { status, body } = await ask(penniless, style, MODEL_OVER[protocol], added, stream);
-        // Before money is held: the account has none.
-        expect([status, body.message]).toEqual([400, expect.stringContaining(`"${allowed}" in allow.`)]);
-        expect(body.message).toContain(`${param}: `);
-      }
-    expect(penniless.vendor.seen).toHaveLength(0);
-  });
+  it.each([...UNPRICED, ...SOUNDS])(
+    'is refused in the %s style, whatever the protocol: %j',
+    async (style, added, param, allowed) => {
+      for (const protocol of PROTOCOLS)
+        for (const stream of [false, true]) {
+          const { status, body } = await ask(penniless, style, MODEL_OVER[protocol], added, stream);
+          // Before money is held: the account has none.
+          expect([status, body.message]).toEqual([400, expect.stringContaining(`"${allowed}" in allow.`)]);
+          expect(body.message).toContain(`${param}: `);
+        }
+      expect(penniless.vendor.seen).toHaveLength(0);
+    },
+  );
 
   it.each(LONG_CACHES)(
     'is refused in the %s style only where it would cost: other interfaces are asked without it: %j',
@@ -186,7 +247,7 @@ describe('Requests that the gateway has no price for', () => {
     },
   );
 
-  it.each([...UNPRICED, ...LONG_CACHES])(
+  it.each([...UNPRICED, ...SOUNDS, ...LONG_CACHES])(
     'passes to an upstream of the %s style whose policy allows it: %j',
     async (style, added) => {
       const asked = open.vendor.seen.length;
@@ -266,6 +327,12 @@ describe('Requests that the gateway has no price for', () => {
     ],
     ['gemini', tool({ functionDeclarations: [{ name: 'f', parameters: { properties: { cachedContent: {} } } }] })],
     ['gemini', parts({ fileData: { fileUri: 'https://youtu.be/x', mimeType: 'video/mp4' } })],
+    ['gemini', parts({ functionResponse: { name: 'f', response: { audio: { url: 'a.mp3', type: 'audio' } } } })],
+    [
+      'chat',
+      tool({ type: 'function', function: { name: 'f', parameters: { properties: { audio: { type: 'string' } } } } }),
+    ],
+    ['chat', user({ type: 'text', text: 'data:audio/wav;base64,UklGRg==' })],
   ] as const)('is not seen in what the caller runs or writes itself, in the %s style: %j', async (style, added) => {
     expect((await ask(gateway, style, MODEL_OVER[style], added)).status).toBe(200);
   });
@@ -324,4 +391,47 @@ describe('Requests that the gateway has no price for', () => {
     await all.send('POST', path, body, { ...headers, ...betas });
     expect(all.vendor.last.headers['anthropic-beta']).toBe('context-1m-2025-08-07,fast-mode-2026-02-01');
   });
+});
+
+/** What is added to the usage that each protocol reports. */
+const REPORTED: Readonly<Record<(typeof PROTOCOLS)[number], readonly [found: string, added: string]>> = {
+  responses: ['"input_tokens_details":{', '"audio_tokens":300000,'],
+  chat: ['"prompt_tokens_details":{', '"audio_tokens":300000,'],
+  messages: ['"usage":{', '"server_tool_use":{"web_search_requests":3},'],
+  gemini: ['"promptTokensDetails":[', '{"modality":"AUDIO","tokenCount":300000},'],
+};
+
+describe('What a vendor reports and no price is known for', () => {
+  const shown = async (upstream: string): Promise<number> => {
+    const { values } = await signals.unpricedUsage.get();
+    return values.find(({ labels }) => labels.upstream === upstream)?.value ?? 0;
+  };
+
+  const cases = STYLES.flatMap((style) => PROTOCOLS.map((protocol) => ({ style, protocol })));
+  it.each(cases)(
+    'is charged as text at least and shown to operators, whole and streamed: $style over $protocol',
+    async ({ style, protocol }) => {
+      const [found, added] = REPORTED[protocol];
+      const isSound = protocol !== 'messages';
+      gateway.vendor.rewrite = (json) => json.replaceAll(found, found + added);
+      for (const stream of [false, true]) {
+        const before = await shown(protocol);
+        const { path, headers, body } = textRequest(style, { key: gateway.key, model: MODEL_OVER[protocol], stream });
+        const answer = await fetch(gateway.baseUrl + path, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify(body),
+        });
+        expect(answer.status).toBe(200);
+        await answer.text();
+        await gateway.settled();
+        const { rows } = await gateway.database.query<{ input: bigint }>({
+          text: 'select input_tokens as input from usage_record order by created_at desc limit 1',
+        });
+        expect(rows[0]?.input).toBeGreaterThanOrEqual(isSound ? 300_000n : 1n);
+        expect((await shown(protocol)) - before).toBe(isSound ? 300_000 : 3);
+      }
+      gateway.vendor.rewrite = (json) => json;
+    },
+  );
 });

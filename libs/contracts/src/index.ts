@@ -232,6 +232,7 @@ export {
   type ReplyBlock,
   type TextEvent,
   type TextUsage,
+  type UnpricedUnit,
   type UsageSource,
 } from './text/text-event.js';
 export { asksForThinking, SPECIFIED_TEXT_MODELS } from './text/text-models.js';

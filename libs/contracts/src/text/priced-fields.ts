@@ -14,6 +14,9 @@ export interface PricedFields {
   readonly callersTools: RegExp;
 }
 
+/** What a policy calls sound in a request, however its style writes it. */
+export const INPUT_AUDIO = 'input_audio';
+
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/).filter((word) => word !== ''));
 
 /** For each style: what is known to be charged in full by its tokens. */

@@ -12,6 +12,10 @@ export type FinishReason = 'stop' | 'stop-sequence' | 'length' | 'tool-calls' | 
  */
 export type UsageSource = 'upstream' | 'counted' | 'held';
 
+/** What vendors report and no price is known for. Tokens are parts of those that are charged; calls are not charged. */
+export type UnpricedUnit =
+  'audio_input_token' | 'audio_output_token' | 'image_output_token' | 'long_cache_write_token' | 'vendor_tool_call';
+
 /** Tokens of one exchange. Totals include their parts: `inputTokens` holds cached and image tokens, `outputTokens` reasoning. */
 export interface TextUsage {
   readonly inputTokens: number;
@@ -23,6 +27,8 @@ export interface TextUsage {
   readonly outputTokens: number;
   readonly reasoningTokens: number;
   readonly source: UsageSource;
+  /** Only of what an upstream reports, and only what is not 0. */
+  readonly unpriced?: Readonly<Partial<Record<UnpricedUnit, number>>>;
 }
 
 /**

@@ -2,7 +2,7 @@ import { MAX_URL_LENGTH } from '../catalog/file-source.js';
 import { GatewayError } from '../errors.js';
 import { isJsonObject } from '../json.js';
 import { isAddress, mayBeFetched } from './file-carriers.js';
-import { namesOutput, PRICED, PRICED_CONFIG, type PricedFields } from './priced-fields.js';
+import { INPUT_AUDIO, namesOutput, PRICED, PRICED_CONFIG, type PricedFields } from './priced-fields.js';
 import type { TextStyle } from './text-style.js';
 import { isOptionalTool, toolName, type UnpricedUse } from './upstream-policy.js';
 import { ACCOUNT_IDS, CALLERS_DATA, FETCHED, INSPECTED, PLAIN } from './use-names.js';
@@ -46,6 +46,14 @@ const PRICED_TTLS = [
 /** Files that the vendor keeps, in a cloud store or behind its own interface. */
 const VENDORS_FILE = /^gs:\/\/|^files\/|^https?:\/\/[^/]*googleapis\.com\/.*\/files\//i;
 
+/** What brings sound: the type of a part, the field of one, a media type, a file by its data or the end of its address. */
+const SOUND_PART = /^(input_?|output_?)?audio(_?url)?$/i;
+const SOUND_FIELD = /^(input_?|output_?)?audios?(_?ur[li]s?)?$/i;
+const MEDIA_TYPE = /^(mime|media|content)_?type$/i;
+const SOUND_TYPE = /^\s*(audio\/|application\/ogg)/i;
+const SOUND_FILE =
+  /^\s*data:\s*(audio\/|application\/ogg)|^\s*[a-z][a-z\d+.-]*:[^?#]*\.(aac|aif|aiff|amr|flac|m4a|mp3|oga|ogg|opus|wav|weba|wma)([?#]|$)/i;
+
 const TOP_LEVEL_TOOL = /^tools\[\d+\](\.\w+)?$/;
 
 /** Deeper than any vendor's schema; what stands there means nothing to them. */
@@ -76,6 +84,7 @@ class UseFinder {
   #choice: unknown;
   /** Whether the request has tools that its caller runs: without one, it is about what it asks the vendor for. */
   #hasOwnTools = false;
+  #hasSound = false;
 
   constructor(style: TextStyle) {
     this.#style = style;
@@ -129,11 +138,20 @@ class UseFinder {
     if (mode != null && mode !== 'standard') this.#use('fields', 'reasoning.mode', 'reasoning.mode');
   }
 
+  /** Some vendors also read the number of a tier. */
   #tier(body: Readonly<Record<string, unknown>>, field: string): void {
-    const tier = body[field];
-    if (typeof tier !== 'string' || this.#priced.tiers.has(tier.toLowerCase())) return;
-    if (tier.toLowerCase() === this.#priced.accountTier) this.#unknown.push(field);
-    else this.#use('service_tiers', tier.toLowerCase(), field);
+    const sent = body[field];
+    if (typeof sent !== 'string' && typeof sent !== 'number') return;
+    const tier = String(sent).toLowerCase();
+    if (this.#priced.tiers.has(tier)) return;
+    if (tier === this.#priced.accountTier) this.#unknown.push(field);
+    else this.#use('service_tiers', tier, field);
+  }
+
+  /** Sound is charged by tokens too, at several times the price of text; one use stands for all sounds of a request. */
+  #sound(param: string): void {
+    if (!this.#hasSound) this.#use('fields', INPUT_AUDIO, param);
+    this.#hasSound = true;
   }
 
   #walk(value: unknown, path: string, depth: number): void {
@@ -152,6 +170,7 @@ class UseFinder {
     const isCall = typeof value['type'] === 'string' && value['type'].endsWith('tool_use');
     INSPECTED.expectOneSpelling(value, path, refuseSpelling);
     this.#cacheTime(value, path);
+    if (path !== '' && typeof value['type'] === 'string' && SOUND_PART.test(value['type'])) this.#sound(path);
     for (const name of Object.keys(value)) {
       const entry = value[name];
       const isText = typeof entry === 'string';
@@ -184,6 +203,8 @@ class UseFinder {
     if (name === 'tools' && Array.isArray(entry)) return this.#tools(entry, param, depth);
     if (name === 'mcp_servers') this.#use('tools', 'mcp', param);
     if (isAddedTool(name, place) && isJsonObject(entry)) return this.#tool(entry, param, depth);
+    // At the top it is how the answer shall sound.
+    if (SOUND_FIELD.test(name) && param !== name) this.#sound(param);
     if (ACCOUNT_IDS.has(name) && !isOwnContainer(name, entry)) return this.#use('account_ids', name, param);
     if (typeof entry === 'string') return this.#text(name, entry, place);
     if (Array.isArray(entry) && mayBeFetched(name, place.type)) this.#texts(name, entry, place);
@@ -197,8 +218,11 @@ class UseFinder {
   #text(name: string, sent: string, { param, type }: Place): void {
     // One more character than any address may have, so that a longer one is still seen to be one.
     const text = sent.slice(0, MAX_URL_LENGTH + 1);
+    if (MEDIA_TYPE.test(name) && SOUND_TYPE.test(text)) this.#sound(param);
     const isFetched = FETCHED.test(name);
-    if (!isFetched && !(mayBeFetched(name, type) && isAddress(text, name))) return;
+    if (!isFetched && !mayBeFetched(name, type)) return;
+    if (SOUND_FILE.test(text)) this.#sound(param);
+    if (!isFetched && !isAddress(text, name)) return;
     if (VENDORS_FILE.test(text)) this.#use('account_ids', name === 'fileUri' ? 'fileUri' : name, param);
     else if (!/^data:/i.test(text)) this.#urls.push({ param, url: text });
   }

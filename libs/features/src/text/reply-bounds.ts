@@ -71,3 +71,13 @@ export function reportExcess(
   const { inputTokens, outputTokens } = charged;
   log.error('usage.beyond_bounds', { ...reply, inputReported, inputTokens, outputReported, outputTokens });
 }
+
+/** Says to the operator what an upstream reported that has no price of its own. */
+export function reportUnpriced(
+  reply: { readonly requestId: string; readonly upstream: string },
+  units: NonNullable<TextUsage['unpriced']>,
+): void {
+  for (const [unit, count] of Object.entries(units))
+    signals.unpricedUsage.inc({ upstream: reply.upstream, unit }, count);
+  log.info('usage.unpriced', { ...reply, ...units });
+}

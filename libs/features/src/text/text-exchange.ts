@@ -3,7 +3,7 @@ import { logger } from '#platform';
 import type { TokenCounter } from '#providers';
 import { dueUsage, type HeldTokens } from './due-usage.js';
 import { noteFacts } from '../observability/request-facts.js';
-import { reportExcess, withinBounds } from './reply-bounds.js';
+import { reportExcess, reportUnpriced, withinBounds } from './reply-bounds.js';
 import type { Settlements } from './settlements.js';
 import type { TextBilling, TextHold, TextSettlement } from './text-billing.js';
 
@@ -56,6 +56,7 @@ export class TextExchange implements Exchange {
   #progress: ReplyProgress | undefined;
   #settled = false;
   #isExcessNoted = false;
+  #isUnpricedNoted = false;
   #whenOver: (() => void) | undefined;
 
   constructor(facts: ExchangeFacts) {
@@ -140,6 +141,10 @@ export class TextExchange implements Exchange {
   /** What is reported beyond all that a reply can use is not charged; the operator is warned once. */
   #possible(reported: TextUsage | undefined): TextUsage | undefined {
     if (!reported) return undefined;
+    if (reported.unpriced && !this.#isUnpricedNoted) {
+      this.#isUnpricedNoted = true;
+      reportUnpriced({ requestId: this.requestId, upstream: this.#upstream?.id ?? '' }, reported.unpriced);
+    }
     const usage = withinBounds(reported, this.#facts.held.bounds);
     if (usage === reported || this.#isExcessNoted) return usage;
     this.#isExcessNoted = true;

@@ -88,6 +88,11 @@ export const signals = {
     'Replies whose upstream reported more tokens than its model can read or write; the most it can was charged.',
     ['upstream'],
   ),
+  unpricedUsage: counter(
+    'gateway_upstream_unpriced_usage_total',
+    'What text upstreams reported and no price is known for; `unit`: tokens of sound, of images that were made and of long cache writes, which are charged as text, and calls of tools that the vendor ran, which are not charged.',
+    ['upstream', 'unit'],
+  ),
   modelsWithoutPrice: gauge(
     'gateway_models_without_price',
     'Models on sale without a price set by an operator: none is in force for one of their variants, or an example price is.',

@@ -1,5 +1,5 @@
 import type { TextUsage } from '#contracts';
-import { reportedUsage, sumOf } from '../upstream/reported-usage.js';
+import { countOf, countsIn, reportedUsage, sumOf } from '../upstream/reported-usage.js';
 
 export interface ChatUsage {
   readonly prompt_tokens?: number;
@@ -18,8 +18,18 @@ export interface ChatUsage {
     readonly cache_creation_tokens?: number;
     readonly cache_creation_input_tokens?: number;
     readonly image_tokens?: number;
+    readonly audio_tokens?: number;
   } | null;
-  readonly completion_tokens_details?: { readonly reasoning_tokens?: number } | null;
+  readonly completion_tokens_details?: {
+    readonly reasoning_tokens?: number;
+    readonly audio_tokens?: number;
+    readonly image_tokens?: number;
+  } | null;
+  /** Calls of tools that the vendor ran, under the names that vendors give to them. */
+  readonly server_tool_use?: unknown;
+  readonly num_server_side_tools_used?: number;
+  readonly num_search_queries?: number;
+  readonly num_sources_used?: number;
 }
 
 type CacheTokens = Pick<TextUsage, 'cachedInputTokens' | 'cacheWriteTokens'>;
@@ -58,14 +68,27 @@ function outputIn(
     : { outputTokens: written, reasoningTokens: reasoned ?? 0 };
 }
 
+/** The most that one of the names says: where a vendor uses two, they are of the same calls. */
+const vendorCallsIn = (usage: ChatUsage): number =>
+  Math.max(
+    countsIn(usage.server_tool_use, /_requests$/),
+    countOf(usage.num_server_side_tools_used),
+    countOf(usage.num_search_queries),
+    countOf(usage.num_sources_used),
+  );
+
 /** The usage of a reply; undefined where it is none. */
 export function readChatUsage(usage: ChatUsage): TextUsage | undefined {
   const cache = cacheTokensIn(usage);
   const input = inputIn(usage, cache);
-  return reportedUsage({
-    inputTokens: input,
-    ...cache,
-    imageInputTokens: usage.prompt_tokens_details?.image_tokens ?? 0,
-    ...outputIn(usage, input),
-  });
+  const { prompt_tokens_details: read, completion_tokens_details: written } = usage;
+  return reportedUsage(
+    { inputTokens: input, ...cache, imageInputTokens: read?.image_tokens ?? 0, ...outputIn(usage, input) },
+    {
+      audio_input_token: read?.audio_tokens,
+      audio_output_token: written?.audio_tokens,
+      image_output_token: written?.image_tokens,
+      vendor_tool_call: vendorCallsIn(usage),
+    },
+  );
 }

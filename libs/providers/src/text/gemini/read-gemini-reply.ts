@@ -1,6 +1,13 @@
-import { GatewayError, type FinishReason, type JsonObject, type TextEvent, type TextUsage } from '#contracts';
+import {
+  GatewayError,
+  type FinishReason,
+  isJsonObject,
+  type JsonObject,
+  type TextEvent,
+  type TextUsage,
+} from '#contracts';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
-import { atLeast, reportedUsage, sumOf } from '../upstream/reported-usage.js';
+import { atLeast, countOf, reportedUsage, sumOf, withUnpriced } from '../upstream/reported-usage.js';
 import { newCallId } from '../upstream/new-call-id.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
@@ -20,6 +27,7 @@ interface Part {
 interface Candidate {
   readonly content?: { readonly parts?: readonly Part[] };
   readonly finishReason?: string;
+  readonly groundingMetadata?: { readonly webSearchQueries?: unknown } | null;
 }
 
 interface Chunk {
@@ -32,7 +40,10 @@ interface Chunk {
     readonly cachedContentTokenCount?: number;
     readonly candidatesTokenCount?: number;
     readonly thoughtsTokenCount?: number;
-    readonly promptTokensDetails?: readonly { readonly modality?: string; readonly tokenCount?: number }[];
+    /** Lists of `{modality, tokenCount}`. */
+    readonly promptTokensDetails?: unknown;
+    readonly toolUsePromptTokensDetails?: unknown;
+    readonly candidatesTokensDetails?: unknown;
   };
 }
 
@@ -53,18 +64,38 @@ const FINISH_REASONS: Record<string, FinishReason> = {
 /** Calls that the vendor itself could not read or did not expect. */
 const BROKEN_CALLS = /^(MALFORMED_FUNCTION_CALL|UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS|MALFORMED_RESPONSE)$/;
 
+/** The tokens of one modality, in whatever letters it is written. */
+function tokensOf(modality: string, details: unknown): number {
+  if (!Array.isArray(details)) return 0;
+  const told = (details as readonly unknown[]).filter(isJsonObject);
+  const ofIt = told.filter((detail) => String(detail['modality']).toUpperCase() === modality);
+  return ofIt.reduce((sum, detail) => sum + countOf(detail['tokenCount']), 0);
+}
+
 /** Output here leaves thoughts out, ours holds them. */
 function readUsage(usage: NonNullable<Chunk['usageMetadata']>): TextUsage | undefined {
   const thoughts = usage.thoughtsTokenCount ?? 0;
-  const images = (usage.promptTokensDetails ?? []).filter((detail) => detail.modality === 'IMAGE');
-  return reportedUsage({
+  const { promptTokensDetails: read, toolUsePromptTokensDetails: fetched, candidatesTokensDetails: written } = usage;
+  const units = {
+    audio_input_token: tokensOf('AUDIO', read) + tokensOf('AUDIO', fetched),
+    audio_output_token: tokensOf('AUDIO', written),
+    image_output_token: tokensOf('IMAGE', written),
+  };
+  const tokens = {
     inputTokens: sumOf(usage.promptTokenCount ?? 0, usage.toolUsePromptTokenCount ?? 0),
     cachedInputTokens: usage.cachedContentTokenCount ?? 0,
     cacheWriteTokens: 0,
-    imageInputTokens: images.reduce((sum, detail) => sum + (detail.tokenCount ?? 0), 0),
+    imageInputTokens: tokensOf('IMAGE', read) + tokensOf('IMAGE', fetched),
     outputTokens: sumOf(usage.candidatesTokenCount ?? 0, thoughts),
     reasoningTokens: thoughts,
-  });
+  };
+  return reportedUsage(tokens, units);
+}
+
+/** Searches of the vendor that stand beside a text; each costs a fee of its own. */
+function searchesIn({ groundingMetadata: grounding }: Candidate): number {
+  const queries = grounding?.webSearchQueries;
+  return Array.isArray(queries) ? queries.length : 0;
 }
 
 /** What the other styles do not show; it stands between two texts. */
@@ -96,6 +127,7 @@ export class GeminiStreamDecoder implements StreamDecoder {
   #said = false;
   #reason: FinishReason | undefined;
   #usage: TextUsage | undefined;
+  #searches = 0;
 
   push(data: EventData): readonly TextEvent[] {
     return data === DONE ? [] : this.read(parseReply(data));
@@ -112,14 +144,19 @@ export class GeminiStreamDecoder implements StreamDecoder {
   end(): readonly TextEvent[] {
     if (this.#reason === undefined) throw brokenOff();
     const reason = this.#reason === 'stop' && this.#called ? 'tool-calls' : this.#reason;
-    return [{ type: 'finish', reason, ...(this.#usage ? { usage: this.#usage } : {}) }];
+    const usage = this.reportedUsage();
+    return [{ type: 'finish', reason, ...(usage ? { usage } : {}) }];
   }
 
   reportedUsage(): TextUsage | undefined {
-    return this.#usage;
+    return (
+      this.#usage && withUnpriced(this.#usage, this.#searches > 0 ? { vendor_tool_call: this.#searches } : undefined)
+    );
   }
 
-  #readCandidate({ content, finishReason }: Candidate): TextEvent[] {
+  #readCandidate(candidate: Candidate): TextEvent[] {
+    const { content, finishReason } = candidate;
+    this.#searches = Math.max(this.#searches, searchesIn(candidate));
     const events = (content?.parts ?? []).flatMap(readPart).filter((event) => this.#isShown(event));
     if (finishReason) this.#reason = this.#readReason(finishReason);
     return events;

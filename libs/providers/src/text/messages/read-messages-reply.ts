@@ -3,7 +3,7 @@ import { CitedPages } from '../upstream/cited-pages.js';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
-import { atLeast, reportedUsage, sumOf } from '../upstream/reported-usage.js';
+import { atLeast, countsIn, reportedUsage, sumOf } from '../upstream/reported-usage.js';
 import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
 
@@ -78,6 +78,10 @@ interface Usage {
   readonly cache_read_input_tokens?: number | null;
   readonly output_tokens?: number | null;
   readonly output_tokens_details?: { readonly thinking_tokens?: number } | null;
+  /** How long what was written to a cache is kept: an hour costs more. */
+  readonly cache_creation?: { readonly ephemeral_1h_input_tokens?: number } | null;
+  /** `{web_search_requests: 2}`: calls of tools that the vendor ran. */
+  readonly server_tool_use?: unknown;
 }
 
 interface Message {
@@ -120,13 +124,17 @@ const FINISH_REASONS: Record<string, FinishReason> = {
 function readUsage(usage: Usage): TextUsage | undefined {
   const cached = usage.cache_read_input_tokens ?? 0;
   const written = usage.cache_creation_input_tokens ?? 0;
-  return reportedUsage({
+  const tokens = {
     inputTokens: sumOf(usage.input_tokens ?? 0, cached, written),
     cachedInputTokens: cached,
     cacheWriteTokens: written,
     imageInputTokens: 0,
     outputTokens: usage.output_tokens,
     reasoningTokens: usage.output_tokens_details?.thinking_tokens ?? 0,
+  };
+  return reportedUsage(tokens, {
+    long_cache_write_token: usage.cache_creation?.ephemeral_1h_input_tokens,
+    vendor_tool_call: countsIn(usage.server_tool_use, /_requests$/),
   });
 }
 

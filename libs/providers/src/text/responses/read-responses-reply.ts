@@ -3,7 +3,7 @@ import { type AnnotatedText, CitedPages } from '../upstream/cited-pages.js';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
-import { atLeast, reportedUsage } from '../upstream/reported-usage.js';
+import { atLeast, countOf, reportedUsage } from '../upstream/reported-usage.js';
 import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
 
@@ -56,9 +56,20 @@ interface Response {
   readonly incomplete_details?: { readonly reason?: string } | null;
   readonly usage?: {
     readonly input_tokens?: number;
-    readonly input_tokens_details?: { readonly cached_tokens?: number; readonly cache_write_tokens?: number };
+    readonly input_tokens_details?: {
+      readonly cached_tokens?: number;
+      readonly cache_write_tokens?: number;
+      readonly image_tokens?: number;
+      readonly audio_tokens?: number;
+    } | null;
     readonly output_tokens?: number;
-    readonly output_tokens_details?: { readonly reasoning_tokens?: number };
+    readonly output_tokens_details?: {
+      readonly reasoning_tokens?: number;
+      readonly image_tokens?: number;
+      readonly audio_tokens?: number;
+    } | null;
+    /** Calls of tools that the vendor ran, where it counts them. */
+    readonly num_server_side_tools_used?: number;
   } | null;
 }
 
@@ -82,17 +93,30 @@ interface StreamEvent extends Part {
   readonly error?: unknown;
 }
 
-function readUsage(usage: Response['usage']): TextUsage | undefined {
+function readUsage({ usage, output }: Response): TextUsage | undefined {
   if (!usage) return undefined;
-  return reportedUsage({
-    inputTokens: usage.input_tokens ?? 0,
-    cachedInputTokens: usage.input_tokens_details?.cached_tokens ?? 0,
-    cacheWriteTokens: usage.input_tokens_details?.cache_write_tokens ?? 0,
-    imageInputTokens: 0,
-    outputTokens: usage.output_tokens,
-    reasoningTokens: usage.output_tokens_details?.reasoning_tokens ?? 0,
-  });
+  const { input_tokens_details: read, output_tokens_details: written } = usage;
+  const calls = Array.isArray(output) ? output.filter((item) => VENDORS_CALL.test(String(item?.type))).length : 0;
+  return reportedUsage(
+    {
+      inputTokens: usage.input_tokens ?? 0,
+      cachedInputTokens: read?.cached_tokens ?? 0,
+      cacheWriteTokens: read?.cache_write_tokens ?? 0,
+      imageInputTokens: read?.image_tokens ?? 0,
+      outputTokens: usage.output_tokens,
+      reasoningTokens: written?.reasoning_tokens ?? 0,
+    },
+    {
+      audio_input_token: read?.audio_tokens,
+      audio_output_token: written?.audio_tokens,
+      image_output_token: written?.image_tokens,
+      vendor_tool_call: Math.max(calls, countOf(usage.num_server_side_tools_used)),
+    },
+  );
 }
+
+/** Items that stand for a tool that the vendor ran. */
+const VENDORS_CALL = /^(web_search|x_search|file_search|code_interpreter|image_generation|mcp)_call$/;
 
 function finishReason(response: Response, called: boolean): FinishReason {
   if (response.incomplete_details?.reason === 'max_output_tokens') return 'length';
@@ -188,7 +212,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       case 'response.incomplete':
         return this.#complete(event.response ?? {});
       case 'response.failed':
-        this.#reportedUsage = atLeast(this.#reportedUsage, readUsage(event.response?.usage));
+        this.#reportedUsage = atLeast(this.#reportedUsage, event.response && readUsage(event.response));
         throw reportedFailure(event.response?.error);
       default: {
         const part = WHOLE_PARTS[event.type]?.(event);
@@ -199,7 +223,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
 
   #complete(response: Response): readonly TextEvent[] {
     this.#response = response;
-    this.#reportedUsage = atLeast(this.#reportedUsage, readUsage(response.usage));
+    this.#reportedUsage = atLeast(this.#reportedUsage, readUsage(response));
     const events = (response.output ?? []).flatMap((item, place) => this.#readUnread(item, place));
     this.#hasItems = true;
     // What the response does not name ends with what has come of it.
@@ -422,5 +446,5 @@ export function readResponsesReply(answer: JsonObject): readonly TextEvent[] {
   const pages = new CitedPages();
   const items = new ItemBreaks();
   const read = output.flatMap((item) => items.item(readItem(item, pages)));
-  return [...read, finishEvent(response, called, readUsage(response.usage))];
+  return [...read, finishEvent(response, called, readUsage(response))];
 }
