@@ -360,4 +360,45 @@ describe('What a text request holds', () => {
     const books = report?.findings.filter(({ check }) => check !== 'account_balances');
     expect(books).toEqual([]);
   });
+
+  it.each(STYLES)(
+    'covers a prompt whose every byte is a token while there is money for it, in the %s style: parallel ones leave a debt of two at most',
+    async (style) => {
+      await gateway.spareMoney();
+      const prompt = '~^`|#'.repeat(6_000);
+      const counts = /"(input_tokens|prompt_tokens|promptTokenCount)":\s*\d+/g;
+      gateway.vendor.rewrite = (json) => json.replaceAll(counts, `"$1":${Buffer.byteLength(prompt)}`);
+      const { path, headers, body } = textRequest(style, {
+        key: gateway.key,
+        model: MODEL_OVER[style],
+        text: prompt,
+        stream: false,
+      });
+      const limited = style === 'gemini' ? { generationConfig: { maxOutputTokens: 20 } } : { max_tokens: 20 };
+      const ask = () => gateway.send('POST', path, { ...body, ...limited }, { ...headers });
+      expect((await ask()).status).toBe(200);
+      await untilSettled();
+      const { rows } = await gateway.database.query<{ amount: bigint }>({
+        text: 'select amount_micros as amount from usage_record order by created_at desc limit 1',
+      });
+      const cost = rows[0]?.amount ?? 0n;
+      await gateway.setBalance(4n * cost);
+      const answers = await Promise.all(Array.from({ length: 12 }, ask));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 402]));
+      await untilSettled();
+      const { rows: debts } = await gateway.database.query<{ owed: bigint }>({
+        text: 'select owed_micros as owed from account where id = $1',
+        values: [gateway.accountId],
+      });
+      expect(debts[0]?.owed).toBeLessThan((3n * cost) / 2n);
+      await gateway.database.query({
+        text: 'update account set owed_micros = 0 where id = $1',
+        values: [gateway.accountId],
+      });
+      // What usual text costs is enough for a request alone.
+      gateway.vendor.rewrite = (json) => json.replaceAll(counts, `"$1":${Math.floor(Buffer.byteLength(prompt) / 4)}`);
+      await gateway.setBalance((6n * cost) / 10n);
+      expect((await ask()).status).toBe(200);
+    },
+  );
 });

@@ -7,7 +7,7 @@ import { Signs } from './signs.js';
 const SMALL_BODY_BYTES = 32 * 1024;
 
 /** Bytes of text a token has at least on average; low, so that a hold is rarely too small. */
-const BYTES_PER_TOKEN = 3;
+export const BYTES_PER_TOKEN = 3;
 
 /** Characters of base64 for a byte. A file may be packed, so that each of its bytes may become a token. */
 const BASE64_PER_BYTE = 4 / 3;
@@ -40,8 +40,10 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface InputEstimate {
   /** Text and images, for streams that must name a number before it is known. */
   readonly shownTokens: number;
-  /** The most there may be, for the hold. */
+  /** What there is of usual text, for the hold that a request needs. */
   readonly heldTokens: number;
+  /** What there is where each byte of text is a token, which none is shorter than: held while there is money for it. */
+  readonly mostTokens: number;
   /** True: there are files or references, whose tokens only an upstream can count. */
   readonly hasFiles: boolean;
 }
@@ -148,7 +150,7 @@ const isPlain = (bytes: Uint8Array): boolean =>
 export function estimateInput(body: unknown, bytes: Uint8Array | undefined, limits: ModelLimits): InputEstimate {
   if (bytes && isPlain(bytes)) {
     const tokens = Math.ceil(bytes.length / BYTES_PER_TOKEN);
-    return { shownTokens: tokens, heldTokens: tokens, hasFiles: false };
+    return { shownTokens: tokens, heldTokens: tokens, mostTokens: tokens * BYTES_PER_TOKEN, hasFiles: false };
   }
   const found: Found = { textTokens: 0, images: 0, fileBytes: 0, refers: false };
   find(body, true, undefined, found);
@@ -157,6 +159,7 @@ export function estimateInput(body: unknown, bytes: Uint8Array | undefined, limi
   return {
     shownTokens: Math.ceil(found.textTokens + Math.min(limits.contextTokens, images)),
     heldTokens: Math.ceil(found.textTokens + media),
+    mostTokens: Math.ceil(found.textTokens * BYTES_PER_TOKEN + media),
     hasFiles: found.refers || found.fileBytes > 0 || found.images > 0,
   };
 }

@@ -65,6 +65,7 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
     apiKeyId,
     model,
     inputTokens,
+    mostInputTokens = inputTokens,
     outputTokens,
     leastOutputTokens = outputTokens,
     isInputOnly = false,
@@ -83,10 +84,17 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
     const payer = { accountId, apiKeyId, amountMicros };
     // A request that may be repeated needs a hold of its own, by which a repeat finds out whether it was paid.
     const reserved = idempotencyKey === undefined ? this.#reservations.reserve(payer) : undefined;
-    const leastMicros = reserved ? amountMicros : tariff.estimate(inputTokens, leastOutputTokens, tools);
+    const mostMicros = tariff.estimate(mostInputTokens, outputTokens, tools);
+    // A reservation is a hundredth of the money: what is drawn of it and turns out dearer is covered by the rest.
     const heldMicros = reserved
       ? amountMicros
-      : await this.#holdAlone({ requestId, idempotencyKey, leastMicros, ...payer });
+      : await this.#holdAlone({
+          requestId,
+          idempotencyKey,
+          ...payer,
+          leastMicros: tariff.estimate(inputTokens, leastOutputTokens, tools),
+          amountMicros: mostMicros < MOST_HELD_MICROS ? mostMicros : MOST_HELD_MICROS,
+        });
     const covered = heldMicros < amountMicros ? tariff.outputCovered(inputTokens, heldMicros, tools) : outputTokens;
     const held = { requestId, idempotencyKey, accountId, apiKeyId, model, heldMicros };
     return { ...held, outputTokens: covered, reserved, tariff };

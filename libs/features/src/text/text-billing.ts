@@ -10,6 +10,8 @@ export interface TextHoldOrder {
   readonly model: string;
   /** Input as estimated from the request, output as limited by it, in tokens. */
   readonly inputTokens: number;
+  /** The most input there may be: held while the money covers it, and `inputTokens` where it does not. */
+  readonly mostInputTokens?: number | undefined;
   readonly outputTokens: number;
   /** Where the money does not cover the output, as much as it covers, but no less than this. */
   readonly leastOutputTokens?: number | undefined;

@@ -90,7 +90,7 @@ export function heldBy(
 /** What is held for a request that is one call of its model. */
 export const holdOrderOf = (
   { requestId, idempotencyKey, caller: { accountId, apiKeyId }, model }: TextOrder<unknown>,
-  { heldTokens: inputTokens }: InputEstimate,
+  { heldTokens: inputTokens, mostTokens: mostInputTokens }: InputEstimate,
   { replies, beside, most, least }: ReturnType<typeof outputOf>,
 ): TextHoldOrder => ({
   requestId,
@@ -99,6 +99,7 @@ export const holdOrderOf = (
   apiKeyId,
   model,
   inputTokens,
+  mostInputTokens,
   outputTokens: replies * (beside + most),
   leastOutputTokens: replies * (beside + least),
 });

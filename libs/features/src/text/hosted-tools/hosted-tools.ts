@@ -152,7 +152,11 @@ export class HostedTools {
       wantedOutput: planned.outputTokens,
       leastOutput: planned.leastOutputTokens,
       outputBeside: planned.outputBeside,
-      input: { tokens: planned.input.heldTokens, hasFiles: planned.input.hasFiles },
+      input: {
+        tokens: planned.input.heldTokens,
+        most: planned.input.mostTokens,
+        hasFiles: planned.input.hasFiles,
+      },
       modelLimits: planned.modelLimits,
       maxRounds: limits.rounds,
       maxTokens: limits.tokens,

@@ -40,7 +40,7 @@ describe('The bill of a request that ends between two rounds of the gateway’s 
         Promise.resolve({
           count: (text: string) => text.length,
           countLong: (text: string) => Promise.resolve(text.length),
-          countRequest: () => Promise.resolve({ inputTokens: 3, imageTokens: 0 }),
+          countRequest: () => Promise.resolve({ inputTokens: 3, mostInputTokens: 5, imageTokens: 0 }),
         }),
     });
   });
@@ -49,6 +49,7 @@ describe('The bill of a request that ends between two rounds of the gateway’s 
     exchange.open({
       request: () => ({}) as TextRequest,
       inputTokens: 5,
+      mostInputTokens: 5,
       hasFiles: false,
       outputTokens: 100,
       leastOutputTokens: 100,

@@ -22,6 +22,7 @@ export interface LoopFacts {
 export interface RoundOrder {
   readonly request: () => TextRequest;
   readonly inputTokens: number;
+  readonly mostInputTokens: number;
   readonly hasFiles: boolean;
   readonly outputTokens: number;
   readonly leastOutputTokens: number;
@@ -118,6 +119,7 @@ export class LoopExchange implements Exchange {
       apiKeyId,
       model,
       inputTokens: order.inputTokens,
+      mostInputTokens: order.mostInputTokens,
       outputTokens: order.outputTokens,
       leastOutputTokens: order.leastOutputTokens,
       tools: order.tools,

@@ -91,6 +91,7 @@ async function withApproved(
   const bill = await exchange.openCalls({
     request: () => opening.request,
     inputTokens: opening.input.tokens,
+    mostInputTokens: opening.input.most,
     hasFiles: opening.input.hasFiles,
     outputTokens: order.outputBeside + (order.outputLimit ?? order.wantedOutput),
     leastOutputTokens: order.outputBeside + (order.outputLimit ?? order.leastOutput),

@@ -89,6 +89,7 @@ export class ToolLoop {
     const round = await exchange.open({
       request: () => limited.request,
       inputTokens: this.#input.tokens,
+      mostInputTokens: this.#input.most,
       hasFiles: this.#input.hasFiles,
       outputTokens: order.outputBeside + (heldFor ?? order.wantedOutput),
       leastOutputTokens: order.outputBeside + (heldFor ?? order.leastOutput),
