@@ -26,13 +26,14 @@ join text_response stored on stored.account_id = $1 and stored.id = asked.id
 cross join lateral (values (0, input_items), (1, response -> 'output')) as part (nth, items)
 where jsonb_typeof(part.items) = 'array'`;
 
-/** An item that is referred to several times counts as often. */
+/** An item that is referred to several times counts as often. Those of a response that is being removed are hidden with it. */
 export const FIND_ITEMS = `
 with asked as (
   select id, count(*) as times from unnest($2::text[]) as asked (id) group by id
 ), found as (
-  select id, size_bytes * times as size_bytes from asked join text_item using (id)
-  where account_id = $1 and expires_at > now()
+  select id, item.size_bytes * times as size_bytes from asked join text_item item using (id)
+  where item.account_id = $1 and item.expires_at > now() and exists (
+    select from text_response whole where whole.account_id = $1 and whole.id = item.response_id and whole.expires_at > now())
 ), total as (select sum(size_bytes) as size_bytes from found)
 select found.id, total.size_bytes > $3 as too_large, least(total.size_bytes, 2147483647)::integer as bytes, stored.item
 from found cross join total
@@ -50,18 +51,22 @@ from text_response where account_id = $1 and id = $2 and expires_at > now()`;
 /** $1 account, $2 id. */
 export const LONG_RESPONSE = `select 1, response from text_response where account_id = $1 and id = $2`;
 
-/** A response and its items, which are found by the ids that it names. */
-export const REMOVE = `
-with gone as (
-  delete from text_response where account_id = $1 and id = $2 and expires_at > now() returning id, response, input_items
-), named as (
-  select item ->> 'id' as id
-  from gone cross join jsonb_array_elements(
-    case when jsonb_typeof(response -> 'output') = 'array' then response -> 'output' else '[]' end || input_items) as item
-), items as (
-  delete from text_item where account_id = $1 and response_id = $2 and id in (select id from named)
+/** Hides a response, and its items with it; answers their ids, which it names. */
+export const HIDE = `
+with hidden as (
+  update text_response set expires_at = now() where account_id = $1 and id = $2 and expires_at > now()
+  returning response, input_items
 )
-select id from gone`;
+select array(
+  select item ->> 'id' from jsonb_array_elements(
+    case when jsonb_typeof(response -> 'output') = 'array' then response -> 'output' else '[]' end || input_items) as item
+  where item ->> 'id' is not null
+) as items from hidden`;
+
+/** $1 account, $2 response, $3 ids. */
+export const REMOVE_ITEMS = 'delete from text_item where account_id = $1 and response_id = $2 and id = any($3::text[])';
+
+export const REMOVE_RESPONSE = 'delete from text_response where account_id = $1 and id = $2';
 
 /** Response and items in one statement; repeating it changes nothing. */
 export const SAVE = `

@@ -214,4 +214,46 @@ describe('The store of responses', () => {
       });
     });
   });
+
+  describe('with a response of very many items', () => {
+    const ids = Array.from({ length: 4_500 }, (_, index) => `many_${index}`);
+    beforeEach(async () => {
+      await store.save({
+        accountId: ADA,
+        response: answered('resp_many', message('msg_many', 'Hello')),
+        inputItems: ids.map((id) => said(id, 'x')),
+        previousResponseId: undefined,
+      });
+      await test.database.query({ text: 'create table removed (items bigint)' });
+    });
+    afterEach(() => test.database.query({ text: 'drop table removed; drop function note_removed cascade' }));
+
+    /** Notes how many items each statement removes, and lets those fail that find so many statements before them. */
+    const note = (most: number) =>
+      test.database.query({
+        text: `create function note_removed() returns trigger language plpgsql as $$ begin
+            if (select count(*) from removed) >= ${most} then raise 'the database is away'; end if;
+            insert into removed select count(*) from gone; return null; end $$;
+          create trigger note_removed after delete on text_item referencing old table as gone
+            for each statement execute function note_removed()`,
+      });
+    const left = async (): Promise<number> =>
+      (await test.database.query({ text: `select 1 from text_item where response_id = 'resp_many'` })).rows.length;
+
+    it('removes at most 2,000 of them in a statement', async () => {
+      await note(100);
+      await store.remove(ADA, 'resp_many');
+      const { rows } = await test.database.query<{ items: bigint }>({ text: 'select items from removed' });
+      expect(rows.map(({ items }) => Number(items))).toEqual([2_000, 2_000, 501]);
+      expect(await left()).toBe(0);
+    });
+
+    it('forgets all of them at once, also where their removal stops half way', async () => {
+      await note(1);
+      await expect(store.remove(ADA, 'resp_many')).rejects.toThrow('the database is away');
+      expect(await left()).toBe(2_501);
+      await expect(store.response(ADA, 'resp_many', FREELY)).rejects.toMatchObject({ code: 'not_found' });
+      expect([...(await store.items(ADA, [...ids, 'msg_many'], FREELY)).keys()]).toEqual([]);
+    });
+  });
 });
