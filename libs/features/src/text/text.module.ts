@@ -98,6 +98,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     ModelsOnSale,
     PassageEmbedder,
     PassageVectors,
+    RunningTexts,
     TextCalls,
     TextLifetime,
     UpstreamHealth,
@@ -107,12 +108,6 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
       provide: Cooldowns,
       inject: [PLATFORM],
       useFactory: ({ config, database, embedded }: Platform) => createCooldowns(config.queue, database, embedded),
-    },
-    {
-      // Chooses the bound from the configuration.
-      provide: RunningTexts,
-      inject: [PLATFORM],
-      useFactory: ({ config }: Platform) => new RunningTexts(config.limits.TEXTS_AT_ONCE_PER_ACCOUNT),
     },
     {
       // Chooses the clock, and from the settings of the upstreams how long failed ones are asked again.
