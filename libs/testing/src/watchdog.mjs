@@ -29,12 +29,14 @@ function processesOf(run) {
     .filter((id) => isOurs(id, run));
 }
 
-/** Process ids are reused: ours still names the folder in its environment, or is a server started by the run. */
+/** Process ids are reused: ours still names the folder in its environment or command, or is a server started by the run. */
 function isOurs(id, run) {
+  const command = () => readFileSync(`/proc/${id}/cmdline`, 'utf8');
   try {
     return (
       readFileSync(`/proc/${id}/environ`, 'utf8').includes(run) ||
-      /redis-server/.test(readFileSync(`/proc/${id}/cmdline`, 'utf8'))
+      command().includes(run) ||
+      command().includes('redis-server')
     );
   } catch {
     return process.platform !== 'linux';
