@@ -65,7 +65,8 @@ export function reportedUsage(
     source: 'upstream',
     ...tokens,
     inputTokens: Math.max(inputTokens, cachedInputTokens + cacheWriteTokens, imageInputTokens + audioInput),
-    outputTokens: Math.max(outputTokens, reasoningTokens + madeOutput),
+    // None at all beside reasoning is no total: the caller counts what was written.
+    outputTokens: outputTokens + madeOutput === 0 ? 0 : Math.max(outputTokens, reasoningTokens + madeOutput),
   };
   const used = Object.entries(units).filter(([, count]) => countOf(count) > 0);
   return used.length === 0 ? usage : { ...usage, unpriced: Object.fromEntries(used) };
