@@ -21,7 +21,7 @@ export const LONG_FOLDERS = [
 
 /** How every test is run, whichever are chosen. */
 export const shared = {
-  runner: 'jest-light-runner',
+  runner: '<rootDir>/libs/testing/src/runner.mjs',
   roots: [
     '<rootDir>/apps',
     '<rootDir>/libs',
@@ -41,7 +41,7 @@ export const shared = {
   // Not the temporary folder, which a test run leaves as it found it.
   cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   // Suites wait for servers and processes for half of their time, so one more than two cores keeps them busy.
-  maxWorkers: 3,
+  maxWorkers: 4,
 };
 
 /** What `npm test` runs. */

@@ -3,7 +3,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
+import { startBrowser } from '#testing';
 import { startBenchServices } from '../../../bench/services.js';
 import { consoleLinks } from '../../../tests/harness/console-link.js';
 import { startTestGateway, type TestGateway } from '../../../tests/harness/test-gateway.js';
@@ -25,7 +26,7 @@ const services = await startBenchServices();
 const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-images-'));
 const place = { databaseUrl: services.databaseUrl, dataDirectory, remove: () => Promise.resolve() };
 const gateway = await startTestGateway({ place });
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+const browser = await startBrowser();
 try {
   const task = await work(gateway);
   const links = await consoleLinks(gateway);

@@ -25,7 +25,7 @@ export { noteProcess } from './run-folder.js';
 export { type S3Server, startS3Server } from './s3-server.js';
 export { type SilentHandshake, startSilentHandshake } from './silent-handshake.js';
 export { skewClock } from './skew-clock.js';
-export { describeWithBrowser } from './test-browser.js';
+export { describeWithBrowser, startBrowser } from './test-browser.js';
 export { createTestDatabase, PATIENT_WITH_POSTGRES, type TestDatabase } from './test-database.js';
 export { describeWithPython } from './test-python.js';
 export { describeWithRedis, uniqueRedisPrefix } from './test-redis.js';

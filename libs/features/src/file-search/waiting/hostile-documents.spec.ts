@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib';
-import { FilePreparer, FULL_BOUNDS } from './file-preparer.js';
+import { FilePreparer, FULL_BOUNDS } from '../file-preparer.js';
 
 const MIB = 1024 * 1024;
 
