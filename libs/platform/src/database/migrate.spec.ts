@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { createTestDatabase, eventually, type TestDatabase } from '#testing';
 import { migrate, pendingMigrations } from './migrate.js';
 import { MIGRATIONS_FOLDER, migrationNames } from './migrations-folder.js';
@@ -62,6 +63,44 @@ describe('migrate', () => {
     await test.database.query({ text: 'INSERT INTO killed VALUES (1)' });
     expect(await migrate(test.url, folder)).toEqual(['29990101000001_slow']);
     expect(await pendingMigrations(test.database, folder)).toEqual([]);
+  });
+
+  it('makes an index while others write, and again what a killed process left of it', async () => {
+    await test.database.query({ text: 'CREATE TABLE large AS SELECT 1 AS id' });
+    const writing = new Client({ connectionString: test.url });
+    await writing.connect();
+    await writing.query('BEGIN');
+    await writing.query('INSERT INTO large VALUES (2)');
+    addMigration(
+      '29990101000002_index',
+      `-- Of a large table; it is made beside what is written.
+      DROP INDEX CONCURRENTLY IF EXISTS large_by_id;
+      CREATE INDEX CONCURRENTLY large_by_id ON large (id);`,
+    );
+    const builders = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'active'
+      AND query LIKE '%INDEX CONCURRENTLY%' AND pid <> pg_backend_pid()`;
+    const building = async (): Promise<number | undefined> =>
+      (await test.database.query<{ pid: number }>({ text: builders })).rows[0]?.pid;
+    const killed = migrate(test.url, folder).then(
+      () => 'migrated',
+      () => 'killed',
+    );
+    await eventually(async () => (await building()) !== undefined);
+    await test.database.query({ text: 'INSERT INTO large VALUES (3)' });
+    await test.database.query({ text: 'SELECT pg_terminate_backend($1)', values: [await building()] });
+    expect(await killed).toBe('killed');
+    await test.database.query({
+      text: "UPDATE _prisma_migrations SET logs = NULL WHERE migration_name = '29990101000002_index'",
+    });
+    const replicas = [migrate(test.url, folder), migrate(test.url, folder), migrate(test.url, folder)];
+    await eventually(async () => (await building()) !== undefined);
+    await writing.query('COMMIT');
+    await writing.end();
+    expect((await Promise.all(replicas)).flat()).toEqual(['29990101000002_index']);
+    const { rows } = await test.database.query({
+      text: "SELECT indisvalid FROM pg_index WHERE indexrelid = 'large_by_id'::regclass",
+    });
+    expect(rows).toEqual([{ indisvalid: true }]);
   });
 
   it('records what it applied where the Prisma command line looks for it', async () => {

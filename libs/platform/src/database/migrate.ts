@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BoundedClient } from './bounded-client.js';
 import { MIGRATIONS_FOLDER, migrationNames } from './migrations-folder.js';
 import { applyMigrations, SCRIPT_LOCK } from './schema-engine.js';
@@ -5,6 +6,7 @@ import { applyMigrations, SCRIPT_LOCK } from './schema-engine.js';
 /** An arbitrary number, used for nothing else: one starting process migrates, all others wait for it. */
 const MIGRATION_LOCK = 4_720_250_716;
 const LOCK_TIMEOUT_MS = 120_000;
+const LOCK_TURN_MS = 100;
 
 /** Anything that answers a SQL query: a pool, a client or our database. */
 export interface Queryable {
@@ -22,16 +24,14 @@ export async function migrate(databaseUrl: string, folder: string = MIGRATIONS_F
   const client = new BoundedClient({
     connectionString: databaseUrl,
     connectionTimeoutMillis: 10_000,
-    // Longer than the server lets a client wait for the lock.
-    statementLimitMs: LOCK_TIMEOUT_MS + 10_000,
+    statementLimitMs: LOCK_TIMEOUT_MS,
     keepAlive: true,
   });
   client.on('error', () => undefined);
   await client.connect();
   try {
     if ((await pendingMigrations(client, folder)).length === 0) return [];
-    await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
-    await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await takeLock(client, MIGRATION_LOCK);
     // The process that held the lock before may have done the work.
     if ((await pendingMigrations(client, folder)).length === 0) return [];
     await forgetInterrupted(client);
@@ -51,10 +51,26 @@ async function forgetInterrupted(client: BoundedClient): Promise<void> {
   const { rows } = await client.query<{ exists: boolean }>(MIGRATED_BEFORE);
   if (rows[0]?.exists !== true) return;
   // The server may still be running the script of a process that is gone; it ends with the record written, or undone.
-  await client.query('SELECT pg_advisory_lock($1)', [SCRIPT_LOCK]);
+  await takeLock(client, SCRIPT_LOCK);
   await client.query('SELECT pg_advisory_unlock($1)', [SCRIPT_LOCK]);
   await client.query(`UPDATE _prisma_migrations SET rolled_back_at = now()
     WHERE finished_at IS NULL AND rolled_back_at IS NULL AND coalesce(logs, '') = ''`);
+}
+
+/**
+ * Asks again and again: a statement that waits for a lock is a transaction, for whose end an index that is made concurrently
+ * waits in turn.
+ *
+ * @throws Error after two minutes.
+ */
+async function takeLock(client: BoundedClient, lock: number): Promise<void> {
+  for (const began = performance.now(); performance.now() - began < LOCK_TIMEOUT_MS; await sleep(LOCK_TURN_MS)) {
+    const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [lock]);
+    if (rows[0]?.taken === true) return;
+  }
+  throw new Error(
+    `Another process has been migrating the database for ${LOCK_TIMEOUT_MS / 1000} s; start this one again later.`,
+  );
 }
 
 const MIGRATED_BEFORE = "SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists";

@@ -81,7 +81,8 @@ export const SCRIPT_LOCK = 4_720_250_717;
 
 /**
  * Sends a script as a whole: the original splits it at every semicolon, which breaks bodies of functions. A migration and
- * its record are one transaction, so that a process may die at any moment and the next one knows what was done.
+ * its record are one transaction, so that a process may die at any moment and the next one knows what was done. One that
+ * makes indexes while others write cannot be one: its statements run one by one, and all of them again where one did not.
  */
 class WholeScriptPrismaPg extends PrismaPg {
   /** What the database said about the script that failed. */
@@ -100,8 +101,10 @@ class WholeScriptPrismaPg extends PrismaPg {
     this.connected.push(adapter);
     adapter.executeScript = async (script) => {
       try {
-        const recorded = this.migrations.has(script) ? transactionOf(script) : script;
-        await adapter.underlyingDriver().query(recorded);
+        const driver = adapter.underlyingDriver();
+        if (!this.migrations.has(script)) await driver.query(script);
+        else if (CONCURRENTLY.test(script)) await runOneByOne(driver, script);
+        else await driver.query(transactionOf(script));
       } catch (error) {
         this.failure = messageOf(error);
         throw error;
@@ -118,6 +121,22 @@ class WholeScriptPrismaPg extends PrismaPg {
 
 const transactionOf = (script: string): string =>
   `BEGIN; SELECT pg_advisory_xact_lock(${SCRIPT_LOCK}); ${script}; ${RECORD_APPLIED} COMMIT;`;
+
+const CONCURRENTLY = /^\s*(create|drop)\s+(unique\s+)?index\s+concurrently\b/im;
+
+async function runOneByOne(driver: ReturnType<ConnectedAdapter['underlyingDriver']>, script: string): Promise<void> {
+  const statements = script.replace(/^\s*--.*$/gm, '').split(';');
+  const connection = await driver.connect();
+  try {
+    await connection.query(`SELECT pg_advisory_lock(${SCRIPT_LOCK})`);
+    for (const statement of statements.filter((text) => text.trim() !== '')) await connection.query(statement);
+    await connection.query(RECORD_APPLIED);
+    await connection.query(`SELECT pg_advisory_unlock(${SCRIPT_LOCK})`);
+  } finally {
+    // Ending the session frees the lock too.
+    connection.release(true);
+  }
+}
 
 let engineLoaded: Promise<void> | undefined;
 
