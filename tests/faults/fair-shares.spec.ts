@@ -3,6 +3,7 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest } from
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { ItemStore } from '#features';
+import { readProcessConfig } from '#runtime';
 import { eventually } from '#testing';
 import { type AdminGateway, startAdminGateway } from '../harness/admin-gateway.js';
 
@@ -94,11 +95,12 @@ describe('Resources that accounts share', () => {
 
   it('are not exhausted by one account with small requests that refer to large stored data', async () => {
     const { id: accountId } = await api.newAccount({ unlimited: true });
-    const { key } = await api.newKey(accountId);
+    const { key, id: apiKeyId } = await api.newKey(accountId);
     const items = [{ type: 'message', role: 'user', id: 'in_large', content: 'x'.repeat(7 * MIB) }];
     const response = { id: 'resp_large', object: 'response', output: [] };
-    await new ItemStore(api.gateway.database).save({
+    await new ItemStore(api.gateway.database, { config: readProcessConfig({}) }).save({
       accountId,
+      apiKeyId,
       response,
       inputItems: items,
       previousResponseId: undefined,

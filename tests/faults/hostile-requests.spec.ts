@@ -118,7 +118,7 @@ describe('A request meant to harm', () => {
       (await send('/v1/responses', referring(2))).status,
     ]).toEqual([200, 200]);
     await gateway.database.query({ text: 'update text_response set size_bytes = size_bytes + 40000000' });
-    await gateway.database.query({ text: 'update text_item set size_bytes = size_bytes + 40000000' });
+    await gateway.database.query({ text: 'update text_item_place set size_bytes = size_bytes + 40000000' });
     expect(await send('/v1/responses', continuing)).toMatchObject({ status: 200 });
     expect(await send('/v1/responses', referring(2))).toMatchObject({
       status: 413,

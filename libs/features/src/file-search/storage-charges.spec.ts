@@ -105,6 +105,27 @@ describe('The price of stored files', () => {
     await expectExact();
   });
 
+  it('is that of stored responses, too, charged to the key that stored last where no file was uploaded', async () => {
+    const id = await keeper('talker', 0, 10n ** 9n);
+    await test.database.query({ text: 'delete from file_usage where account_id = $1', values: [id] });
+    await test.database.query({
+      text: `insert into text_response (account_id, id, response, input_items, kept_bytes, api_key_id, expires_at)
+        values ($1, 'resp_1', '{}', '[]', $2, $3, now())`,
+      values: [id, 3 * MIB, `key_${id}`],
+    });
+    // Stored while another process changed the row: counted with the day.
+    await test.database.query({
+      text: 'insert into text_bytes_change (account_id, bytes) values ($1, $2)',
+      values: [id, 5 * MIB],
+    });
+    await nextDay();
+    await chargeAll();
+    await nextDay();
+    await chargeAll();
+    expect((await records(id)).map(({ lines }) => lines[0]?.['quantity'])).toEqual([3, 8]);
+    await expectExact();
+  });
+
   it('is charged once a day, held first, and explained in a line that shows the calculation', async () => {
     const id = await keeper('payer', 2_048, 10n ** 9n);
     await Promise.all([chargeAll(), chargeAll()]);

@@ -35,6 +35,9 @@ with open as (
 select account_id as "accountId", api_key_id as "apiKeyId", due_request_id as "dueRequestId",
   coalesce(nullif(due_mb_days, 0), floor(byte_seconds / $1))::bigint as "mbDays" from metered`;
 
+/** What was stored or removed while another changed the row: for the account whose row is locked. */
+const COUNT_REST = 'select fold_text_bytes($1)';
+
 const NOTE_DUE = `
 update file_usage set due_request_id = $2, due_mb_days = $3::bigint, byte_seconds = byte_seconds - $3::bigint * $4::numeric
 where account_id = $1 and due_request_id is null returning account_id`;
@@ -57,7 +60,7 @@ interface OpenDays {
 }
 
 /**
- * Charges accounts for the files that they keep, once for each day of UTC. What lay is noted with its request id before
+ * Charges accounts for the files and the responses that they keep, once for each day of UTC. What lay is noted with its request id before
  * it is held and charged, so that the process that continues after a crash charges the same and only once. While there is no price
  * it is free, and stays free.
  */
@@ -103,6 +106,7 @@ export class StorageCharges {
     return this.database.transaction(async (transaction) => {
       const { rows } = await transaction.query<OpenDays>({ text: CLOSE, values: [MIB_DAY, accountId] });
       const [open] = rows;
+      if (open) await transaction.query({ text: COUNT_REST, values: [accountId] });
       if (!open || open.dueRequestId !== null || open.mbDays === 0n) return open;
       const dueRequestId = timeOrderedId('storage');
       await transaction.query({ text: NOTE_DUE, values: [open.accountId, dueRequestId, open.mbDays, MIB_DAY] });

@@ -28,7 +28,7 @@ export const FILE_IS_READY = `state = 'ready' and (expires_at is null or expires
 export const JOINED_FILE_IS_READY = `f.state = 'ready' and (f.expires_at is null or f.expires_at > now())`;
 
 /** Set with each change of the bytes of `file_usage` (`u`): how long there were as many as before. */
-export const METERED = `byte_seconds = u.byte_seconds + (u.bytes + u.index_bytes) * extract(epoch from now() - u.metered_at),
+export const METERED = `byte_seconds = u.byte_seconds + (u.bytes + u.index_bytes + u.text_bytes) * extract(epoch from now() - u.metered_at),
   metered_at = now()`;
 
 /** What is made of an account's files to search them may have so many times the bytes that its files may have. */

@@ -133,6 +133,7 @@ export const ROW_RETENTION: readonly RowRetention[] = [
   expired('idempotency_record', 'coalesce(pg_column_size(response_body), 0)'),
   expired('text_response', 'pg_column_size(response) + pg_column_size(input_items)'),
   expired('text_item', 'pg_column_size(item)'),
+  expired('text_item_place'),
   expired('console_session'),
   expired('one_time_link'),
   expired('used_challenge'),

@@ -26,23 +26,58 @@ join text_response stored on stored.account_id = $1 and stored.id = asked.id
 cross join lateral (values (0, input_items), (1, response -> 'output')) as part (nth, items)
 where jsonb_typeof(part.items) = 'array'`;
 
-/** An item that is referred to several times counts as often. Those of a response that is being removed are hidden with it. */
+/** Output and input of a response, in the order in which `place` counts them. */
+const ALL_ITEMS = `case when jsonb_typeof(response -> 'output') = 'array' then response -> 'output' else '[]' end || input_items`;
+
+/** The items of these rows that lie in their responses: each response is opened once. */
+const placed = (asked: string): string => `
+from (select distinct response_id from ${asked} where place is not null) as named
+join text_response stored on stored.account_id = $1 and stored.id = named.response_id
+cross join lateral jsonb_array_elements(${ALL_ITEMS}) with ordinality as element (item, nth)
+join ${asked} on ${asked}.response_id = stored.id and ${asked}.place = element.nth - 1`;
+
+/**
+ * An item that is referred to several times counts as often. Those of a response that is being removed are hidden with it.
+ * Items lie in their response; those that an older version stored have a row of their own. What is opened to find them is
+ * bounded too: $5 bytes of responses.
+ */
 export const FIND_ITEMS = `
 with asked as (
   select id, count(*) as times from unnest($2::text[]) as asked (id) group by id
-), found as (
-  select id, item.size_bytes * times as size_bytes from asked join text_item item using (id)
-  where item.account_id = $1 and item.expires_at > now() and exists (
-    select from text_response whole where whole.account_id = $1 and whole.id = item.response_id and whole.expires_at > now())
-), total as (select sum(size_bytes) as size_bytes from found)
-select found.id, total.size_bytes > $3 as too_large, least(total.size_bytes, 2147483647)::integer as bytes, stored.item
-from found cross join total
-left join text_item stored on total.size_bytes <= $4 and stored.account_id = $1 and stored.id = found.id`;
+), kept as (
+  select id, response_id, null::integer as place, size_bytes, expires_at from text_item
+  where account_id = $1 and id in (select id from asked)
+  union all
+  select id, response_id, place, size_bytes, expires_at from text_item_place
+  where account_id = $1 and id in (select id from asked)
+), found as materialized (
+  select distinct on (asked.id) asked.id, response_id, place, kept.size_bytes, whole.size_bytes as whole_bytes, times
+  from asked join kept on kept.id = asked.id join text_response whole on whole.account_id = $1 and whole.id = kept.response_id
+  where kept.expires_at > now() and whole.expires_at > now() order by asked.id, place nulls first
+), total as (
+  select sum(size_bytes * times) as size_bytes, (
+    select coalesce(sum(whole_bytes), 0) from (
+      select distinct response_id, whole_bytes from found where place is not null) as opened) as opened_bytes
+  from found
+), short as (
+  select * from found where (select size_bytes <= $4 and opened_bytes <= $4 from total)
+), items as (
+  select short.id, stored.item from short join text_item stored on stored.account_id = $1 and stored.id = short.id
+  where place is null
+  union all select short.id, element.item ${placed('short')}
+)
+select found.id, response_id, place, total.size_bytes > $3 as too_large, total.opened_bytes > $5 as too_wide,
+  least(total.size_bytes, 2147483647)::integer as bytes, items.item
+from found cross join total left join items on items.id = found.id`;
 
-/** $1 account, $2 ids. */
+/** $1 account; of each item $2 its id, $3 its response, $4 its place in it, null where it has a row of its own. */
 export const LONG_ITEMS = `
-select asked.nth, stored.item from unnest($2::text[]) with ordinality as asked (id, nth)
-join text_item stored on stored.account_id = $1 and stored.id = asked.id`;
+with asked as (
+  select * from unnest($2::text[], $3::text[], $4::integer[]) with ordinality as asked (id, response_id, place, nth)
+)
+select asked.nth, stored.item from asked join text_item stored on stored.account_id = $1 and stored.id = asked.id
+where asked.place is null
+union all select asked.nth, element.item ${placed('asked')}`;
 
 export const FIND_RESPONSE = `
 select size_bytes as bytes, case when size_bytes <= $3 then response end as response
@@ -51,39 +86,70 @@ from text_response where account_id = $1 and id = $2 and expires_at > now()`;
 /** $1 account, $2 id. */
 export const LONG_RESPONSE = `select 1, response from text_response where account_id = $1 and id = $2`;
 
-/** Hides a response, and its items with it; answers their ids, which it names. */
+/** Hides a response, and its items with it; answers the ids of those that have rows with their contents. */
 export const HIDE = `
 with hidden as (
   update text_response set expires_at = now() where account_id = $1 and id = $2 and expires_at > now()
-  returning response, input_items
+  returning response, input_items, kept_bytes
 )
-select array(
-  select item ->> 'id' from jsonb_array_elements(
-    case when jsonb_typeof(response -> 'output') = 'array' then response -> 'output' else '[]' end || input_items) as item
-  where item ->> 'id' is not null
-) as items from hidden`;
+select case when kept_bytes is null then array(
+  select item ->> 'id' from jsonb_array_elements(${ALL_ITEMS}) as item where item ->> 'id' is not null
+) else '{}' end as items from hidden`;
 
 /** $1 account, $2 response, $3 ids. */
 export const REMOVE_ITEMS = 'delete from text_item where account_id = $1 and response_id = $2 and id = any($3::text[])';
-
+/** $1 account, $2 response, $3 the most. */
+export const REMOVE_PLACES = `
+delete from text_item_place where ctid = any(array(
+  select ctid from text_item_place where account_id = $1 and response_id = $2 limit $3)) returning 1`;
 export const REMOVE_RESPONSE = 'delete from text_response where account_id = $1 and id = $2';
 
-/** Response and items in one statement; repeating it changes nothing. */
+/** What a row takes besides its texts, its places in indexes included, in bytes. */
+const ROW_BYTES = 128;
+
+/**
+ * Response and items in one statement; repeating it changes nothing. The items lie in the response, and their rows say where.
+ * Answers how many bytes the account had stored before, and how many this added.
+ */
 export const SAVE = `
 with given as materialized (
-  select $4::text::jsonb as response, $5::text::jsonb as input_items
+  select $4::text::jsonb as response, $5::text::jsonb as input_items,
+    octet_length($4::text) + octet_length($5::text) as size_bytes
 ), saved as (
-  insert into text_response (account_id, id, previous_response_id, response, input_items, size_bytes, expires_at)
-  select $1, $2, $3, response, input_items, octet_length($4::text) + octet_length($5::text), now() + make_interval(days => $8)
+  insert into text_response (account_id, id, previous_response_id, response, input_items, size_bytes, kept_bytes, api_key_id, expires_at)
+  select $1, $2, $3, response, input_items, size_bytes, size_bytes + ${ROW_BYTES} * (1 + cardinality($6::text[])), $9,
+    now() + make_interval(days => $8)
   from given
-  on conflict (account_id, id) do nothing
+  on conflict (account_id, id) do nothing returning kept_bytes
 ), stored as materialized (
-  select case when jsonb_typeof(response -> 'output') = 'array' then response -> 'output' else '[]' end
-    || input_items as items
-  from given
+  select ${ALL_ITEMS} as items from given
+), placed as (
+  insert into text_item_place (account_id, id, response_id, place, size_bytes, expires_at)
+  select $1, kept.id, $2, kept.place, octet_length((stored.items -> kept.place)::text), now() + make_interval(days => $8)
+  from saved cross join stored cross join unnest($6::text[], $7::integer[]) as kept (id, place)
+  on conflict (account_id, id) do nothing
 )
-insert into text_item (account_id, id, response_id, item, size_bytes, expires_at)
-select $1, kept.id, $2, stored.items -> kept.place, octet_length((stored.items -> kept.place)::text),
-  now() + make_interval(days => $8)
-from stored cross join unnest($6::text[], $7::integer[]) as kept (id, place)
-on conflict (account_id, id) do nothing`;
+select coalesce((select text_bytes from file_usage where account_id = $1), 0)::float8 as before, kept_bytes::float8 as added
+from saved`;
+
+/** The most rows and bytes that one statement removes, but for its last response: it must end well within its time. */
+export const REMOVED_AT_ONCE = 2_000;
+const BYTES_AT_ONCE = 64 * 1024 * 1024;
+
+/** $1 account, $2 the response that stays, $3 how many bytes have to go: the oldest ones, each with its items. */
+export const FORGET_OLDEST = `
+with oldest as (
+  select id, expires_at, kept_bytes, kept_bytes - size_bytes as row_bytes from text_response
+  where account_id = $1 and id <> $2 and kept_bytes is not null
+  order by expires_at, id limit ${REMOVED_AT_ONCE} for update skip locked
+), measured as (
+  select id, coalesce(sum(kept_bytes) over earlier, 0) as bytes, coalesce(sum(row_bytes) over earlier, 0) as row_bytes
+  from oldest window earlier as (order by expires_at, id rows between unbounded preceding and 1 preceding)
+), gone as (
+  delete from text_response where account_id = $1 and id = any(array(
+    select id from measured where bytes < least($3::float8, ${BYTES_AT_ONCE}) and row_bytes < ${REMOVED_AT_ONCE * ROW_BYTES}))
+  returning id, kept_bytes
+), items as (
+  delete from text_item_place where account_id = $1 and response_id = any(array(select id from gone))
+)
+select coalesce(sum(kept_bytes), 0)::float8 as freed from gone`;

@@ -1,10 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '#contracts';
+import { type ProcessConfig, readProcessConfig } from '#runtime';
 import { createTestDatabase, type TestDatabase } from '#testing';
 import { ItemStore } from './item-store.js';
 import { resolveReferences } from './resolve-references.js';
 
 const ADA = 'acct_ada';
 const BOB = 'acct_bob';
+const KEY = 'key_ada';
 
 const said = (id: string, text: string): JsonObject => ({ type: 'message', role: 'user', id, content: text });
 const answered = (id: string, ...output: JsonObject[]): JsonObject => ({ id, object: 'response', output });
@@ -20,13 +23,18 @@ const NOT_FOUND = { code: 'previous_response_not_found', param: 'previous_respon
 describe('The store of responses', () => {
   let test: TestDatabase;
   let store: ItemStore;
+  const storeOf = (config: ProcessConfig): ItemStore => new ItemStore(test.database, { config });
   beforeAll(async () => {
     test = await createTestDatabase();
     await test.database.query({
       text: 'insert into account (id, name) select id, id from unnest($1::text[]) as a (id)',
       values: [[ADA, BOB]],
     });
-    store = new ItemStore(test.database);
+    await test.database.query({
+      text: `insert into api_key (id, account_id, name, prefix, key_hash) values ($1, $2, 'k', 'sk', '')`,
+      values: [KEY, ADA],
+    });
+    store = storeOf(readProcessConfig({}));
     const chain = [
       ['resp_1', undefined, said('in_1', 'My name is Ada'), message('msg_1', 'Hello Ada')],
       ['resp_2', 'resp_1', said('in_2', 'I am 36'), message('msg_2', 'I see')],
@@ -35,6 +43,7 @@ describe('The store of responses', () => {
     for (const [id, previousResponseId, input, output] of chain)
       await store.save({
         accountId: ADA,
+        apiKeyId: KEY,
         response: answered(id, output),
         inputItems: [input],
         previousResponseId,
@@ -63,7 +72,7 @@ describe('The store of responses', () => {
   it('keeps a response for 30 days', async () => {
     const { rows } = await test.database.query<{ days: number }>({
       text: `select round(extract(epoch from expires_at - now()) / 86400)::int as days from text_response
-        union all select round(extract(epoch from expires_at - now()) / 86400)::int from text_item`,
+        union all select round(extract(epoch from expires_at - now()) / 86400)::int from text_item_place`,
     });
     expect(new Set(rows.map(({ days }) => days))).toEqual(new Set([30]));
   });
@@ -75,9 +84,9 @@ describe('The store of responses', () => {
     await expect(store.conversation(ADA, 'resp_3', FREELY)).rejects.toMatchObject(NOT_FOUND);
     await expect(store.response(ADA, 'resp_1', FREELY)).rejects.toMatchObject({ code: 'not_found' });
     await remember('text_response', 'resp_1');
-    await forget('text_item', 'msg_1');
+    await forget('text_item_place', 'msg_1');
     expect([...(await store.items(ADA, ['msg_1', 'msg_2'], FREELY)).keys()]).toEqual(['msg_2']);
-    await remember('text_item', 'msg_1');
+    await remember('text_item_place', 'msg_1');
   });
 
   it('shows no account the responses of another, even with the same id', async () => {
@@ -85,14 +94,14 @@ describe('The store of responses', () => {
     await expect(store.response(BOB, 'resp_3', FREELY)).rejects.toMatchObject({ code: 'not_found' });
     expect((await store.items(BOB, ['msg_1', 'in_1'], FREELY)).size).toBe(0);
     const response = answered('resp_3', message('msg_3', 'Hello Bob'));
-    await store.save({ accountId: BOB, response, inputItems: [], previousResponseId: undefined });
+    await store.save({ accountId: BOB, apiKeyId: KEY, response, inputItems: [], previousResponseId: undefined });
     expect(await store.response(BOB, 'resp_3', FREELY)).toEqual(response);
     expect(idsOf(await store.conversation(ADA, 'resp_3', FREELY))).toHaveLength(6);
   });
 
   it('keeps the first version when the same response is saved again', async () => {
     const again = answered('resp_3', message('msg_3', 'changed'));
-    await store.save({ accountId: ADA, response: again, inputItems: [], previousResponseId: undefined });
+    await store.save({ accountId: ADA, apiKeyId: KEY, response: again, inputItems: [], previousResponseId: undefined });
     expect((await store.items(ADA, ['msg_3'], FREELY)).get('msg_3')).toEqual(message('msg_3', 'Ada, 36'));
     expect(await store.response(ADA, 'resp_3', FREELY)).toEqual(answered('resp_3', message('msg_3', 'Ada, 36')));
   });
@@ -109,6 +118,7 @@ describe('The store of responses', () => {
       const save = (id: string, before: string | undefined, input: JsonObject, output: JsonObject): Promise<void> =>
         store.save({
           accountId: ADA,
+          apiKeyId: KEY,
           response: answered(id, output),
           inputItems: [input],
           previousResponseId: before,
@@ -142,6 +152,7 @@ describe('The store of responses', () => {
       );
       await store.save({
         accountId: ADA,
+        apiKeyId: KEY,
         response: answered('resp_pages'),
         inputItems: items,
         previousResponseId: undefined,
@@ -220,6 +231,7 @@ describe('The store of responses', () => {
     beforeEach(async () => {
       await store.save({
         accountId: ADA,
+        apiKeyId: KEY,
         response: answered('resp_many', message('msg_many', 'Hello')),
         inputItems: ids.map((id) => said(id, 'x')),
         previousResponseId: undefined,
@@ -234,11 +246,12 @@ describe('The store of responses', () => {
         text: `create function note_removed() returns trigger language plpgsql as $$ begin
             if (select count(*) from removed) >= ${most} then raise 'the database is away'; end if;
             insert into removed select count(*) from gone; return null; end $$;
-          create trigger note_removed after delete on text_item referencing old table as gone
+          create trigger note_removed after delete on text_item_place referencing old table as gone
             for each statement execute function note_removed()`,
       });
     const left = async (): Promise<number> =>
-      (await test.database.query({ text: `select 1 from text_item where response_id = 'resp_many'` })).rows.length;
+      (await test.database.query({ text: `select 1 from text_item_place where response_id = 'resp_many'` })).rows
+        .length;
 
     it('removes at most 2,000 of them in a statement', async () => {
       await note(100);
@@ -255,5 +268,120 @@ describe('The store of responses', () => {
       await expect(store.response(ADA, 'resp_many', FREELY)).rejects.toMatchObject({ code: 'not_found' });
       expect([...(await store.items(ADA, [...ids, 'msg_many'], FREELY)).keys()]).toEqual([]);
     });
+  });
+
+  describe('with what an account has stored', () => {
+    const CYD = 'acct_cyd';
+    const text = (length: number): string => randomBytes(length / 2).toString('hex');
+    const save = (by: ItemStore, id: string, bytes: number, accountId = CYD): Promise<void> =>
+      by.save({
+        accountId,
+        apiKeyId: KEY,
+        response: answered(id, message(`msg_of_${id}`, 'Hello')),
+        inputItems: [said(`in_of_${id}`, text(bytes))],
+        previousResponseId: undefined,
+      });
+    const counted = async (accountId = CYD): Promise<number> => {
+      const { rows } = await test.database.query<{ bytes: number }>({
+        text: `select text_bytes::float8 + (select coalesce(sum(bytes), 0) from text_bytes_change c
+            where c.account_id = u.account_id)::float8 as bytes from file_usage u where account_id = $1`,
+        values: [accountId],
+      });
+      return rows[0]?.bytes ?? 0;
+    };
+    const stored = async (accountId = CYD): Promise<string[]> => {
+      const { rows } = await test.database.query<{ id: string }>({
+        text: 'select id from text_response where account_id = $1 order by created_at',
+        values: [accountId],
+      });
+      return rows.map(({ id }) => id);
+    };
+    beforeEach(async () => {
+      await test.database.query({
+        text: `insert into account (id, name) values ($1, $1) on conflict do nothing`,
+        values: [CYD],
+      });
+      for (const id of await stored()) await store.remove(CYD, id);
+    });
+
+    it('stores each content once', async () => {
+      await save(store, 'resp_once', 1_000_000);
+      const { rows } = await test.database.query<{ bytes: number }>({
+        text: `select sum(bytes)::integer as bytes from (
+          select octet_length(to_jsonb(r)::text) as bytes from text_response r where account_id = $1
+          union all select octet_length(to_jsonb(i)::text) from text_item i where account_id = $1
+          union all select octet_length(to_jsonb(p)::text) from text_item_place p where account_id = $1) as kept`,
+        values: [CYD],
+      });
+      expect(rows[0]?.bytes).toBeLessThan(1_010_000);
+      const items = await store.items(CYD, ['in_of_resp_once', 'msg_of_resp_once'], FREELY);
+      expect(items.get('msg_of_resp_once')).toEqual(message('msg_of_resp_once', 'Hello'));
+      expect(items.get('in_of_resp_once')?.['content']).toHaveProperty('length', 1_000_000);
+    });
+
+    it('counts it by account, whatever removes it, also where many are stored and removed at once', async () => {
+      const ids = Array.from({ length: 40 }, (_, index) => `resp_count_${index}`);
+      await Promise.all(ids.map((id) => save(store, id, 10_000)));
+      await save(store, 'resp_count_0', 10_000);
+      expect(await counted()).toBeGreaterThan(400_000);
+      expect(await counted()).toBeLessThan(440_000);
+      await Promise.all(ids.slice(0, 20).map((id) => store.remove(CYD, id)));
+      await test.database.query({ text: `delete from text_response where account_id = $1`, values: [CYD] });
+      expect(await counted()).toBe(0);
+    });
+
+    it('forgets the oldest of an account beyond its room, with their items, and nothing of others', async () => {
+      const small = storeOf(readProcessConfig({ FILES_ACCOUNT_MB: '1' }));
+      for (const id of ['resp_a', 'resp_b', 'resp_c', 'resp_d']) await save(small, id, 300_000);
+      expect(await stored()).toEqual(['resp_b', 'resp_c', 'resp_d']);
+      expect([...(await store.items(CYD, ['in_of_resp_a', 'msg_of_resp_a'], FREELY)).keys()]).toEqual([]);
+      expect((await store.items(CYD, ['in_of_resp_b', 'msg_of_resp_d'], FREELY)).size).toBe(2);
+      await expect(store.conversation(CYD, 'resp_a', FREELY)).rejects.toMatchObject(NOT_FOUND);
+      await save(small, 'resp_e', 2_000_000);
+      expect(await stored()).toEqual(['resp_e']);
+      await save(small, 'resp_f', 10);
+      expect(await stored()).toEqual(['resp_f']);
+      expect(await counted()).toBeLessThan(1_000);
+      expect(await stored(ADA)).toContain('resp_1');
+    });
+
+    it('opens no more to find items than four times what they may hold', async () => {
+      const ids = ['resp_wide_1', 'resp_wide_2'];
+      for (const id of ids) await save(store, id, 1_000);
+      await test.database.query({
+        text: 'update text_response set size_bytes = 140000000 where id = any($1)',
+        values: [ids],
+      });
+      expect((await store.items(CYD, ['msg_of_resp_wide_1'], FREELY)).size).toBe(1);
+      await expect(store.items(CYD, ['msg_of_resp_wide_1', 'msg_of_resp_wide_2'], FREELY)).rejects.toMatchObject({
+        code: 'request_too_large',
+      });
+    });
+
+    it.each([10, 400_000])(
+      'reads and removes what the version before stored, items of %d bytes apart',
+      async (bytes) => {
+        const item = said('in_before', text(bytes));
+        await test.database.query({
+          text: `insert into text_response (account_id, id, response, input_items, size_bytes, expires_at)
+          values ($1, 'resp_before', $2, $3, 1000, now() + interval '1 day')`,
+          values: [CYD, JSON.stringify(answered('resp_before')), JSON.stringify([item])],
+        });
+        await test.database.query({
+          text: `insert into text_item (account_id, id, response_id, item, size_bytes, expires_at)
+          values ($1, 'in_before', 'resp_before', $2, $3, now() + interval '1 day')`,
+          values: [CYD, JSON.stringify(item), JSON.stringify(item).length],
+        });
+        await save(store, 'resp_after', bytes);
+        const items = await store.items(CYD, ['in_of_resp_after', 'in_before', 'msg_of_resp_after'], FREELY);
+        expect(items.get('in_before')).toEqual(item);
+        expect(items.get('msg_of_resp_after')).toEqual(message('msg_of_resp_after', 'Hello'));
+        expect(items.get('in_of_resp_after')).toMatchObject({ id: 'in_of_resp_after' });
+        await store.remove(CYD, 'resp_before');
+        expect([...(await store.items(CYD, ['in_before'], FREELY)).keys()]).toEqual([]);
+        const { rows } = await test.database.query({ text: `select from text_item where id = 'in_before'` });
+        expect(rows).toEqual([]);
+      },
+    );
   });
 });

@@ -1,18 +1,22 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError, isIdentifier, isJsonObject, type JsonObject, type JsonValue } from '#contracts';
-import { CONVERSATION_JSON, Database, type JsonBounds, jsonBytes, LongText, wellFormedJson } from '#platform';
+import { CONVERSATION_JSON, Database, type JsonBounds, jsonBytes, logger, LongText, wellFormedJson } from '#platform';
+import { PLATFORM, type Platform } from '#runtime';
 import type { ReserveMemory } from '../limits/reserve-memory.js';
 import { findInputItems, type InputItemPage, type InputItemQuery } from './input-item-page.js';
 import {
   FIND_CHAIN,
   FIND_ITEMS,
   FIND_RESPONSE,
+  FORGET_OLDEST,
   HIDE,
   LONG_CHAIN,
   LONG_ITEMS,
   LONG_RESPONSE,
   REMOVE_ITEMS,
+  REMOVE_PLACES,
   REMOVE_RESPONSE,
+  REMOVED_AT_ONCE,
   SAVE,
 } from './item-store-statements.js';
 import { readLongJson, SHORT_JSON_BYTES } from './stored-json.js';
@@ -29,14 +33,17 @@ export async function storableJson(value: unknown): Promise<Buffer | LongText> {
 /** How long responses can be referred to. */
 const KEPT_DAYS = 30;
 
-/** The most items that one statement removes: it must end well within the time of a statement. */
-const REMOVED_AT_ONCE = 2_000;
+/** How long one response that is stored makes room for itself, in milliseconds; the next one goes on. */
+const MAKING_ROOM_MS = 20_000;
 
 /** The longest conversation that is followed back, in responses. */
 const MAX_CHAIN = 1_000;
 
 /** The most that the references of one request may stand for, in bytes: no more than a request itself may hold. */
 const MAX_REFERENCED_BYTES = 64 * 1024 * 1024;
+
+/** The most that the responses may hold in which the items of one request are found, in bytes. */
+const MAX_OPENED_BYTES = 4 * MAX_REFERENCED_BYTES;
 
 /** A response is bounded by what its upstream may answer. */
 const UNBOUNDED: JsonBounds = { maxValues: Number.POSITIVE_INFINITY, maxKeys: Number.POSITIVE_INFINITY };
@@ -54,7 +61,12 @@ interface ChainRow {
 
 interface FoundItem {
   readonly id: string;
+  readonly response_id: string;
+  /** In its response; null: it has a row of its own. */
+  readonly place: number | null;
   readonly too_large: boolean;
+  /** Too much would have to be looked through to find them. */
+  readonly too_wide: boolean;
   /** Of all that were asked for. */
   readonly bytes: number;
   /** Null when they are long together. */
@@ -64,6 +76,8 @@ interface FoundItem {
 /** A response on its way into the store. */
 export interface StoredResponse {
   readonly accountId: string;
+  /** The key that is charged for storing it. */
+  readonly apiKeyId: string;
   /** The native response object. */
   readonly response: JsonObject;
   /** The items of this request alone, without those of earlier responses. */
@@ -71,13 +85,20 @@ export interface StoredResponse {
   readonly previousResponseId: string | undefined;
 }
 
-/** Remembers responses and their items, so that later requests can refer to them. Accounts do not see each other's. */
+const log = logger('text');
+
+/**
+ * Remembers responses and their items, so that later requests can refer to them. Accounts do not see each other's. Each has as
+ * much room as for its files; when it is full the oldest responses go before their time.
+ */
 @Injectable()
 export class ItemStore {
   readonly #database: Database;
+  readonly #bytesMax: number;
 
-  constructor(database: Database) {
+  constructor(database: Database, @Inject(PLATFORM) { config }: Pick<Platform, 'config'>) {
     this.#database = database;
+    this.#bytesMax = config.files.FILES_ACCOUNT_MB * 1024 * 1024;
   }
 
   /**
@@ -123,10 +144,11 @@ export class ItemStore {
     const { rows } = await this.#database.of(accountId).query<FoundItem>({
       name: 'text_items',
       text: FIND_ITEMS,
-      values: [accountId, ids, MAX_REFERENCED_BYTES, SHORT_JSON_BYTES],
+      values: [accountId, ids, MAX_REFERENCED_BYTES, SHORT_JSON_BYTES, MAX_OPENED_BYTES],
     });
     const [first] = rows;
     if (first?.too_large) throw tooLarge('input', 'the items that are referred to');
+    if (first?.too_wide) throw tooLarge('input', 'the responses whose items are referred to', MAX_OPENED_BYTES);
     reserve(first?.bytes ?? 0);
     const found = await this.#withLongItems(accountId, rows);
     const values = ids.reduce((sum, id) => sum + (found.get(id)?.values ?? 0), 0);
@@ -157,15 +179,20 @@ export class ItemStore {
   /** An item that is referred to several times stands several times in the request: its values count as often. */
   async #withLongItems(
     accountId: string,
-    rows: readonly { readonly id: string; readonly item: JsonObject | null }[],
+    rows: readonly FoundItem[],
   ): Promise<ReadonlyMap<string, { readonly item: JsonObject; readonly values: number }>> {
     const isLong = rows.some(({ item }) => item === null);
     const ids = rows.map(({ id }) => id);
+    const asked = [accountId, ids, rows.map((row) => row.response_id), rows.map(({ place }) => place)];
     const items = isLong
-      ? await readLongJson(this.#database.of(accountId), LONG_ITEMS, [accountId, ids]).catch((error: unknown) => {
+      ? await readLongJson(this.#database.of(accountId), LONG_ITEMS, asked).catch((error: unknown) => {
           throw tooMuchStructure(error, 'input', 'the items that are referred to');
         })
       : rows.map(({ item }) => item);
+    if (items.length !== ids.length)
+      throw new GatewayError('item_not_found', 'A stored item that the input refers to was removed meanwhile.', {
+        param: 'input',
+      });
     return new Map(ids.map((id, index) => [id, { item: items[index] as JsonObject, values: valuesIn(items[index]) }]));
   }
 
@@ -205,17 +232,20 @@ export class ItemStore {
       const some = items.slice(first, first + REMOVED_AT_ONCE);
       await database.query({ name: 'text_remove_items', text: REMOVE_ITEMS, values: [accountId, responseId, some] });
     }
+    for (let removed = REMOVED_AT_ONCE; removed === REMOVED_AT_ONCE;) {
+      const values = [accountId, responseId, REMOVED_AT_ONCE];
+      removed = (await database.query({ name: 'text_remove_places', text: REMOVE_PLACES, values })).rows.length;
+    }
     await database.query({ name: 'text_remove_response', text: REMOVE_RESPONSE, values: [accountId, responseId] });
   }
 
-  async save({ accountId, response, inputItems, previousResponseId }: StoredResponse): Promise<void> {
-    // Items are taken out of the two texts where they arrive, so that a large one travels once.
+  async save({ accountId, apiKeyId, response, inputItems, previousResponseId }: StoredResponse): Promise<void> {
     const items = [...outputOf(response), ...inputItems].flatMap((item, place) =>
       isJsonObject(item) && isIdentifier(item['id']) ? [{ id: item['id'], place }] : [],
     );
     const [answer, asked] = [await storableJson(response), await storableJson(inputItems)];
     const isLong = answer instanceof LongText || asked instanceof LongText;
-    await this.#database.query({
+    const { rows } = await this.#database.of(accountId).query<{ before: number; added: number }>({
       name: 'text_save',
       text: SAVE,
       ...(isLong && { limit: 'long' }),
@@ -228,8 +258,29 @@ export class ItemStore {
         items.map(({ id }) => id),
         items.map(({ place }) => place),
         KEPT_DAYS,
+        apiKeyId,
       ],
     });
+    const { before = 0, added = 0 } = rows[0] ?? {};
+    if (before + added > this.#bytesMax)
+      await this.#forgetOldest(accountId, response['id'], before + added - this.#bytesMax).catch((error: unknown) =>
+        log.warn('responses.kept', { accountId, error }),
+      );
+  }
+
+  /** What fails or takes too long is done after the next response that the account stores. */
+  async #forgetOldest(accountId: string, stays: unknown, bytes: number): Promise<void> {
+    const began = performance.now();
+    for (let left = bytes; left > 0 && performance.now() - began < MAKING_ROOM_MS;) {
+      const { rows } = await this.#database.of(accountId).query<{ freed: number }>({
+        text: FORGET_OLDEST,
+        values: [accountId, stays, left],
+        limit: 'long',
+      });
+      const freed = rows[0]?.freed ?? 0;
+      if (freed === 0) return;
+      left -= freed;
+    }
   }
 }
 
@@ -246,10 +297,10 @@ const missingOf = (responseId: string, earlier: string | null | undefined): stri
     ? `The response "${responseId}" went on from "${earlier}", which is not stored any more.`
     : `There is no stored response "${responseId}".`;
 
-const tooLarge = (param: string, what: string): GatewayError =>
+const tooLarge = (param: string, what: string, bytes = MAX_REFERENCED_BYTES): GatewayError =>
   new GatewayError(
     'request_too_large',
-    `${param}: ${what} may hold at most ${MAX_REFERENCED_BYTES} bytes; send what is needed of it in input.`,
+    `${param}: ${what} may hold at most ${bytes} bytes; send what is needed of it in input.`,
     { param },
   );
 

@@ -125,7 +125,7 @@ class FilesConfig {
 
   @Variable({
     description:
-      'The most bytes that the files of an account may have together. What is made of them to search them (passages, terms, vectors) may have 16 times as much.',
+      'The most bytes that the files of an account may have together. What is made of them to search them (passages, terms, vectors) may have 16 times as much. The responses that it stored may have as much once more; beyond it the oldest are removed.',
     unit: 'MiB, 1 to 1048576',
   })
   @Type(() => Number)

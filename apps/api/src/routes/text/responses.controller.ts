@@ -61,7 +61,7 @@ export class ResponsesController {
     caller: Caller,
     reserve: ReserveMemory,
   ): Promise<TextDemand<ResponsesRequest>> {
-    const { accountId } = caller;
+    const { accountId, apiKeyId } = caller;
     const sentBody = await checkedBody(ResponsesRequest, request.body);
     if (refersToStored(sentBody)) expectScope(caller, 'responses');
     expectOneLimit(sentBody);
@@ -80,6 +80,7 @@ export class ResponsesController {
         remember: (answer: Parameters<typeof responsesStyle.wrap>[1]) =>
           this.items.save({
             accountId,
+            apiKeyId,
             // An upstream that got the whole conversation says that it continues from none.
             response:
               previousResponseId === undefined ? answer : { ...answer, previous_response_id: previousResponseId },
