@@ -37,5 +37,6 @@ export const gatewayEnvironment = ({ databaseUrl, redisUrl }: BenchServices): Re
   KEY_PEPPER: 'a-pepper-for-benchmarks',
   GATEWAY_API_KEY: BENCH_KEY,
   OPEN_WAITS_PER_ACCOUNT: '100000',
+  TEXTS_AT_ONCE_PER_ACCOUNT: '100000',
   SANDBOX_SELLS: 'true',
 });

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { ItemStore } from '#features';
 import { readProcessConfig } from '#runtime';
 import { eventually } from '#testing';
+import { type Style, STYLES, textRequest } from '../harness/text-vendor/text-requests.js';
 import { type AdminGateway, startAdminGateway } from '../harness/admin-gateway.js';
 
 const MIB = 1024 * 1024;
@@ -23,6 +24,8 @@ describe('Resources that accounts share', () => {
       BODY_MEMORY_MB: '32',
       FREE_REQUESTS_PER_MINUTE: '25',
       OPEN_WAITS_PER_ACCOUNT: '4',
+      TEXTS_AT_ONCE_PER_ACCOUNT: '3',
+      TEXT_LEFT_READ_SECONDS: '1',
     });
     for (let made = 0; made < 6; made += 1) {
       const account = await api.newAccount({ unlimited: true });
@@ -231,6 +234,52 @@ describe('Resources that accounts share', () => {
       again.destroy();
       return again.statusCode === 200;
     });
+  });
+
+  it('limits the text requests of an account that run at once, whole and streamed, in every style', async () => {
+    const { id: accountId } = await api.newAccount({ unlimited: true });
+    const { key } = await api.newKey(accountId);
+    const leaving = new AbortController();
+    const slowly = { ...MESSAGE, max_tokens: 50, messages: [{ role: 'user', content: '[sandbox:hang]' }] };
+    const statuses: number[] = [];
+    /** Asked again while it is refused: what looks for the limit takes places as well. */
+    const hang = async (stream: boolean): Promise<void> => {
+      while (!leaving.signal.aborted) {
+        const answer = await fetch(`${api.gateway.baseUrl}/v1/messages`, {
+          method: 'POST',
+          headers: { 'x-api-key': key, 'vendor-version': '2025-01-01', 'content-type': 'application/json' },
+          body: JSON.stringify({ ...slowly, stream }),
+          signal: leaving.signal,
+        }).catch(() => undefined);
+        if (answer) statuses.push(answer.status);
+        await answer?.text().catch(() => undefined);
+      }
+    };
+    const running = [true, false, true].map(hang);
+    const ask = (style: Style, by: string) => {
+      const { path, headers, body } = textRequest(style, { key: by, model: MESSAGE.model, stream: style !== 'chat' });
+      const init = {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      };
+      return fetch(api.gateway.baseUrl + path, init);
+    };
+    await eventually(
+      async () => {
+        const answers = await Promise.all(STYLES.map((style) => ask(style, key)));
+        return answers.every(({ status }) => status === 429);
+      },
+      { limitMs: 20_000, shows: () => statuses.join(' ') },
+    );
+    for (const style of STYLES) {
+      const refused = await ask(style, key);
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '2']);
+      expect((await ask(style, keys[victim] ?? '')).status).toBe(200);
+    }
+    leaving.abort();
+    await Promise.all(running);
+    await eventually(async () => (await ask('chat', key)).status === 200);
   });
 
   it('limits the open waits and event streams of an account', async () => {

@@ -42,4 +42,15 @@ export class RateLimitsConfig {
   @Min(1)
   @Max(1_000_000)
   OPEN_WAITS_PER_ACCOUNT = 1_000;
+
+  @Variable({
+    description:
+      'Text requests and embeddings of one account that an API process answers at once, streams included; more are refused with 429.',
+    unit: 'requests, 1 to 1000000',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(1_000_000)
+  TEXTS_AT_ONCE_PER_ACCOUNT = 1_000;
 }

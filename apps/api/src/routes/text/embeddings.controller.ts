@@ -34,7 +34,7 @@ export class EmbeddingsController {
 
   /** The vendor of a client that leaves makes its vectors, and is paid, all the same. */
   private embed(request: Request, response: Response): Promise<string> {
-    return duringText(this.running, response, async (caller) => {
+    return duringText(this.running, request, response, async (caller) => {
       const body = await checkedBody(EmbeddingsRequest, request.body);
       const order = {
         requestId: request.requestId,

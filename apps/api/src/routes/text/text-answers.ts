@@ -46,7 +46,7 @@ export class TextAnswers {
     readDemand: () => Promise<TextDemand<Body>>,
   ): Promise<SerializedBody | undefined> {
     return this.idempotent.answer(request, response, () =>
-      duringText(this.running, response, (caller) => this.make(readDemand, caller, request, response)),
+      duringText(this.running, request, response, (caller) => this.make(readDemand, caller, request, response)),
     );
   }
 
@@ -94,10 +94,11 @@ export class TextAnswers {
 /** Does the work of one text request, which counts as running until its answer has left. @throws GatewayError why the process ended it. */
 export async function duringText<Result>(
   running: RunningTexts,
+  request: Request,
   response: Response,
   work: (caller: CallerPresence) => Promise<Result>,
 ): Promise<Result> {
-  const caller = running.begin();
+  const caller = running.begin(callerOf(request).accountId);
   try {
     return await work(caller);
   } catch (error) {
