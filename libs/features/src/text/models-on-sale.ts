@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CATALOG, familyOf, type ModelFamily } from '#contracts';
 import { SANDBOX_MAY_SELL } from '#runtime';
-import { TextUpstreams } from './text-upstreams.js';
-import { MediaUpstreams } from '../media-upstreams/media-upstreams.js';
-import { notAvailable } from '../billing/prices/not-available.js';
+import { TextUpstreams } from '../upstreams/text-upstreams.js';
+import { MediaUpstreams } from '../upstreams/media-upstreams.js';
+import { notAvailable } from '../upstreams/not-available.js';
 import { PriceBook } from '../billing/prices/price-book.js';
 import { isExamplePrice } from '../billing/prices/seed-prices.js';
 

@@ -1,4 +1,4 @@
-import { checkBody, GatewayError, type LongTextRule, toolName, type UnpricedUse } from '#contracts';
+import { checkBody, GatewayError, type LongTextRule, toolName } from '#contracts';
 import { nextTurn } from '#platform';
 
 /** A part of a request that only an upstream of the request's own style could honour. */
@@ -21,22 +21,6 @@ export function expectOffered(chosen: readonly { type?: string | null }[], tools
   const offered = new Set(tools.map(({ type }) => toolName(type)));
   if (!chosen.some(({ type }) => offered.has(toolName(type ?? ''))))
     throw cannotTranslate('tool_choice', 'the choice of a tool that is not offered');
-}
-
-const WHAT: Readonly<Record<UnpricedUse['kind'], (name: string) => string>> = {
-  tools: (name) => `the tool "${name}", which the vendor runs,`,
-  service_tiers: (name) => `the service tier "${name}"`,
-  account_ids: () => "an id of the vendor's own account",
-  fields: () => 'this field',
-};
-
-/** Something that costs what the gateway does not charge, asked of a model whose upstreams do not allow it. */
-export function notOffered({ kind, name, param }: UnpricedUse, model: string): GatewayError {
-  return new GatewayError(
-    'unsupported_parameter',
-    `${param}: ${WHAT[kind](name)} is not offered for the model "${model}". An operator offers it by listing "${name}" in allow.${kind} of an upstream of this model.`,
-    { param },
-  );
 }
 
 /**

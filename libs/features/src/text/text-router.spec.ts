@@ -2,8 +2,8 @@ import { GatewayError, type ErrorCode, type TextProvider, type TextReply } from 
 import { Cooldowns } from '#platform';
 import { ControllableClock } from '#testing';
 import { TextRouter, type RoutableCall } from './text-router.js';
-import { type TextUpstream, TextUpstreams } from './text-upstreams.js';
-import { UpstreamHealth } from './upstream-health.js';
+import { type TextUpstream, TextUpstreams } from '../upstreams/text-upstreams.js';
+import { UpstreamHealth } from '../upstreams/upstream-health.js';
 
 const ADA = 'acc_ada';
 

@@ -9,9 +9,9 @@ import {
   type UnpricedUse,
 } from '#contracts';
 import { asAbortSignal, type Clock, logger, observeUpstream } from '#platform';
-import { type TextRoute, type TextUpstream, type TextUpstreams, toolsLeftOut } from './text-upstreams.js';
+import { type TextRoute, type TextUpstream, type TextUpstreams, toolsLeftOut } from '../upstreams/text-upstreams.js';
 import type { TextCalls } from './text-calls.js';
-import { type Admission, FREELY, type UpstreamHealth } from './upstream-health.js';
+import { type Admission, FREELY, type UpstreamHealth } from '../upstreams/upstream-health.js';
 
 const log = logger('text');
 

@@ -9,7 +9,7 @@ import type { TextHold, TextHoldOrder } from './text-billing.js';
 import type { Exchange } from './text-exchange.js';
 import type { TextOrder } from './text-order.js';
 import type { RoutedReply } from './text-router.js';
-import type { TextRoute } from './text-upstreams.js';
+import type { TextRoute } from '../upstreams/text-upstreams.js';
 import type { ReplyContext } from './text-style-codec.js';
 
 /** A request that may be answered: what it costs is held, or will be before an upstream is asked. */

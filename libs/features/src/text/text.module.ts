@@ -30,10 +30,10 @@ import { TextCalls } from './text-calls.js';
 import { TextRouter } from './text-router.js';
 import { TextService } from './text.service.js';
 import { RunningTexts } from './running-texts.js';
-import { OPEN_PROVIDERS } from './text-tokens.js';
-import { TextUpstreams } from './text-upstreams.js';
-import { UpstreamHealth } from './upstream-health.js';
-import { UpstreamRegistry } from './upstream-registry.js';
+import { OPEN_PROVIDERS } from '../upstreams/text-tokens.js';
+import { TextUpstreams } from '../upstreams/text-upstreams.js';
+import { UpstreamHealth } from '../upstreams/upstream-health.js';
+import { UpstreamRegistry } from '../upstreams/upstream-registry.js';
 
 /** How often files that wait for vectors are looked for, in milliseconds. */
 const VECTORS_MS = 1_000;

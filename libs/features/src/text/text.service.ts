@@ -29,7 +29,7 @@ import type { TextOrder } from './text-order.js';
 import type { RoutableCall, RoutedReply, TextRouter } from './text-router.js';
 import { endWithoutReply, TextStream } from './text-stream.js';
 import type { TextStyleCodec } from './text-style-codec.js';
-import type { TextUpstreams } from './text-upstreams.js';
+import type { TextUpstreams } from '../upstreams/text-upstreams.js';
 import {
   type AllowedUses,
   contextOf,

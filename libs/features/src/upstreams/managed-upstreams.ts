@@ -2,7 +2,7 @@ import { type FieldError, GatewayError, type JsonObject, STORABLE_RULE, unstorab
 import { type Database, logger, type SecretSealer, type StatementRunner } from '#platform';
 import { fieldName, type UpstreamMistake } from '#providers';
 import type { AuditedChanges, Operator } from '../audit/audit.js';
-import { mergePatch } from '../accounts/merge-patch.js';
+import { mergePatch } from './merge-patch.js';
 import { type ManagedRow, openUpstreamKey, sealUpstreamKey } from './upstream-row.js';
 import { type FileEntry, type UpstreamView, viewOfEntry, viewOfRow } from './upstream-view.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { CATALOG, formatMicros, type Micros, type ModelFamily } from '#contracts';
-import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { PriceBook } from './price-book.js';
 
 /** A price that does not cover what an upstream is configured to cost, both for one unit. */

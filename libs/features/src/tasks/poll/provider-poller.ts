@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { MediaFailure, type OperationState, type ResultSpool, type TaskFailureCode, type VendorCost } from '#contracts';
 import { abortAfter, logger, nextTurn, PeriodicTask, signals } from '#platform';
-import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
+import type { RoutedUpstream } from '../../upstreams/media-upstreams.js';
 import { possiblySpooled, resultSpool } from '../../media-upstreams/result-spool.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { askToStop } from '../cancel/ask-to-stop.js';

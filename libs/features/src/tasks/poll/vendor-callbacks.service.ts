@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { type CallbackRequest, GatewayError, type JsonObject } from '#contracts';
 import { Database, SecretSealer, signals } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
-import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { ASK_NOW } from './poll-statements.js';
 import { callbackPath, taskOfCallback } from '../../media-upstreams/callback-addresses.js';
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { VendorCost } from '#contracts';
 import { pngSample } from '#testing';
-import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { attempt, order, orderTogether } from './testing/order-tasks.js';
 import { ScriptedUpstream } from './testing/scripted-upstream.js';
 import { openTaskBench, type TaskBench } from './testing/task-bench.js';

@@ -1,7 +1,7 @@
 import type { Database } from '#platform';
 import { eventually } from '#testing';
 import { DeadlineKeeper } from './deadline-keeper.js';
-import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { FakeVendor } from './testing/fake-vendor.js';
 import { ScriptedUpstream } from './testing/scripted-upstream.js';
 import { openTaskBench, type TaskBench } from './testing/task-bench.js';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { failedBecause, MediaFailure, type MediaReason } from '#contracts';
 import { type Database, signals } from '#platform';
 import { eventually, pngSample } from '#testing';
-import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { fleetSources } from '../../operations/fleet-sources.js';
 import { ProviderPoller } from '../poll/provider-poller.js';
 import { attempt, order, orderTogether } from './testing/order-tasks.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { MediaUpstream, Operation, Started } from '#contracts';
 import { logger, signals } from '#platform';
-import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
+import type { RoutedUpstream } from '../../upstreams/media-upstreams.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { storableOperation } from '../poll/vendor-answers.js';
 import { taskLog } from '../task-log.js';

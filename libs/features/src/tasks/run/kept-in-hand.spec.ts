@@ -1,5 +1,5 @@
 import { eventually } from '#testing';
-import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { StartGate } from './start-gate.js';
 import { createTaskSteps } from './testing/create-task-steps.js';
 import { order } from './testing/order-tasks.js';

@@ -3,9 +3,9 @@ import { Cooldowns, signals } from '#platform';
 import type { Platform } from '#runtime';
 import { ControllableClock } from '#testing';
 import { ScriptedUpstream } from './testing/scripted-upstream.js';
-import { MediaHealth } from '../../media-upstreams/media-health.js';
+import { MediaHealth } from '../../upstreams/media-health.js';
 import { MediaMetrics } from './media-metrics.js';
-import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 
 const MODEL = 'eta-image-2.0';
 

@@ -3,8 +3,8 @@ import { CATALOG, type Medium, type ModelFamily } from '#contracts';
 import { signals } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
 import { MEDIUM } from './worker-parts.js';
-import { MediaHealth } from '../../media-upstreams/media-health.js';
-import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { MediaHealth } from '../../upstreams/media-health.js';
+import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 
 /** Exports which upstreams of a worker's medium cool down after failures, and which models have no upstream meanwhile. */
 @Injectable()

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { SafeFetcher } from '#platform';
 import { createWorker, type Platform } from '#runtime';
 import { eventually, pngSample } from '#testing';
-import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { MediaWorker } from './media-worker.js';
 import { MediaWorkerModule } from './media-worker.module.js';
 import { ScriptedUpstream } from './testing/scripted-upstream.js';

@@ -10,7 +10,7 @@ import type { NewTask } from '../submit/new-task.js';
 import type { ClaimedTask } from '../task-row.js';
 import { storeLimitsOf } from './store-limits.js';
 import { StoreStep } from './store-step.js';
-import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { ScriptedUpstream } from './testing/scripted-upstream.js';
 import { FakeVendor } from './testing/fake-vendor.js';
 import { HOLD_MICROS, openTaskBench, type TaskBench } from './testing/task-bench.js';

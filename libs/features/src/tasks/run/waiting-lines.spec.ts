@@ -1,6 +1,6 @@
 import { MediaFailure } from '#contracts';
 import { configureLog } from '#platform';
-import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { attempt, order } from './testing/order-tasks.js';
 import { ScriptedUpstream } from './testing/scripted-upstream.js';
 import { openTaskBench, type TaskBench } from './testing/task-bench.js';

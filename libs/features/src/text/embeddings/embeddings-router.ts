@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { ERRORS, type EmbeddingsReply, GatewayError, type StopSignal, textModelElsewhere } from '#contracts';
 import { logger, observeUpstream } from '#platform';
 import { TextCalls } from '../text-calls.js';
-import { type TextUpstream, TextUpstreams } from '../text-upstreams.js';
-import { type Admission, UpstreamHealth } from '../upstream-health.js';
+import { type TextUpstream, TextUpstreams } from '../../upstreams/text-upstreams.js';
+import { type Admission, UpstreamHealth } from '../../upstreams/upstream-health.js';
 
 const log = logger('embeddings');
 

@@ -3,7 +3,7 @@ import { GatewayError, isJsonObject } from '#contracts';
 import { jsonBytes, parseBounded } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
 import type { EmbeddingOrder, TextEmbedder } from '../../file-search/vectors/text-embedder.js';
-import { TextUpstreams } from '../text-upstreams.js';
+import { TextUpstreams } from '../../upstreams/text-upstreams.js';
 import { EmbeddingsRouter } from './embeddings-router.js';
 import { EmbeddingsService } from './embeddings.service.js';
 

@@ -5,7 +5,7 @@ import type { CallerPresence } from '../caller-presence.js';
 import type { InputEstimate } from '../estimate-tokens.js';
 import type { TextOrder } from '../text-order.js';
 import type { RoutedReply, TextRouter } from '../text-router.js';
-import type { TextUpstreams } from '../text-upstreams.js';
+import type { TextUpstreams } from '../../upstreams/text-upstreams.js';
 import { belongsTo, mostUses, type RequestedTool, type WithoutHosted } from './requested-tools.js';
 import { hostedStyle } from './hosted-styles.js';
 import { LoopExchange, type LoopFacts } from './loop-exchange.js';

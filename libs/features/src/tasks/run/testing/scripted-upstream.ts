@@ -13,7 +13,7 @@ import {
   type VendorCall,
   type Verified,
 } from '#contracts';
-import type { RoutedUpstream } from '../../../media-upstreams/media-upstreams.js';
+import type { RoutedUpstream } from '../../../upstreams/media-upstreams.js';
 
 /** An upstream that takes every order and counts what it takes; tests replace what they are about. */
 export class ScriptedUpstream implements MediaUpstream {

@@ -16,7 +16,7 @@ import type { StartStep } from '../start-step.js';
 import type { StoreStep } from '../store-step.js';
 import { TaskTransitions } from '../../task-transitions.js';
 import type { UpstreamLimits } from '../upstream-limits.js';
-import { MediaUpstreams } from '../../../media-upstreams/media-upstreams.js';
+import { MediaUpstreams } from '../../../upstreams/media-upstreams.js';
 import type { StartGate } from '../start-gate.js';
 import type { WorkerParts } from '../worker-parts.js';
 import { createTaskSteps } from './create-task-steps.js';

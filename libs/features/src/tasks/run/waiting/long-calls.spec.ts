@@ -1,6 +1,6 @@
 import { createWorker } from '#runtime';
 import { eventually } from '#testing';
-import { MediaUpstreams } from '../../../media-upstreams/media-upstreams.js';
+import { MediaUpstreams } from '../../../upstreams/media-upstreams.js';
 import { ProviderPoller } from '../../poll/provider-poller.js';
 import { MediaWorker } from '../media-worker.js';
 import { MediaWorkerModule } from '../media-worker.module.js';

@@ -1,7 +1,7 @@
 import { failedBecause } from '#contracts';
 import { createWorker } from '#runtime';
 import { eventually } from '#testing';
-import { MediaUpstreams } from '../../../media-upstreams/media-upstreams.js';
+import { MediaUpstreams } from '../../../upstreams/media-upstreams.js';
 import { MediaWorker } from '../media-worker.js';
 import { MediaWorkerModule } from '../media-worker.module.js';
 import { ScriptedUpstream } from '../testing/scripted-upstream.js';

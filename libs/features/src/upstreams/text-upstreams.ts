@@ -12,8 +12,7 @@ import {
   type UpstreamPolicy,
 } from '#contracts';
 import { knownLimits, type ModelLimits } from '#providers';
-import { notAvailable } from '../billing/prices/not-available.js';
-import { notOffered } from './refusals.js';
+import { notAvailable } from './not-available.js';
 
 /** An upstream as the router sees it. */
 export interface TextUpstream {
@@ -213,6 +212,22 @@ function routesAllowing(
   const isRefused = (use: UnpricedUse): boolean =>
     !routes.some((route) => isAllowed(route, use, style) || doesWithout(route, use, style));
   throw notOffered(uses.find(isRefused) ?? uses[0]!, model);
+}
+
+const WHAT: Readonly<Record<UnpricedUse['kind'], (name: string) => string>> = {
+  tools: (name) => `the tool "${name}", which the vendor runs,`,
+  service_tiers: (name) => `the service tier "${name}"`,
+  account_ids: () => "an id of the vendor's own account",
+  fields: () => 'this field',
+};
+
+/** Something that costs what the gateway does not charge, asked of a model whose upstreams do not allow it. */
+function notOffered({ kind, name, param }: UnpricedUse, model: string): GatewayError {
+  return new GatewayError(
+    'unsupported_parameter',
+    `${param}: ${WHAT[kind](name)} is not offered for the model "${model}". An operator offers it by listing "${name}" in allow.${kind} of an upstream of this model.`,
+    { param },
+  );
 }
 
 function tableOf(upstreams: readonly TextUpstream[]): Table {

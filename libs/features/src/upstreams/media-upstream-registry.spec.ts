@@ -1,7 +1,7 @@
 import { type Database, type SecretSealer } from '#platform';
 import { openMediaUpstreams, SandboxConfig, TextConfig } from '#providers';
 import { openTaskBench, type TaskBench } from '../tasks/run/testing/task-bench.js';
-import { sealUpstreamKey } from '../upstreams/upstream-row.js';
+import { sealUpstreamKey } from './upstream-row.js';
 import { MediaUpstreamRegistry } from './media-upstream-registry.js';
 import { MediaUpstreams } from './media-upstreams.js';
 import { mediaRowValues, StoredMediaEntry } from './stored-media-upstream.js';

@@ -2,7 +2,7 @@ import { Equals, IsBoolean, Matches } from 'class-validator';
 import type { JsonObject } from '#contracts';
 import type { SecretSealer } from '#platform';
 import { IsUpstreamKey, MediaUpstreamEntry } from '#providers';
-import { openUpstreamKey, REVISION } from '../upstreams/upstream-row.js';
+import { openUpstreamKey, REVISION } from './upstream-row.js';
 
 /** The settings of a media upstream in the database: those of the file, and whether it is in service. */
 export class StoredMediaEntry extends MediaUpstreamEntry {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#contracts';
 import { IsUpstreamKey, UpstreamEntry } from '#providers';
 import { IsBoolean, Matches } from 'class-validator';
-import { REVISION } from '../upstreams/upstream-row.js';
+import { REVISION } from './upstream-row.js';
 
 /** The settings of an upstream in the database: those of the file, and whether it is in service. */
 export class StoredUpstreamEntry extends UpstreamEntry {

@@ -9,7 +9,7 @@ import {
   type UpstreamEntry,
 } from '#providers';
 import { SANDBOX_MAY_SELL } from '#runtime';
-import { openUpstreamKey, REVISION } from '../upstreams/upstream-row.js';
+import { openUpstreamKey, REVISION } from './upstream-row.js';
 import { settingsOf, StoredUpstreamEntry, UPSTREAM_COLUMNS, type UpstreamRow } from './stored-upstream.js';
 import { type TextUpstream, TextUpstreams } from './text-upstreams.js';
 import { OPEN_PROVIDERS } from './text-tokens.js';

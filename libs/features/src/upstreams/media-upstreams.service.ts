@@ -4,7 +4,7 @@ import { Database, SecretSealer } from '#platform';
 import { checkMediaUpstream, VERIFY_REMEDIES, type VerifyProblem } from '#providers';
 import { PLATFORM, type Platform } from '#runtime';
 import { AuditedChanges } from '../audit/audit.js';
-import { ManagedUpstreams } from '../upstreams/managed-upstreams.js';
+import { ManagedUpstreams } from './managed-upstreams.js';
 import { MediaUpstreamRegistry } from './media-upstream-registry.js';
 import {
   MEDIA_COLUMNS,

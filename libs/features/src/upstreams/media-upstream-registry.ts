@@ -8,7 +8,7 @@ import {
   type OpenMediaUpstreams,
 } from '#providers';
 import { SANDBOX_MAY_SELL } from '#runtime';
-import { REVISION } from '../upstreams/upstream-row.js';
+import { REVISION } from './upstream-row.js';
 import { MediaUpstreams, type RoutedUpstream } from './media-upstreams.js';
 import { MEDIA_COLUMNS, mediaEntryOf, type MediaUpstreamRow, StoredMediaEntry } from './stored-media-upstream.js';
 

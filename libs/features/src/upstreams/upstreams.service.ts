@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database, SecretSealer } from '#platform';
 import { checkUpstream } from '#providers';
-import { AuditedChanges } from '../../audit/audit.js';
-import { ManagedUpstreams } from '../../upstreams/managed-upstreams.js';
-import { settingsOf, StoredUpstreamEntry, UPSTREAM_COLUMNS, type UpstreamRow } from '../stored-upstream.js';
-import { UpstreamRegistry } from '../upstream-registry.js';
+import { AuditedChanges } from '../audit/audit.js';
+import { ManagedUpstreams } from './managed-upstreams.js';
+import { settingsOf, StoredUpstreamEntry, UPSTREAM_COLUMNS, type UpstreamRow } from './stored-upstream.js';
+import { UpstreamRegistry } from './upstream-registry.js';
 
 const LIST = `select ${UPSTREAM_COLUMNS} from upstream where kind = 'text' order by id`;
 const READ = `select ${UPSTREAM_COLUMNS} from upstream where kind = 'text' and id = $1`;

@@ -2,7 +2,7 @@ import { GatewayError, type TextReply } from '#contracts';
 import { type Database, SecretSealer } from '#platform';
 import { type OpenTextProvider, type OpenTextProviders, openTools, ToolsConfig, type UpstreamEntry } from '#providers';
 import { createTestDatabase, eventually, quickestOf, type TestDatabase } from '#testing';
-import { sealUpstreamKey } from '../upstreams/upstream-row.js';
+import { sealUpstreamKey } from './upstream-row.js';
 import { TextUpstreams } from './text-upstreams.js';
 import { UpstreamRegistry } from './upstream-registry.js';
 
