@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from '#contracts';
-import { MediaUpstreamsService, type UpstreamProof, UpstreamsService } from '#features';
+import { MediaUpstreamsService, type UpstreamProof, TextUpstreamsService } from '#features';
 
 /** Upstreams of text and of media behind one list of ids, as the admin API and the console show them. */
 @Injectable()
 export class UpstreamsByKind {
   constructor(
-    private readonly text: UpstreamsService,
+    private readonly text: TextUpstreamsService,
     private readonly media: MediaUpstreamsService,
   ) {}
 
   /** The service that has this id; that of text where neither has it, which then says so. */
-  async owning(id: string): Promise<UpstreamsService | MediaUpstreamsService> {
+  async owning(id: string): Promise<TextUpstreamsService | MediaUpstreamsService> {
     return (await this.media.find(id)) ? this.media : this.text;
   }
 
@@ -24,7 +24,7 @@ export class UpstreamsByKind {
   }
 
   /** @throws GatewayError `invalid_parameter`. */
-  ofKind(kind: JsonValue): UpstreamsService | MediaUpstreamsService {
+  ofKind(kind: JsonValue): TextUpstreamsService | MediaUpstreamsService {
     if (kind === 'text') return this.text;
     if (kind === 'media') return this.media;
     throw new GatewayError('invalid_parameter', 'kind must be text or media.', { param: 'kind' });

@@ -80,6 +80,6 @@ function makersOf(
   const takingOrders = media.all.filter(({ isDraining = false, weight }) => !isDraining && weight > 0);
   return {
     textMakers: text.isSandbox ? sandbox : text.all.map(({ provider }) => provider.id),
-    mediaMakers: media.sandbox === 'idle' ? takingOrders.map(({ upstream }) => upstream.id) : sandbox,
+    mediaMakers: media.sandbox === 'inactive' ? takingOrders.map(({ upstream }) => upstream.id) : sandbox,
   };
 }

@@ -6,8 +6,7 @@ import { PricePreview } from './billing/prices/price-preview.js';
 import { PricesBelowCost } from './billing/prices/prices-below-cost.js';
 import { PricesModule } from './billing/prices/prices.module.js';
 import { PricesService } from './billing/prices/prices.service.js';
-import { MediaUpstreamsService } from './upstreams/media-upstreams.service.js';
-import { UpstreamsService } from './upstreams/upstreams.service.js';
+import { MediaUpstreamsService, TextUpstreamsService } from './upstreams/upstream-admin.js';
 import { AccountsService } from './accounts/accounts.service.js';
 import { AuditedChanges } from './audit/audit.js';
 import { KeysService } from './accounts/keys.service.js';
@@ -23,7 +22,7 @@ const SERVICES = [
   PricesService,
   RecordsService,
   MediaUpstreamsService,
-  UpstreamsService,
+  TextUpstreamsService,
 ];
 
 /** What operators do. Needs the TextModule, which is global. */

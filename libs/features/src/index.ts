@@ -151,14 +151,17 @@ export { TextModule } from './text/text.module.js';
 export { TextService } from './text/text.service.js';
 export { LeavingUpstreams } from './upstreams/leaving-upstreams.js';
 export { circuitOfVendor } from './upstreams/media-health.js';
-export { MediaUpstreamRegistry } from './upstreams/media-upstream-registry.js';
 export { MediaUpstreams } from './upstreams/media-upstreams.js';
-export { MediaUpstreamsService, type UpstreamProof } from './upstreams/media-upstreams.service.js';
 export { MediaModule } from './upstreams/media.module.js';
 export { TextUpstreams } from './upstreams/text-upstreams.js';
+export {
+  MediaUpstreamsService,
+  TextUpstreamsService,
+  type UpstreamProof,
+  type UpstreamView,
+} from './upstreams/upstream-admin.js';
 export { UpstreamHealth } from './upstreams/upstream-health.js';
-export type { UpstreamView } from './upstreams/upstream-view.js';
-export { UpstreamsService } from './upstreams/upstreams.service.js';
+export { MediaUpstreamRegistry } from './upstreams/upstream-registry.js';
 export { createWebhookSender } from './webhooks/create-webhook-sender.js';
 export { SigningSecretService } from './webhooks/signing-secret.service.js';
 export { WebhookDeliveriesService, type WebhookDeliveryView } from './webhooks/webhook-deliveries.service.js';

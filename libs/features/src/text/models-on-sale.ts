@@ -3,7 +3,7 @@ import { CATALOG, familyOf, type ModelFamily } from '#contracts';
 import { SANDBOX_MAY_SELL } from '#runtime';
 import { TextUpstreams } from '../upstreams/text-upstreams.js';
 import { MediaUpstreams } from '../upstreams/media-upstreams.js';
-import { notAvailable } from '../upstreams/not-available.js';
+import { notAvailable } from '../upstreams/upstream-choice.js';
 import { PriceBook } from '../billing/prices/price-book.js';
 import { isExamplePrice } from '../billing/prices/seed-prices.js';
 
@@ -47,7 +47,7 @@ export class ModelsOnSale {
    * @throws GatewayError `model_not_available`: only the sandbox makes the model, and the sandbox does not sell.
    */
   expectMaker(model: string): void {
-    if (this.media.sandbox !== 'barred' || !familyOf(model)) return;
+    if (this.media.sandbox !== 'forbidden' || !familyOf(model)) return;
     throw notAvailable(model);
   }
 

@@ -30,10 +30,9 @@ import { TextCalls } from './text-calls.js';
 import { TextRouter } from './text-router.js';
 import { TextService } from './text.service.js';
 import { RunningTexts } from './running-texts.js';
-import { OPEN_PROVIDERS } from '../upstreams/text-tokens.js';
 import { TextUpstreams } from '../upstreams/text-upstreams.js';
 import { UpstreamHealth } from '../upstreams/upstream-health.js';
-import { UpstreamRegistry } from '../upstreams/upstream-registry.js';
+import { OPEN_TEXT_UPSTREAMS, TextUpstreamRegistry } from '../upstreams/upstream-registry.js';
 
 /** How often files that wait for vectors are looked for, in milliseconds. */
 const VECTORS_MS = 1_000;
@@ -48,7 +47,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     private readonly embeddings: EmbeddingsService,
     private readonly billing: LedgerTextBilling,
     private readonly reservations: Reservations,
-    private readonly registry: UpstreamRegistry,
+    private readonly registry: TextUpstreamRegistry,
     private readonly cooldowns: Cooldowns,
     private readonly upstreams: TextUpstreams,
     private readonly health: UpstreamHealth,
@@ -102,7 +101,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     TextCalls,
     TextLifetime,
     UpstreamHealth,
-    UpstreamRegistry,
+    TextUpstreamRegistry,
     {
       // Chooses the port: Redis, else Postgres, else (one process for all) memory.
       provide: Cooldowns,
@@ -112,7 +111,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     {
       // Chooses the clock, and from the settings of the upstreams how long failed ones are asked again.
       provide: TextRouter,
-      inject: [TextUpstreams, UpstreamHealth, OPEN_PROVIDERS, TextCalls],
+      inject: [TextUpstreams, UpstreamHealth, OPEN_TEXT_UPSTREAMS, TextCalls],
       useFactory: (
         upstreams: TextUpstreams,
         health: UpstreamHealth,
@@ -125,7 +124,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
       // Chooses the clock, the tokenizer, and from the configuration whose URLs an upstream may fetch, and what the gateway
       // runs itself within which bounds.
       provide: TextService,
-      inject: [TextRouter, LedgerTextBilling, TextUpstreams, FileSearch, OPEN_PROVIDERS, PLATFORM],
+      inject: [TextRouter, LedgerTextBilling, TextUpstreams, FileSearch, OPEN_TEXT_UPSTREAMS, PLATFORM],
       useFactory: (
         router: TextRouter,
         billing: LedgerTextBilling,
@@ -157,7 +156,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     TextUpstreams,
     ItemStore,
     UpstreamHealth,
-    UpstreamRegistry,
+    TextUpstreamRegistry,
   ],
 })
 export class TextModule {
@@ -167,8 +166,8 @@ export class TextModule {
       // Operators change the upstreams of the same module.
       global: true,
       providers: [
-        { provide: OPEN_PROVIDERS, useValue: providers },
-        // Empty until the UpstreamRegistry has read the file and the table.
+        { provide: OPEN_TEXT_UPSTREAMS, useValue: providers },
+        // Empty until the TextUpstreamRegistry has read the file and the table.
         { provide: TextUpstreams, useValue: new TextUpstreams() },
       ],
     };

@@ -1,10 +1,10 @@
 import { type Database, type SecretSealer } from '#platform';
 import { openMediaUpstreams, SandboxConfig, TextConfig } from '#providers';
 import { openTaskBench, type TaskBench } from '../tasks/run/testing/task-bench.js';
-import { sealUpstreamKey } from './upstream-row.js';
-import { MediaUpstreamRegistry } from './media-upstream-registry.js';
+import { sealUpstreamKey } from './upstream-kind.js';
+import { MediaUpstreamRegistry } from './upstream-registry.js';
 import { MediaUpstreams } from './media-upstreams.js';
-import { mediaRowValues, StoredMediaEntry } from './stored-media-upstream.js';
+import { mediaKind, StoredMediaEntry } from './media-kind.js';
 
 const KEY = 'key-of-the-peer-0123456789';
 
@@ -44,7 +44,7 @@ describe('The media upstreams of a process', () => {
     await database.query({
       text: `insert into upstream (id, protocol, base_url, models, weight, priority, settings, enabled, api_key_sealed, kind)
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'media')`,
-      values: [...mediaRowValues(entry), sealUpstreamKey(sealer, id, KEY)],
+      values: [...mediaKind().valuesOf(entry), sealUpstreamKey(sealer, id, KEY)],
     });
   }
   const servingOf = ({ upstreams }: MediaUpstreamRegistry, model = 'eta-image-2.0') =>
@@ -56,13 +56,13 @@ describe('The media upstreams of a process', () => {
     expect([upstreams.sandbox, upstreams.serving('eta-image-2.0').length]).toEqual(['makes', 1]);
     await add('off', { enabled: false });
     await registries[0]?.refresh();
-    expect([upstreams.sandbox, upstreams.serving('eta-image-2.0').length]).toEqual(['idle', 0]);
+    expect([upstreams.sandbox, upstreams.serving('eta-image-2.0').length]).toEqual(['inactive', 0]);
     expect(upstreams.byId('sandbox')).toBeDefined();
   });
 
   it('offer nothing of the sandbox where it may not sell', async () => {
     const { upstreams } = await registry(false);
-    expect([upstreams.sandbox, upstreams.all.length]).toEqual(['barred', 0]);
+    expect([upstreams.sandbox, upstreams.all.length]).toEqual(['forbidden', 0]);
   });
 
   it('follow the table without a restart', async () => {
@@ -109,7 +109,7 @@ describe('The media upstreams of a process', () => {
     await bench.change(taskId, `created_at = now() - interval '3 minutes'`);
     await database.query({ text: `update upstream set deleted_at = now() - interval '2 minutes'` });
     for (let look = 0; look < 2; look += 1) await followed.refresh();
-    expect([followed.upstreams.sandbox, servingOf(followed)]).toEqual(['idle', []]);
+    expect([followed.upstreams.sandbox, servingOf(followed)]).toEqual(['inactive', []]);
     await bench.settlement.cancelUnstarted(taskId);
     for (let look = 0; look < 2; look += 1) await followed.refresh();
     expect(followed.upstreams.sandbox).toBe('makes');
@@ -129,6 +129,6 @@ describe('The media upstreams of a process', () => {
     await database.query({ text: `update upstream set protocol = 'soap'` });
     const followed = await registry();
     expect(followed.problemOf('broken')).toContain('protocol');
-    expect(followed.upstreams.sandbox).toBe('idle');
+    expect(followed.upstreams.sandbox).toBe('inactive');
   });
 });

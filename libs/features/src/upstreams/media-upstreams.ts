@@ -1,5 +1,6 @@
-import type { MediaUpstream } from '#contracts';
+import { type CallPlan, type CannotMake, GatewayError, type MediaUpstream, type PlannedOrder } from '#contracts';
 import type { ConfiguredMediaUpstream } from '#providers';
+import { type SandboxPart, weightedOrder } from './upstream-choice.js';
 
 /** An upstream of media as the router sees it. */
 export interface RoutedUpstream extends ConfiguredMediaUpstream {
@@ -8,9 +9,6 @@ export interface RoutedUpstream extends ConfiguredMediaUpstream {
   /** It is the sandbox, used because no upstream is configured. */
   readonly standsIn?: boolean;
 }
-
-/** Whether the built-in sandbox makes media, may not sell it, or is not used. */
-export type SandboxPart = 'makes' | 'barred' | 'idle';
 
 /** The upstreams of one moment. */
 interface Table {
@@ -30,7 +28,7 @@ const tableOf = (all: readonly RoutedUpstream[], sandbox: SandboxPart): Table =>
 
 /** Which upstreams make which model. They may be exchanged at any time; rows name them by their ids. */
 export class MediaUpstreams {
-  #table = tableOf([], 'idle');
+  #table = tableOf([], 'inactive');
   readonly #listeners = new Set<() => void>();
 
   /** The table of a process whose upstreams never change: tests, and programs that measure. */
@@ -49,7 +47,7 @@ export class MediaUpstreams {
   }
 
   /** Puts these in the place of all there were, at once. */
-  exchange(upstreams: readonly RoutedUpstream[], sandbox: SandboxPart = 'idle'): void {
+  exchange(upstreams: readonly RoutedUpstream[], sandbox: SandboxPart = 'inactive'): void {
     this.#table = tableOf(upstreams, sandbox);
     for (const listener of this.#listeners) listener();
   }
@@ -95,3 +93,68 @@ const alone = (upstream: MediaUpstream): RoutedUpstream => ({
   limits: {},
   lostCalls: 'fail',
 });
+
+/** An upstream that can make an order, and how it would. */
+export interface Candidate {
+  readonly routed: RoutedUpstream;
+  readonly plan: CallPlan;
+}
+
+/** The upstreams that can make an order for an account, whether or not they have room now. */
+export interface Makers {
+  readonly candidates: readonly Candidate[];
+  /** Why others cannot. */
+  readonly cannot: readonly CannotMake[];
+}
+
+const canMake = (plan: CallPlan | CannotMake): plan is CallPlan => !('cannot' in plan);
+
+/** Chooses the upstreams for an order, by configuration and by what each can make. Ignores cooldowns and limits. */
+export class MediaRouter {
+  /** @param random a number from 0 to 1, 1 excluded; replaced in tests. */
+  constructor(
+    private readonly upstreams: MediaUpstreams,
+    private readonly random: () => number = Math.random,
+  ) {}
+
+  /** In the order to ask them: by priority, shuffled by weight within one. */
+  makersOf(order: PlannedOrder, accountId: string): Makers {
+    const plans = this.reachable(order.model, accountId).map((routed) => ({
+      routed,
+      plan: routed.upstream.plan(order),
+    }));
+    return {
+      candidates: weightedOrder(
+        plans.flatMap(({ routed, plan }) => (canMake(plan) ? [{ routed, plan }] : [])),
+        ({ routed }) => routed,
+        this.random,
+      ),
+      cannot: plans.flatMap(({ plan }) => (canMake(plan) ? [] : [plan])),
+    };
+  }
+
+  /**
+   * Refuses an order that no upstream can make, before money is held for it.
+   *
+   * @throws GatewayError `model_not_available`: no upstream of the account makes the model; `unsupported_parameter`: those that
+   * do lack what the order asks for.
+   */
+  expectMaker(order: PlannedOrder, accountId: string): void {
+    const { candidates, cannot } = this.makersOf(order, accountId);
+    if (candidates.length > 0) return;
+    const [first] = cannot;
+    if (!first) throw unmade(order.model);
+    throw new GatewayError('unsupported_parameter', first.cannot, first.param ? { param: first.param } : {});
+  }
+
+  private reachable(model: string, accountId: string): RoutedUpstream[] {
+    return this.upstreams
+      .serving(model)
+      .filter(({ onlyAccounts }) => onlyAccounts.size === 0 || onlyAccounts.has(accountId));
+  }
+}
+
+const unmade = (model: string): GatewayError =>
+  new GatewayError('model_not_available', `No upstream of this gateway makes the model "${model}" at present.`, {
+    param: 'model',
+  });

@@ -1,9 +1,8 @@
 import { type DynamicModule, Injectable, Module, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { OpenMediaUpstreams } from '#providers';
 import { LeavingUpstreams } from './leaving-upstreams.js';
-import { MediaUpstreamRegistry, OPEN_MEDIA_UPSTREAMS } from './media-upstream-registry.js';
-import { MediaRouter } from './media-router.js';
-import { MediaUpstreams } from './media-upstreams.js';
+import { MediaUpstreamRegistry, OPEN_MEDIA_UPSTREAMS } from './upstream-registry.js';
+import { MediaRouter, MediaUpstreams } from './media-upstreams.js';
 
 /** Knows the upstreams before the first request. */
 @Injectable()

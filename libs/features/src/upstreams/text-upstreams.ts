@@ -12,19 +12,15 @@ import {
   type UpstreamPolicy,
 } from '#contracts';
 import { knownLimits, type ModelLimits } from '#providers';
-import { notAvailable } from './not-available.js';
+import { notAvailable, type Place, type SandboxPart, weightedOrder } from './upstream-choice.js';
 
 /** An upstream as the router sees it. */
-export interface TextUpstream {
+export interface TextUpstream extends Place {
   readonly provider: TextProvider;
   /** Names its health. An upstream whose settings changed has another one, and so begins without failures. */
   readonly healthName: string;
   /** Public model name to the upstream's own; undefined when it serves every model under its public name. */
   readonly models: ReadonlyMap<string, string> | undefined;
-  /** Share of the requests within its priority; 0 takes none. */
-  readonly weight: number;
-  /** Lower numbers are asked first; higher ones only when all lower have failed. */
-  readonly priority: number;
   /** What may be asked of it although the gateway has no price for it; nothing when it is left out. */
   readonly policy?: UpstreamPolicy;
   /** Whether it fetches the URLs of requests from the operator's own network. */
@@ -54,7 +50,7 @@ interface Table {
 export class TextUpstreams {
   readonly #random: () => number;
   #table: Table;
-  #sandbox: 'writes' | 'barred' | 'idle' = 'idle';
+  #sandbox: SandboxPart = 'inactive';
 
   /** @param random a number from 0 to 1, 1 excluded; replaced in tests. */
   constructor(upstreams: readonly TextUpstream[] = [], random: () => number = Math.random) {
@@ -71,14 +67,14 @@ export class TextUpstreams {
    *
    * @param sandbox whether the only one is the built-in writer, or there is none because that may not sell.
    */
-  exchange(upstreams: readonly TextUpstream[], sandbox: 'writes' | 'barred' | 'idle' = 'idle'): void {
+  exchange(upstreams: readonly TextUpstream[], sandbox: SandboxPart = 'inactive'): void {
     this.#table = tableOf(upstreams);
     this.#sandbox = sandbox;
   }
 
   /** True while the built-in sandbox writes every text. */
   get isSandbox(): boolean {
-    return this.#sandbox === 'writes';
+    return this.#sandbox === 'makes';
   }
 
   /** The models that some upstream serves. */
@@ -120,13 +116,13 @@ export class TextUpstreams {
   routes(model: string, uses: readonly UnpricedUse[] = [], style?: TextStyle): readonly TextRoute[] {
     const routes = this.#table.routes.get(model);
     if (!routes) throw new GatewayError('model_not_found', unknownTextModel(model, this.models()), { param: 'model' });
-    if (routes.length === 0 && this.#sandbox === 'barred') throw notAvailable(model);
+    if (routes.length === 0 && this.#sandbox === 'forbidden') throw notAvailable(model);
     if (routes.length === 0)
       throw new GatewayError('unavailable', `No upstream serves the model "${model}" at the moment.`, {
         param: 'model',
       });
     const allowed = uses.length === 0 ? routes : routesAllowing(routes, uses, model, style);
-    return allowed.length === 1 ? allowed : this.#shuffled(allowed);
+    return weightedOrder(allowed, ({ upstream }) => upstream, this.#random);
   }
 
   /** Whether an upstream of the model runs everything itself that a request asks for; the sandbox runs nothing. */
@@ -159,14 +155,6 @@ export class TextUpstreams {
     return current && uses.every((use) => isAllowed(current, use, style) || doesWithout(current, use, style))
       ? current
       : undefined;
-  }
-
-  /** Weighted order without replacement: each draws a time, heavier ones tend to earlier ones. */
-  #shuffled(routes: readonly TextRoute[]): TextRoute[] {
-    return routes
-      .map((route) => ({ route, time: -Math.log(1 - this.#random()) / route.upstream.weight }))
-      .toSorted((one, other) => one.route.upstream.priority - other.route.upstream.priority || one.time - other.time)
-      .map(({ route }) => route);
   }
 }
 

@@ -8,7 +8,7 @@ import {
   MediaUpstreamsService,
   TextUpstreams,
   UpstreamHealth,
-  UpstreamsService,
+  TextUpstreamsService,
   type UpstreamView,
 } from '#features';
 import { Cooldowns } from '#platform';
@@ -17,7 +17,7 @@ import { Cooldowns } from '#platform';
 @Injectable()
 export class UpstreamStandings {
   constructor(
-    private readonly text: UpstreamsService,
+    private readonly text: TextUpstreamsService,
     private readonly media: MediaUpstreamsService,
     private readonly inService: TextUpstreams,
     private readonly mediaInService: MediaUpstreams,

@@ -11,7 +11,7 @@ import {
   TextUpstreams,
   TasksNeedingAttentionService,
   UpstreamHealth,
-  UpstreamsService,
+  TextUpstreamsService,
   WorkersService,
 } from '#features';
 
@@ -27,7 +27,7 @@ export interface OpsServices {
   readonly remedies: TaskRemediesService;
   readonly search: TaskSearchService;
   readonly needingAttention: TasksNeedingAttentionService;
-  readonly upstreams: UpstreamsService;
+  readonly upstreams: TextUpstreamsService;
   readonly upstreamsInService: TextUpstreams;
   readonly workers: WorkersService;
 }
@@ -46,7 +46,7 @@ export function opsServicesOf(app: INestApplicationContext): OpsServices {
     remedies: get(TaskRemediesService),
     search: get(TaskSearchService),
     needingAttention: get(TasksNeedingAttentionService),
-    upstreams: get(UpstreamsService),
+    upstreams: get(TextUpstreamsService),
     upstreamsInService: get(TextUpstreams),
     workers: get(WorkersService),
   };

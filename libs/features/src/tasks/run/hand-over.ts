@@ -3,7 +3,7 @@ import { MediaFailure, type MediaOrder, ProviderError, type Started, type TaskFa
 import { logger, signals } from '#platform';
 import type { CallOutcome } from '../../media-upstreams/call-journal.js';
 import type { MediaAdmission } from '../../upstreams/media-health.js';
-import type { Candidate } from '../../upstreams/media-router.js';
+import type { Candidate } from '../../upstreams/media-upstreams.js';
 import { referenceFiles } from '../../media-upstreams/reference-files.js';
 import { resultSpool } from '../../media-upstreams/result-spool.js';
 import { type NotedCall, notedCall } from '../../media-upstreams/vendor-call.js';

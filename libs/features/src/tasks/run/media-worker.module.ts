@@ -6,8 +6,7 @@ import { CALLBACK_BASE_URL, CallbackAddresses } from '../../media-upstreams/call
 import { CallJournal } from '../../media-upstreams/call-journal.js';
 import { MediaHealth } from '../../upstreams/media-health.js';
 import { MediaMetrics } from './media-metrics.js';
-import { MediaRouter } from '../../upstreams/media-router.js';
-import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
+import { MediaRouter, MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { StartGate } from './start-gate.js';
 import { WorkerHeartbeat } from '../../observability/worker-heartbeat.js';
 import { PollSchedule } from '../poll/poll-schedule.js';

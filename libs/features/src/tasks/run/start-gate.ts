@@ -4,8 +4,7 @@ import { signals as metrics } from '#platform';
 import type { SpentAllowance } from '../start-intent.js';
 import { UpstreamLimits } from './upstream-limits.js';
 import { type MediaAdmission, MediaHealth } from '../../upstreams/media-health.js';
-import type { Candidate } from '../../upstreams/media-router.js';
-import { MediaUpstreams, type RoutedUpstream } from '../../upstreams/media-upstreams.js';
+import { type Candidate, MediaUpstreams, type RoutedUpstream } from '../../upstreams/media-upstreams.js';
 
 /** The least wait for a vendor that is closed, in milliseconds; and what a pause is lengthened by, so that tasks come back apart. */
 const LEAST_WAIT_MS = 250;

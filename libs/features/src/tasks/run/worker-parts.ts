@@ -5,8 +5,7 @@ import { FAILPOINTS, type Failpoints, MEDIA_STORE, TASK_NOTIFIER, type TaskNotif
 import { CallbackAddresses } from '../../media-upstreams/callback-addresses.js';
 import { CallJournal } from '../../media-upstreams/call-journal.js';
 import { MediaHealth } from '../../upstreams/media-health.js';
-import { MediaRouter } from '../../upstreams/media-router.js';
-import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
+import { MediaRouter, MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { StartGate } from './start-gate.js';
 import { PollSchedule } from '../poll/poll-schedule.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';

@@ -15,7 +15,7 @@ import { eventLogger, FetchRefused, SafeFetcher, timeOrderedId } from '#platform
 import { MEDIA_STORE } from '#runtime';
 import type { Caller } from '../../accounts/caller.js';
 import { PriceBook, type Quote } from '../../billing/prices/price-book.js';
-import { MediaRouter } from '../../upstreams/media-router.js';
+import { MediaRouter } from '../../upstreams/media-upstreams.js';
 import { noteFacts } from '../../observability/request-facts.js';
 import { ModelsOnSale } from '../../text/models-on-sale.js';
 import { withoutLongTexts } from '../long-texts.js';

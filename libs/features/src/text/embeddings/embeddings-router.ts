@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ERRORS, type EmbeddingsReply, GatewayError, type StopSignal, textModelElsewhere } from '#contracts';
 import { logger, observeUpstream } from '#platform';
 import { TextCalls } from '../text-calls.js';
+import { weightedOrder } from '../../upstreams/upstream-choice.js';
 import { type TextUpstream, TextUpstreams } from '../../upstreams/text-upstreams.js';
 import { type Admission, UpstreamHealth } from '../../upstreams/upstream-health.js';
 
@@ -69,15 +70,12 @@ export class EmbeddingsRouter {
     );
   }
 
-  /** Heavier ones tend to come earlier within a priority. */
   #routes(model: string): readonly EmbeddingsRoute[] {
-    return this.#upstreams.all
-      .flatMap((upstream) => {
-        const upstreamModel = upstream.embeddings?.models.get(model);
-        const time = -Math.log(1 - Math.random()) / upstream.weight;
-        return upstreamModel === undefined || upstream.weight === 0 ? [] : [{ upstream, upstreamModel, time }];
-      })
-      .toSorted((one, other) => one.upstream.priority - other.upstream.priority || one.time - other.time);
+    const routes = this.#upstreams.all.flatMap((upstream) => {
+      const upstreamModel = upstream.embeddings?.models.get(model);
+      return upstreamModel === undefined || upstream.weight === 0 ? [] : [{ upstream, upstreamModel }];
+    });
+    return weightedOrder(routes, ({ upstream }) => upstream);
   }
 
   async #ask(

@@ -2,9 +2,9 @@ import { GatewayError, type TextReply } from '#contracts';
 import { type Database, SecretSealer } from '#platform';
 import { type OpenTextProvider, type OpenTextProviders, openTools, ToolsConfig, type UpstreamEntry } from '#providers';
 import { createTestDatabase, eventually, quickestOf, type TestDatabase } from '#testing';
-import { sealUpstreamKey } from './upstream-row.js';
+import { sealUpstreamKey } from './upstream-kind.js';
 import { TextUpstreams } from './text-upstreams.js';
-import { UpstreamRegistry } from './upstream-registry.js';
+import { TextUpstreamRegistry } from './upstream-registry.js';
 
 const sealer = new SecretSealer({ keyPepper: 'a-pepper-for-tests-only' });
 
@@ -63,7 +63,7 @@ const fileEntry = (id: string): UpstreamEntry => ({
 describe('The upstreams of a process', () => {
   let test: TestDatabase;
   let database: Database;
-  const registries: UpstreamRegistry[] = [];
+  const registries: TextUpstreamRegistry[] = [];
 
   beforeAll(async () => {
     test = await createTestDatabase();
@@ -78,7 +78,7 @@ describe('The upstreams of a process', () => {
   async function start(fromFile?: readonly UpstreamEntry[]) {
     const providers = new NotingProviders(fromFile);
     const upstreams = new TextUpstreams();
-    const registry = new UpstreamRegistry(database, sealer, providers, upstreams);
+    const registry = new TextUpstreamRegistry(database, sealer, providers, upstreams);
     registries.push(registry);
     await registry.start();
     return { providers, registry, ids: () => upstreams.all.map(({ provider }) => provider.id), upstreams };

@@ -1,40 +1,90 @@
-import { type FieldError, GatewayError, type JsonObject, STORABLE_RULE, unstorableField } from '#contracts';
-import { type Database, logger, type SecretSealer, type StatementRunner } from '#platform';
-import { fieldName, type UpstreamMistake } from '#providers';
-import type { AuditedChanges, Operator } from '../audit/audit.js';
-import { mergePatch } from './merge-patch.js';
-import { type ManagedRow, openUpstreamKey, sealUpstreamKey } from './upstream-row.js';
-import { type FileEntry, type UpstreamView, viewOfEntry, viewOfRow } from './upstream-view.js';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type CallFacts,
+  type FieldError,
+  GatewayError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type MediaUpstream,
+  STORABLE_RULE,
+  unstorableField,
+} from '#contracts';
+import { Database, logger, SecretSealer, type StatementRunner } from '#platform';
+import { fieldName, type UpstreamMistake, VERIFY_REMEDIES, type VerifyProblem } from '#providers';
+import { PLATFORM, type Platform } from '#runtime';
+import { AuditedChanges, type Operator } from '../audit/audit.js';
+import { mediaKind, type MediaUpstreamRow, type StoredMediaEntry } from './media-kind.js';
+import { type StoredTextEntry, TEXT_KIND, type TextUpstreamRow } from './text-kind.js';
+import {
+  openUpstreamKey,
+  sealUpstreamKey,
+  statementsOf,
+  type UpstreamKind,
+  type UpstreamRow,
+} from './upstream-kind.js';
+import { MediaUpstreamRegistry, TextUpstreamRegistry } from './upstream-registry.js';
 
 const log = logger('upstreams');
 
-/** Statements on the rows of one kind. All but `remove` answer rows. */
-interface Statements {
-  readonly list: string;
-  /** $1 id. */
-  readonly read: string;
-  /** The values of an entry. No row: the id is taken. */
-  readonly add: string;
-  /** The values of an entry. */
-  readonly change: string;
-  /** $1 id. */
-  readonly remove: string;
+/** An upstream as operators see it: its settings in the words of UPSTREAMS_FILE, but never its key. */
+export interface UpstreamView {
+  readonly id: string;
+  /** Those of the file are changed there, with a restart. */
+  readonly source: 'file' | 'database';
+  readonly settings: JsonObject;
+  readonly key_set: boolean;
+  /** The last characters of a key long enough to show some; null else. */
+  readonly key_ends_with: string | null;
+  /** Why requests do not reach it although it is enabled; null when they do. */
+  readonly problem: string | null;
+  readonly created_at: Date | null;
+  readonly updated_at: Date | null;
 }
 
-/** What the settings of one kind of upstream are, and where they are kept. */
-export interface UpstreamKind<Row extends ManagedRow, Entry extends FileEntry> {
-  /** Shown beside the settings, such as `kind`. */
-  readonly shown: JsonObject;
-  /** In a sentence: `an upstream`. */
-  readonly name: string;
-  readonly statements: Statements;
-  /** Settings as an operator sent them, the key left out. */
-  settingsOf(row: Row): JsonObject;
-  check(sent: JsonObject): { readonly checked: Entry; readonly mistakes: readonly UpstreamMistake[] };
-  valuesOf(entry: Entry, sealedKey: Buffer | null): unknown[];
-  /** What moves in the refusal to send a key that is set to another server; undefined while it stays where it is. */
-  movedBy(before: Row, entry: Entry): string | undefined;
+const SHOWN_CHARACTERS = 4;
+/** Of a shorter key the end would reveal too much. */
+const KEY_LENGTH_MIN = 16;
+
+/** The last characters of a key that is long enough to show some. */
+const keyEnd = (key: string | undefined): string | null =>
+  key === undefined || key.length < KEY_LENGTH_MIN ? null : key.slice(-SHOWN_CHARACTERS);
+
+/** An upstream of the file, of either kind. */
+interface FileEntry {
+  readonly id: string;
+  readonly key?: string | undefined;
 }
+
+function viewOfEntry({ key, ...entry }: FileEntry): UpstreamView {
+  return {
+    id: entry.id,
+    source: 'file',
+    settings: { ...(JSON.parse(JSON.stringify(entry)) as JsonObject), enabled: true },
+    key_set: key !== undefined,
+    key_ends_with: keyEnd(key),
+    problem: null,
+    created_at: null,
+    updated_at: null,
+  };
+}
+
+/** @param key undefined when there is none, or when it cannot be opened. */
+const viewOfRow = (
+  row: UpstreamRow,
+  settings: JsonObject,
+  key: string | undefined,
+  problem: string | undefined,
+): UpstreamView => ({
+  id: row.id,
+  source: 'database',
+  settings,
+  key_set: row.api_key_sealed !== null,
+  key_ends_with: keyEnd(key),
+  problem: problem ?? null,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+});
 
 /** What keeps the upstreams of this process equal to the file and the table. */
 interface Followed {
@@ -47,19 +97,23 @@ interface Followed {
  * The upstreams of one kind, for operators. Those of UPSTREAMS_FILE are shown and can only be changed there; the others live
  * in the database. A change reaches every process within seconds.
  */
-export class ManagedUpstreams<Row extends ManagedRow, Entry extends FileEntry> {
+export class ManagedUpstreams<Row extends UpstreamRow, Entry extends FileEntry> {
+  private readonly statements: ReturnType<typeof statementsOf>;
+
   constructor(
     private readonly kind: UpstreamKind<Row, Entry>,
     private readonly database: Database,
     private readonly changes: AuditedChanges,
     private readonly sealer: SecretSealer,
     private readonly followed: Followed,
-  ) {}
+  ) {
+    this.statements = statementsOf(kind);
+  }
 
   /** All of them, by id; those of the file first. */
   async list(): Promise<UpstreamView[]> {
     await this.follow();
-    const { rows } = await this.database.query<Row>({ text: this.kind.statements.list });
+    const { rows } = await this.database.query<Row>({ text: this.statements.list });
     return [...this.followed.fromFile.map((entry) => this.viewOfFile(entry)), ...rows.map((row) => this.viewOf(row))];
   }
 
@@ -68,7 +122,7 @@ export class ManagedUpstreams<Row extends ManagedRow, Entry extends FileEntry> {
     const entry = this.followed.fromFile.find((upstream) => upstream.id === id);
     if (entry) return this.viewOfFile(entry);
     await this.follow();
-    const { rows } = await this.database.query<Row>({ text: this.kind.statements.read, values: [id] });
+    const { rows } = await this.database.query<Row>({ text: this.statements.read, values: [id] });
     return rows[0] && this.viewOf(rows[0]);
   }
 
@@ -86,9 +140,9 @@ export class ManagedUpstreams<Row extends ManagedRow, Entry extends FileEntry> {
   async create(operator: Operator, sent: JsonObject): Promise<UpstreamView> {
     const entry = this.checked(mergePatch({}, sent));
     this.expectNotOfFile(entry.id);
-    const values = this.kind.valuesOf(entry, this.sealed(entry));
+    const values = [...this.kind.valuesOf(entry), this.sealed(entry)];
     const row = await this.changes.runStatements(operator, async (transaction) => {
-      const [result] = (await transaction.query<Row>({ text: this.kind.statements.add, values })).rows;
+      const [result] = (await transaction.query<Row>({ text: this.statements.add, values })).rows;
       if (!result) throw new GatewayError('conflict', `There is an upstream "${entry.id}" already.`, { param: 'id' });
       return { result, change: this.changeOf('upstream.created', null, result) };
     });
@@ -108,7 +162,7 @@ export class ManagedUpstreams<Row extends ManagedRow, Entry extends FileEntry> {
     const row = await this.changes.runStatements(operator, async (transaction) => {
       const before = await this.lock(transaction, id);
       const values = this.changedValues(before, patch);
-      const after = one((await transaction.query<Row>({ text: this.kind.statements.change, values })).rows, id);
+      const after = one((await transaction.query<Row>({ text: this.statements.change, values })).rows, id);
       return { result: after, change: this.changeOf('upstream.updated', before, after) };
     });
     await this.follow();
@@ -123,7 +177,7 @@ export class ManagedUpstreams<Row extends ManagedRow, Entry extends FileEntry> {
         this.expectNotOfFile(id);
         throw error;
       });
-      await transaction.query({ text: this.kind.statements.remove, values: [id] });
+      await transaction.query({ text: this.statements.remove, values: [id] });
       return { result: undefined, change: this.changeOf('upstream.deleted', before, null) };
     });
     await this.follow();
@@ -142,7 +196,8 @@ export class ManagedUpstreams<Row extends ManagedRow, Entry extends FileEntry> {
       mergePatch({ ...this.kind.settingsOf(before), ...(key !== undefined && { key }) }, patch),
     );
     const moved = keyIsKept ? this.kind.movedBy(before, entry) : undefined;
-    if (moved === undefined) return this.kind.valuesOf(entry, keyIsKept ? before.api_key_sealed : this.sealed(entry));
+    if (moved === undefined)
+      return [...this.kind.valuesOf(entry), keyIsKept ? before.api_key_sealed : this.sealed(entry)];
     const message = `key must be sent again, or null, when ${moved} moves to another server: the key that is set stays with the old one.`;
     throw new GatewayError('missing_parameter', message, { param: 'key' });
   }
@@ -184,7 +239,7 @@ export class ManagedUpstreams<Row extends ManagedRow, Entry extends FileEntry> {
   }
 
   private async lock(transaction: StatementRunner, id: string): Promise<Row> {
-    const text = `${this.kind.statements.read} for update`;
+    const text = `${this.statements.read} for update`;
     return one((await transaction.query<Row>({ text, values: [id] })).rows, id);
   }
 
@@ -223,4 +278,85 @@ export class ManagedUpstreams<Row extends ManagedRow, Entry extends FileEntry> {
 function one<Found>([found]: readonly Found[], id: string): Found {
   if (found) return found;
   throw new GatewayError('not_found', `There is no upstream "${id.slice(0, 64)}".`, { param: 'upstream_id' });
+}
+
+/** Applies a JSON merge patch (RFC 7396): objects are merged field by field, null takes a field away, all else replaces. */
+function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
+  const merged = new Map<string, JsonValue>(Object.entries(target));
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(name);
+    else merged.set(name, isJsonObject(value) ? mergePatch(objectOr(merged.get(name)), value) : value);
+  }
+  return Object.fromEntries(merged);
+}
+
+const objectOr = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {});
+
+/** The upstreams of text models, for operators (see `TextUpstreamRegistry`). */
+@Injectable()
+export class TextUpstreamsService extends ManagedUpstreams<TextUpstreamRow, StoredTextEntry> {
+  constructor(database: Database, changes: AuditedChanges, sealer: SecretSealer, registry: TextUpstreamRegistry) {
+    super(TEXT_KIND, database, changes, sealer, registry);
+  }
+}
+
+/** What a call that is free and needs the key found, in the words of the admin API. */
+export interface UpstreamProof {
+  readonly id: string;
+  readonly ok: boolean;
+  readonly problem: VerifyProblem | null;
+  /** What to check; null when all is well. */
+  readonly message: string | null;
+  /** What the vendor said; null when all is well. */
+  readonly vendor: {
+    readonly status: number | null;
+    readonly code: string | null;
+    readonly message: string | null;
+  } | null;
+  /** The vendor's id of the call, for its support. */
+  readonly request_id: string | null;
+  /** How far the vendor's clock is ahead of ours; null within one minute. */
+  readonly clock_skew_ms: number | null;
+}
+
+/**
+ * The upstreams of media, for operators (see `MediaUpstreamRegistry`). A removed one is deleted once its running work has ended.
+ */
+@Injectable()
+export class MediaUpstreamsService extends ManagedUpstreams<MediaUpstreamRow, StoredMediaEntry> {
+  constructor(
+    database: Database,
+    changes: AuditedChanges,
+    sealer: SecretSealer,
+    private readonly registry: MediaUpstreamRegistry,
+    @Inject(PLATFORM) { config }: Platform,
+  ) {
+    const reach = { isReached: config.server.PUBLIC_BASE_URL !== undefined };
+    super(mediaKind(reach), database, changes, sealer, registry);
+  }
+
+  /**
+   * Makes one call that is free and needs the key, also at an upstream that is switched off. Takes 15 s at most.
+   *
+   * @throws GatewayError `not_found`; `conflict`: its settings cannot be used.
+   */
+  async verify(id: string, signal: AbortSignal): Promise<UpstreamProof> {
+    const { problem } = await this.read(id);
+    const routed = this.registry.upstreams.byId(id);
+    if (routed) return proofOf(routed.upstream, signal);
+    const message = `The upstream "${id}" cannot be called: ${problem ?? 'its settings cannot be used.'}`;
+    throw new GatewayError('conflict', message, { param: 'upstream_id' });
+  }
+}
+
+async function proofOf(upstream: MediaUpstream, signal: AbortSignal): Promise<UpstreamProof> {
+  let facts: CallFacts = {};
+  const note = (noted: CallFacts): void => void (facts = { ...facts, ...noted });
+  const verified = await upstream.verify({ signal, note });
+  const { requestId = null, clockSkewMs = null } = facts;
+  const known = { id: upstream.id, request_id: requestId, clock_skew_ms: clockSkewMs };
+  if (verified.ok) return { ...known, ok: true, problem: null, message: null, vendor: null };
+  const { status = null, code = null, message = null } = verified.vendor ?? {};
+  const { problem } = verified;
+  return { ...known, ok: false, problem, message: VERIFY_REMEDIES[problem], vendor: { status, code, message } };
 }

@@ -1,2 +1,0 @@
-/** Injects the OpenTextProviders. */
-export const OPEN_PROVIDERS = Symbol('OpenTextProviders');
