@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import autocannon from 'autocannon';
 
 /** One thing to load: a server process, and the request to send. */
@@ -42,7 +43,7 @@ export interface Measured extends Loaded {
 }
 
 const CONNECTIONS = 64;
-const WARM_UP_SECONDS = 2;
+const WARM_UP_SECONDS = 4;
 /**
  * Many short turns: the speed of a shared machine changes by a third from one second to the next. Two servers of the same
  * code, in rounds of two seconds, were seen 0.77 to 1.41 times as fast as each other in one round.
@@ -58,30 +59,39 @@ const TICKS_PER_SECOND = 100;
  * Loads the contenders in turn. A round goes first to last and then last to first, so that what else the machine does, and
  * what one leaves to do for the next, hits all alike.
  */
-export async function measure(contenders: readonly Contender[], connections = CONNECTIONS): Promise<Measured[]> {
+export async function measure(
+  contenders: readonly Contender[],
+  connections = CONNECTIONS,
+  rounds = ROUNDS,
+): Promise<Measured[]> {
   const turns = new Map<Contender, number>();
   for (const contender of contenders) {
     const { requests, seconds } = await load(contender, { connections, duration: WARM_UP_SECONDS });
     const each = Math.max(1, Math.round(((requests / seconds) * TURN_SECONDS) / connections));
     turns.set(contender, each * connections);
   }
-  const rounds: ReadonlyMap<Contender, Loaded>[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
+  const ended: ReadonlyMap<Contender, Loaded>[] = [];
+  for (let round = 0; round < rounds; round += 1) {
     const loaded = new Map<Contender, Turn[]>();
     for (const contender of [...contenders, ...contenders.toReversed()]) {
       // A number of requests, not a time: what clients that are cut off leave behind would be done in the turn of another.
       const turn = await load(contender, { connections, amount: turns.get(contender) ?? connections });
       loaded.set(contender, [...(loaded.get(contender) ?? []), turn]);
     }
-    rounds.push(new Map([...loaded].map(([contender, both]) => [contender, together(both)])));
+    ended.push(new Map([...loaded].map(([contender, both]) => [contender, together(both)])));
   }
-  return contenders.map((contender) => summary(contender, contenders[0] ?? contender, rounds));
+  return contenders.map((contender) => summary(contender, contenders[0] ?? contender, ended));
 }
 
 /** Prints a table with each contender's ratio to the first, which is the floor. */
-export function printTable(title: string, results: readonly Measured[], connections = CONNECTIONS): void {
+export function printTable(
+  title: string,
+  results: readonly Measured[],
+  connections = CONNECTIONS,
+  rounds = ROUNDS,
+): void {
   console.log(
-    `\n${title} (${connections} connections, median of ${ROUNDS} rounds of two turns of ${TURN_SECONDS} s)\n`,
+    `\n${title} (${connections} connections, median of ${rounds} rounds of two turns of ${TURN_SECONDS} s)\n`,
   );
   console.log(
     '| | requests/s | ratio | p50 ms | p99 ms | server CPU µs/request | ratio | failed |\n|---|---|---|---|---|---|---|---|',
@@ -150,17 +160,22 @@ function cpuSeconds({ pid }: ChildProcess): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** Starts a server process, of another checkout where `cwd` names one, and waits until it answers. */
+/**
+ * Starts a server process, of another checkout where `cwd` names one, and waits until it answers.
+ *
+ * @param core the only core that it runs on, where `keepToCore` has found that cores can be chosen.
+ */
 export async function startServer(
   args: readonly string[],
   port: number,
   environment: Record<string, string>,
-  cwd = process.cwd(),
+  { cwd = process.cwd(), core }: { readonly cwd?: string; readonly core?: number | undefined } = {},
 ): Promise<ChildProcess> {
-  const child = spawn(process.execPath, args, {
+  const command = [...(core === undefined ? [] : ['taskset', '-c', String(core)]), process.execPath, ...args];
+  const child = spawn(command[0] ?? '', command.slice(1), {
     cwd,
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, LOG_LEVEL: 'error', NODE_ENV: 'production', PORT: String(port), ...environment },
+    env: { ...process.env, NODE_ENV: 'production', PORT: String(port), ...environment },
   });
   for (let attempt = 0; attempt < 200; attempt += 1) {
     if (child.exitCode !== null) throw new Error(`${args.join(' ')} exited with ${child.exitCode}`);
@@ -173,3 +188,18 @@ export async function startServer(
   }
   throw new Error(`${args.join(' ')} did not answer on port ${port}`);
 }
+
+/** Keeps this process, and what it starts from now on, to one core. False where the system offers no choice. */
+export function keepToCore(core: number): boolean {
+  if (availableParallelism() < 2) return false;
+  try {
+    execFileSync('taskset', ['-acp', String(core), String(process.pid)], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Memory of a process in megabytes: now (`VmRSS`), or the most it ever had (`VmHWM`). */
+export const megabytesOf = ({ pid }: ChildProcess, field: 'VmRSS' | 'VmHWM'): number =>
+  Number(new RegExp(String.raw`${field}:\s+(\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;

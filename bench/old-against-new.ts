@@ -83,7 +83,7 @@ async function startSide(name: string, cwd: string, shared: BenchServices): Prom
   };
   execFileSync(process.execPath, ['scripts/migrate.mjs'], { cwd, env: { ...process.env, ...environment } });
   const port = await freePort();
-  const server = await startServer([API], port, environment, cwd);
+  const server = await startServer([API], port, environment, { cwd });
   servers.push(server);
   const own = new Database(url.href);
   await own.query({ text: 'update account set unlimited = true' });
