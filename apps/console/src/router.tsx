@@ -12,6 +12,7 @@ import { queryClient, sessionQuery } from './api/queries';
 import { day, oneOf, parseSearch, searchOf, someOf, stringifySearch, words } from './api/search';
 import { readyWords, type WordFile } from './messages/words';
 import { Crashed, NotFound } from './shell/last-resort';
+import { claimTab } from './shell/other-tabs';
 import { Shell } from './shell/shell';
 
 /** A page that is loaded when it is first shown, together with the words that it needs. */
@@ -41,7 +42,7 @@ const shell = createRoute({
   component: Shell,
   beforeLoad: async ({ location }) => {
     try {
-      await queryClient.ensureQueryData(sessionQuery);
+      claimTab(await queryClient.ensureQueryData(sessionQuery));
     } catch (failure) {
       if (!(failure instanceof ApiError) || failure.status !== 401) throw failure;
       throw redirect({

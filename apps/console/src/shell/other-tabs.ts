@@ -9,6 +9,31 @@ const CHANGE = 'session.change';
 /** Makes the other tabs read the session again. */
 export const tellOtherTabs = (): void => writeStored(CHANGE, String(Date.now()));
 
+/** Whose drafts, runs and places in lists the tab keeps. */
+const OWNER = 'console.owner';
+
+/** Forgets what the tab keeps of another user: a session may have ended by itself, and somebody else signed in here. */
+export function claimTab({ user, account, roles }: Session): void {
+  const owner = user?.id ?? [account?.id, ...roles].join();
+  try {
+    if (sessionStorage.getItem(OWNER) === owner) return;
+    sessionStorage.clear();
+    sessionStorage.setItem(OWNER, owner);
+  } catch {
+    // A browser that keeps nothing has nothing to forget.
+  }
+}
+
+/** Goes to the sign-in when the session has ended: nothing of it stays in what the tab keeps or, with a new document, in memory. */
+export function leave(): void {
+  try {
+    sessionStorage.clear();
+  } catch {
+    // A browser that keeps nothing has nothing to forget.
+  }
+  location.assign('/console/sign-in');
+}
+
 /** Whether a session belongs to the user shown now: the same person or key, in the same account. */
 export function isSamePerson(session: Session): boolean {
   const shown = queryClient.getQueryData(sessionQuery.queryKey);
@@ -26,8 +51,7 @@ export function followOtherTabs(enter: (session: Session) => void): () => void {
       enter((await (await sendRaw('GET /session', {}, {})).json()) as Session);
     } catch (failure) {
       const isOver = failure instanceof ApiError && failure.status === 401;
-      // A new document: nothing of the session stays in memory.
-      if (isOver && queryClient.getQueryData(sessionQuery.queryKey)) location.assign('/console/sign-in');
+      if (isOver && queryClient.getQueryData(sessionQuery.queryKey)) leave();
     }
   };
   return onStored(CHANGE, () => void look());

@@ -7,7 +7,7 @@ import { Menu, MenuChoice, MenuItem } from '../components/menu';
 import { useLanguage } from '../messages/language';
 import { LANGUAGES } from '../messages/words';
 import { chooseTheme, THEMES, useTheme } from '../preferences/theme';
-import { tellOtherTabs } from './other-tabs';
+import { leave, tellOtherTabs } from './other-tabs';
 
 /** Each language in its own words. */
 const LANGUAGE_NAMES = { en: 'English', zh: '中文' } as const;
@@ -89,8 +89,7 @@ function SignOut({ onFailure }: { readonly onFailure: (failure: Error) => void }
       if (!isOver) return onFailure(failure as Error);
     }
     tellOtherTabs();
-    // A new document: nothing of this session stays in memory.
-    location.assign('/console/sign-in');
+    leave();
   };
   return <MenuItem onChoose={() => void signOut()}>{messages.shell.signOut}</MenuItem>;
 }

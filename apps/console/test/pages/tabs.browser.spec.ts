@@ -90,6 +90,28 @@ describeWithBrowser('Tabs of the console that live long, in Chromium', (startBro
     expect(await other.getByRole('button', { name: 'Create a key' }).count()).toBe(0);
   });
 
+  it('forget what was typed into the playground when the user signs out, and when another one follows', async () => {
+    const { page } = owner;
+    const typed = async (text: string): Promise<void> => {
+      await show('/playground?model=vendor-5');
+      await page.getByLabel('Input').fill(text);
+      await page.reload();
+      await loaded(page);
+      expect(await page.getByLabel('Input').inputValue()).toBe(text);
+    };
+    await typed('of the first one');
+    await signOut(page);
+    const kept = (): Promise<string> => page.evaluate(() => JSON.stringify(Object.entries(sessionStorage)));
+    expect(await kept()).not.toContain('of the first one');
+    await enter(page, await links.next());
+    await typed('of the second one');
+    await endSessions();
+    await signInAs(owner.context, 'developer');
+    await show('/playground?model=vendor-5');
+    expect(await page.getByLabel('Input').inputValue()).toBe('');
+    expect(await kept()).not.toContain('of the second one');
+  });
+
   it('send only changed fields, so that none reverts the changes of another', async () => {
     const client = consoleClient(gateway);
     client.cookie = await cookieOf(owner.context);
@@ -219,7 +241,7 @@ describeWithBrowser('Tabs of the console that live long, in Chromium', (startBro
   });
 
   /** Puts the cookie of a person with a role into the browser, as a sign-in in another tab does. */
-  const signInAs = async (context: BrowserContext, role: 'viewer'): Promise<void> => {
+  const signInAs = async (context: BrowserContext, role: 'viewer' | 'developer'): Promise<void> => {
     const operator = consoleClient(gateway);
     await operator.call('POST /sign-in/operator', { token: ADMIN_TOKEN });
     const { link } = (await operator.call('POST /admin/people/invitations', { account_id: gateway.accountId, role }))

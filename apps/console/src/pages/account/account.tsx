@@ -7,6 +7,7 @@ import { type Column, Table } from '../../components/table';
 import { Id, None, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import type { Answer } from '../../api/call';
+import { leave } from '../../shell/other-tabs';
 import { addPasskey, hasPasskeys } from '../../shell/passkeys';
 import { areShortcutsOn, turnShortcuts } from '../../shell/shortcuts';
 import { ProofRefused } from '../../shell/proof-refused';
@@ -214,7 +215,7 @@ function Sessions() {
         <button
           type="button"
           className="button small"
-          onClick={() => endAll.mutate({ body: {} }, { onSuccess: () => location.assign('/console/sign-in') })}
+          onClick={() => endAll.mutate({ body: {} }, { onSuccess: leave })}
         >
           {account.endAll}
         </button>

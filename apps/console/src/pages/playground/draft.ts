@@ -1,7 +1,7 @@
 import { ApiError } from '../../api/api-error';
 import type { FormValues } from './form-values';
 
-/** What was typed stays in this tab, so that a reload loses nothing; it is gone when the tab closes. */
+/** What was typed stays in this tab, so that a reload loses nothing; it is gone when the tab closes or its user leaves. */
 const NAME = 'console.draft';
 
 export function readDraft(): FormValues {
