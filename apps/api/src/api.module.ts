@@ -9,6 +9,7 @@ import {
   LedgerModule,
   LimitsModule,
   MediaCallbacksModule,
+  MediaCircuits,
   MediaModule,
   OperationsModule,
   PriceList,
@@ -26,7 +27,6 @@ import { BalanceView } from './console/balance-view.js';
 import { KeyFacts } from './console/key-facts.js';
 import { ConsoleTaskHistory } from './console/console-task-history.js';
 import { TaskStream } from './console/task-stream.js';
-import { UpstreamStandings } from './routes/admin/upstream-standings.js';
 import { CONTROLLERS, MOST_ASKED } from './controllers.js';
 import { Admission } from './http/admission.js';
 import { BodyBudget } from './http/body-budget.js';
@@ -40,6 +40,7 @@ import { ChatController } from './routes/text/chat.controller.js';
 import { MessagesController } from './routes/text/messages.controller.js';
 import { ResponsesController } from './routes/text/responses.controller.js';
 import { TextAnswers } from './routes/text/text-answers.js';
+import { UpstreamStatus } from './upstream-status.js';
 import { UpstreamsByKind } from './upstreams-by-kind.js';
 
 const MIB = 1024 * 1024;
@@ -83,8 +84,9 @@ const MIB = 1024 * 1024;
     ConsoleTaskHistory,
     TaskStream,
     TextAnswers,
+    MediaCircuits,
     UpstreamsByKind,
-    UpstreamStandings,
+    UpstreamStatus,
     { provide: DECLARED_ROUTES, useValue: declaredRoutes(CONTROLLERS) },
   ],
 })

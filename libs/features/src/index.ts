@@ -150,7 +150,6 @@ export type { StreamPiece, TextStream } from './text/text-stream.js';
 export { TextModule } from './text/text.module.js';
 export { TextService } from './text/text.service.js';
 export { LeavingUpstreams } from './upstreams/leaving-upstreams.js';
-export { circuitOfVendor } from './upstreams/media-health.js';
 export { MediaUpstreams } from './upstreams/media-upstreams.js';
 export { MediaModule } from './upstreams/media.module.js';
 export { TextUpstreams } from './upstreams/text-upstreams.js';
@@ -160,7 +159,7 @@ export {
   type UpstreamProof,
   type UpstreamView,
 } from './upstreams/upstream-admin.js';
-export { UpstreamHealth } from './upstreams/upstream-health.js';
+export { MediaCircuits, TextCircuits } from './upstreams/upstream-circuits.js';
 export { MediaUpstreamRegistry } from './upstreams/upstream-registry.js';
 export { createWebhookSender } from './webhooks/create-webhook-sender.js';
 export { SigningSecretService } from './webhooks/signing-secret.service.js';

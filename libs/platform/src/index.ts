@@ -1,4 +1,14 @@
 export { Batcher, type BatcherOptions } from './batching/batcher.js';
+export {
+  type Admission,
+  type BreakerPolicy,
+  CircuitBreaker,
+  type Circuits,
+  FREELY,
+  type OpenedCircuit,
+  ownPrefix,
+} from './circuits/circuit-breaker.js';
+export { Cooldowns } from './circuits/cooldowns.js';
 export { type Clock, systemClock } from './clock/clock.js';
 export { PeriodicTask } from './clock/periodic-task.js';
 export { asAbortSignal, StopSource } from './clock/stop-source.js';
@@ -15,7 +25,6 @@ export { readTogether, type SettingsOf, type SettingsReaders } from './config/re
 export { ServerConfig } from './config/server.config.js';
 export { fieldsOf, inheritedNameIn, optionalFieldsOf, unknownFieldRule } from './config/unknown-field.js';
 export { type ConfigClass, configClasses, Switch, Variable, variablesOf } from './config/variable.js';
-export { Cooldowns, type Probe } from './cooldowns/cooldowns.js';
 export { createCooldowns } from './cooldowns/create-cooldowns.js';
 export { RedisCooldownStore } from './cooldowns/redis-cooldown-store.js';
 export { makeDataFolder } from './data-folder.js';

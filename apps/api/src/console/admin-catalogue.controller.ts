@@ -15,7 +15,7 @@ import { upstreamSettings, UpstreamsByKind } from '../upstreams-by-kind.js';
 import { actorOf } from './acting.js';
 import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
-import { UpstreamStandings } from '../routes/admin/upstream-standings.js';
+import { UpstreamStatus } from '../upstream-status.js';
 import { rowOf } from './views.js';
 
 /** Prices and upstreams, and how the whole stands, for operators. */
@@ -26,7 +26,7 @@ export class AdminCatalogueController {
     private readonly prices: PricesService,
     private readonly previews: PricePreview,
     private readonly upstreams: UpstreamsByKind,
-    private readonly standings: UpstreamStandings,
+    private readonly status: UpstreamStatus,
     private readonly fleet: FleetStateService,
     private readonly workers: WorkersService,
     private readonly needingAttention: TasksNeedingAttentionService,
@@ -37,7 +37,7 @@ export class AdminCatalogueController {
   async overview(): Answer<'GET /admin/overview'> {
     const [state, upstreams, workers, { parked, unconfirmed, orphans }, [report]] = await Promise.all([
       this.fleet.read(),
-      this.standings.all(),
+      this.status.all(),
       this.workers.list(false),
       this.needingAttention.list(),
       this.reconciliation.latest(1),
@@ -74,19 +74,19 @@ export class AdminCatalogueController {
 
   @Reads('admin/upstreams')
   async listUpstreams(): Answer<'GET /admin/upstreams'> {
-    return { items: await this.standings.all() };
+    return { items: await this.status.all() };
   }
 
   @Reads('admin/upstreams/:upstream_id')
   async readUpstream(@Param('upstream_id') id: string): Answer<'GET /admin/upstreams/:upstream_id'> {
-    return this.standings.one(id);
+    return this.status.one(id);
   }
 
   @Writes('admin/upstreams')
   async addUpstream(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/upstreams'> {
     const { kind = 'text', ...settings } = upstreamSettings(body);
     const { id } = await this.upstreams.ofKind(kind).create(actorOf(request), settings);
-    return this.standings.one(id);
+    return this.status.one(id);
   }
 
   @Writes('admin/upstreams/:upstream_id')
@@ -97,7 +97,7 @@ export class AdminCatalogueController {
   ): Answer<'POST /admin/upstreams/:upstream_id'> {
     const { kind: _kind, ...patch } = upstreamSettings(body);
     await (await this.upstreams.owning(id)).update(actorOf(request), id, patch);
-    return this.standings.one(id);
+    return this.status.one(id);
   }
 
   @Writes('admin/upstreams/:upstream_id/remove')

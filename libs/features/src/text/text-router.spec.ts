@@ -3,7 +3,7 @@ import { Cooldowns } from '#platform';
 import { ControllableClock } from '#testing';
 import { TextRouter, type RoutableCall } from './text-router.js';
 import { type TextUpstream, TextUpstreams } from '../upstreams/text-upstreams.js';
-import { UpstreamHealth } from '../upstreams/upstream-health.js';
+import { TextCircuits } from '../upstreams/upstream-circuits.js';
 
 const ADA = 'acc_ada';
 
@@ -57,7 +57,7 @@ function router(
     vendors.map(([provider, settings]) => upstreamOf(provider, settings)),
     random,
   );
-  const health = new UpstreamHealth(new Cooldowns(clock));
+  const health = new TextCircuits(new Cooldowns(clock));
   const routing = new TextRouter(upstreams, health, clock, 10_000);
   return { clock, call: () => routing.call({ ...CALL, ...asked }, new AbortController().signal) };
 }

@@ -8,10 +8,10 @@ import {
   type TextStyle,
   type UnpricedUse,
 } from '#contracts';
-import { asAbortSignal, type Clock, logger, observeUpstream } from '#platform';
+import { type Admission, asAbortSignal, type Clock, FREELY, logger, observeUpstream } from '#platform';
 import { type TextRoute, type TextUpstream, type TextUpstreams, toolsLeftOut } from '../upstreams/text-upstreams.js';
 import type { TextCalls } from './text-calls.js';
-import { type Admission, FREELY, type UpstreamHealth } from '../upstreams/upstream-health.js';
+import type { TextCircuits } from '../upstreams/upstream-circuits.js';
 
 const log = logger('text');
 
@@ -79,7 +79,7 @@ const mayWorkElsewhere = (error: GatewayError): boolean =>
  */
 export class TextRouter {
   readonly #upstreams: TextUpstreams;
-  readonly #health: UpstreamHealth;
+  readonly #circuits: TextCircuits;
   readonly #clock: Clock;
   readonly #retryBudgetMs: number;
   readonly #calls: CallCount;
@@ -90,7 +90,7 @@ export class TextRouter {
    */
   constructor(
     upstreams: TextUpstreams,
-    health: UpstreamHealth,
+    circuits: TextCircuits,
     clock: Clock,
     retryBudgetMs: number,
     calls: CallCount = UNCOUNTED,
@@ -98,7 +98,7 @@ export class TextRouter {
     this.#retryBudgetMs = retryBudgetMs;
     this.#calls = calls;
     this.#upstreams = upstreams;
-    this.#health = health;
+    this.#circuits = circuits;
     this.#clock = clock;
   }
 
@@ -135,11 +135,11 @@ export class TextRouter {
     const routes = firstAt(this.#upstreams.routes(call.model, call.unpriced, call.style), call.goesOnAt);
     let last: GatewayError | undefined;
     for (const route of routes) {
-      const admission = await this.#health.admits(route.upstream, call.accountId);
+      const admission = await this.#circuits.admits(route.upstream, call.accountId);
       if (!admission) continue;
       // The upstream may have been exchanged since the routes were chosen.
       const current = this.#upstreams.current(route, call.model, call.unpriced, call.style);
-      if (current !== route) this.#health.released(admission);
+      if (current !== route) this.#circuits.release(admission);
       if (!current) continue;
       const outcome = await this.#ask(call, {
         route: current,
@@ -172,7 +172,7 @@ export class TextRouter {
 
   /** How long until the account may ask one of these again, in milliseconds, a second at least. */
   #soonestMs(routes: readonly TextRoute[], accountId: string): number {
-    return Math.max(1_000, Math.min(...routes.map(({ upstream }) => this.#health.coolingMs(upstream, accountId))));
+    return Math.max(1_000, Math.min(...routes.map(({ upstream }) => this.#circuits.coolingMs(upstream, accountId))));
   }
 
   /** @throws what is no failure of the upstream: a request no upstream would accept, or the caller's leaving. */
@@ -186,7 +186,7 @@ export class TextRouter {
         provider.call({ upstreamModel: route.upstreamModel, ...call }, signal),
       );
       const tookMs = performance.now() - startedAt;
-      this.#health.answered(upstream, accountId, admission);
+      this.#circuits.recordSuccess(upstream, accountId, admission);
       if (!call.stream) this.#completed(upstream, accountId, tookMs);
       return {
         reply,
@@ -202,8 +202,8 @@ export class TextRouter {
       if (isUpstreamsFault) this.#calls.ended(provider.id, performance.now() - startedAt, error);
       if (isUpstreamsFault && !failed.has(upstream)) {
         failed.add(upstream);
-        this.#health.failed(upstream, accountId, error, admission);
-      } else this.#health.released(admission);
+        this.#circuits.recordFailure(upstream, accountId, error, admission);
+      } else this.#circuits.release(admission);
       if (signal.aborted || !(error instanceof GatewayError) || !mayWorkElsewhere(error)) throw error;
       logFailure(call, provider.id, error);
       return error;
@@ -211,16 +211,16 @@ export class TextRouter {
   }
 
   #completed(upstream: TextUpstream, accountId: string, tookMs: number): void {
-    this.#health.completed(upstream, accountId);
+    this.#circuits.recordCompletion(upstream, accountId);
     this.#calls.ended(upstream.provider.id, tookMs);
   }
 
   /** A reply that breaks in its middle is a failure like one that never begins. */
   #ended(upstream: TextUpstream, accountId: string, failed: Failed, failure: GatewayError | undefined): void {
-    if (!failure) this.#health.completed(upstream, accountId);
+    if (!failure) this.#circuits.recordCompletion(upstream, accountId);
     else if (ERRORS[failure.code].retryable && !failed.has(upstream)) {
       failed.add(upstream);
-      this.#health.failed(upstream, accountId, failure);
+      this.#circuits.recordFailure(upstream, accountId, failure);
     }
   }
 }

@@ -31,7 +31,7 @@ import { TextRouter } from './text-router.js';
 import { TextService } from './text.service.js';
 import { RunningTexts } from './running-texts.js';
 import { TextUpstreams } from '../upstreams/text-upstreams.js';
-import { UpstreamHealth } from '../upstreams/upstream-health.js';
+import { TextCircuits } from '../upstreams/upstream-circuits.js';
 import { OPEN_TEXT_UPSTREAMS, TextUpstreamRegistry } from '../upstreams/upstream-registry.js';
 
 /** How often files that wait for vectors are looked for, in milliseconds. */
@@ -50,7 +50,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     private readonly registry: TextUpstreamRegistry,
     private readonly cooldowns: Cooldowns,
     private readonly upstreams: TextUpstreams,
-    private readonly health: UpstreamHealth,
+    private readonly circuits: TextCircuits,
     private readonly embedder: PassageEmbedder,
     private readonly calls: TextCalls,
     @Inject(PLATFORM) private readonly platform: Platform,
@@ -76,8 +76,8 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     signals.upstreamCoolingDownForAll.reset();
     for (const upstream of this.upstreams.all) {
       const labels = { upstream: upstream.provider.id };
-      signals.upstreamCoolingDown.set(labels, this.health.isCooling(upstream) ? 1 : 0);
-      signals.upstreamCoolingDownForAll.set(labels, this.health.isCoolingForAll(upstream) ? 1 : 0);
+      signals.upstreamCoolingDown.set(labels, this.circuits.isCooling(upstream) ? 1 : 0);
+      signals.upstreamCoolingDownForAll.set(labels, this.circuits.isCoolingForAll(upstream) ? 1 : 0);
     }
   }
 }
@@ -100,7 +100,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     RunningTexts,
     TextCalls,
     TextLifetime,
-    UpstreamHealth,
+    TextCircuits,
     TextUpstreamRegistry,
     {
       // Chooses the port: Redis, else Postgres, else (one process for all) memory.
@@ -111,13 +111,13 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     {
       // Chooses the clock, and from the settings of the upstreams how long failed ones are asked again.
       provide: TextRouter,
-      inject: [TextUpstreams, UpstreamHealth, OPEN_TEXT_UPSTREAMS, TextCalls],
+      inject: [TextUpstreams, TextCircuits, OPEN_TEXT_UPSTREAMS, TextCalls],
       useFactory: (
         upstreams: TextUpstreams,
-        health: UpstreamHealth,
+        circuits: TextCircuits,
         { retryBudgetMs }: OpenTextProviders,
         calls: TextCalls,
-      ) => new TextRouter(upstreams, health, systemClock, retryBudgetMs, calls),
+      ) => new TextRouter(upstreams, circuits, systemClock, retryBudgetMs, calls),
     },
     { provide: TEXT_EMBEDDER, useExisting: MeteredEmbedder },
     {
@@ -155,7 +155,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     TextService,
     TextUpstreams,
     ItemStore,
-    UpstreamHealth,
+    TextCircuits,
     TextUpstreamRegistry,
   ],
 })

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../clock/clock.js';
 import type { Database } from '../database/database.js';
 import type { QueueConfig } from '../redis/queue.config.js';
-import type { CooldownStore } from './cooldown-store.js';
-import { Cooldowns } from './cooldowns.js';
+import type { CooldownStore } from '../circuits/cooldown-store.js';
+import { Cooldowns } from '../circuits/cooldowns.js';
 import { PostgresCooldownStore } from './postgres-cooldown-store.js';
 import { RedisCooldownStore } from './redis-cooldown-store.js';
 

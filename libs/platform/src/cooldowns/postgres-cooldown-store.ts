@@ -6,7 +6,7 @@ import {
   PROBE_LEASE_MS,
   type ProbeClaim,
   type StoredCooldown,
-} from './cooldown-store.js';
+} from '../circuits/cooldown-store.js';
 
 const LIST = `
 select upstream as name, cooldowns, extract(epoch from cooling_until - now())::float8 * 1000 as "coolingMs",

@@ -8,7 +8,7 @@ import {
   PROBE_LEASE_MS,
   type ProbeClaim,
   type StoredCooldown,
-} from './cooldown-store.js';
+} from '../circuits/cooldown-store.js';
 
 const COMMAND_TIMEOUT_MS = 500;
 /** Longer than any cooldown; an installation that is gone leaves nothing behind. */

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req, Res }
 import type { Request, Response } from 'express';
 import { type AdminUpstream, GatewayError } from '#contracts';
 import type { UpstreamProof, UpstreamView } from '#features';
-import { UpstreamStandings } from './upstream-standings.js';
+import { UpstreamStatus } from '../../upstream-status.js';
 import { Route, Routes } from '../../http/route.js';
 import { upstreamSettings, UpstreamsByKind } from '../../upstreams-by-kind.js';
 import { clientGone } from '../../http/client-gone.js';
@@ -15,20 +15,20 @@ import { CATALOGUE_OPERATIONS } from './admin.openapi.js';
 export class UpstreamsController {
   constructor(
     private readonly upstreams: UpstreamsByKind,
-    private readonly standings: UpstreamStandings,
+    private readonly status: UpstreamStatus,
   ) {}
 
   /** Each with how it does. */
   @Get()
   @Route({ operation: CATALOGUE_OPERATIONS.adminListUpstreams })
   async list(): Promise<object[]> {
-    return (await this.standings.all()).map(withSettings);
+    return (await this.status.all()).map(withSettings);
   }
 
   @Get(':upstream_id')
   @Route({ operation: CATALOGUE_OPERATIONS.adminReadUpstream })
   async read(@Param('upstream_id') id: string): Promise<object> {
-    return withSettings(await this.standings.one(id));
+    return withSettings(await this.status.one(id));
   }
 
   @Post()

@@ -3,7 +3,7 @@ import type {
   ReconciliationReport,
   TextUpstreams,
   TasksNeedingAttention,
-  UpstreamHealth,
+  TextCircuits,
   UpstreamView,
   WorkerView,
 } from '#features';
@@ -58,7 +58,7 @@ export async function readFleetView({ health, notifier }: Platform, services: Op
     attempt('workers', () => services.workers.list(true)),
     attempt('upstreams', async () => {
       const listed = await services.upstreams.list();
-      return listed.map((upstream) => standingOf(upstream, services.upstreamsInService, services.health));
+      return listed.map((upstream) => standingOf(upstream, services.upstreamsInService, services.circuits));
     }),
     attempt('reconciliation', async () => (await services.reconciliation.latest(1))[0]),
   ]);
@@ -84,10 +84,10 @@ async function readQueue(queue: WakeupQueue): Promise<QueueView> {
   return { name: queue.name, jobs: { waiting, active, delayed, failed }, isPaused };
 }
 
-function standingOf(upstream: UpstreamView, inService: TextUpstreams, health: UpstreamHealth): UpstreamStanding {
+function standingOf(upstream: UpstreamView, inService: TextUpstreams, circuits: TextCircuits): UpstreamStanding {
   if (upstream.settings['enabled'] === false) return { upstream, circuit: 'off' };
   const live = inService.all.find(({ provider }) => provider.id === upstream.id);
   if (!live || upstream.problem !== null) return { upstream, circuit: 'not_in_service' };
-  if (health.isCoolingForAll(live)) return { upstream, circuit: 'cooling_down' };
-  return { upstream, circuit: health.isCooling(live) ? 'cooling_down_for_some' : 'serving' };
+  if (circuits.isCoolingForAll(live)) return { upstream, circuit: 'cooling_down' };
+  return { upstream, circuit: circuits.isCooling(live) ? 'cooling_down_for_some' : 'serving' };
 }

@@ -10,7 +10,7 @@ import {
   TaskSearchService,
   TextUpstreams,
   TasksNeedingAttentionService,
-  UpstreamHealth,
+  TextCircuits,
   TextUpstreamsService,
   WorkersService,
 } from '#features';
@@ -19,7 +19,7 @@ import {
 export interface OpsServices {
   readonly deliveries: DeliverySearchService;
   readonly fleet: FleetStateService;
-  readonly health: UpstreamHealth;
+  readonly circuits: TextCircuits;
   readonly onSale: ModelsOnSale;
   readonly overview: TaskOverview;
   readonly reading: ReadTaskService;
@@ -38,7 +38,7 @@ export function opsServicesOf(app: INestApplicationContext): OpsServices {
   return {
     deliveries: get(DeliverySearchService),
     fleet: get(FleetStateService),
-    health: get(UpstreamHealth),
+    circuits: get(TextCircuits),
     onSale: get(ModelsOnSale),
     overview: get(TaskOverview),
     reading: get(ReadTaskService),

@@ -182,7 +182,7 @@ export type ProviderPollerParts = Pick<
   | 'transitions'
   | 'settlement'
   | 'limits'
-  | 'health'
+  | 'circuits'
   | 'failpoints'
   | 'upstreams'
   | 'leaseMs'
@@ -399,7 +399,7 @@ export class ProviderPoller {
     // What its owner wanted stopped ends as failed at some vendors.
     if (code !== 'upstream_error' || poll.cancelRequested) return;
     const order = await this.parts.schedule.orderOf(poll.taskId);
-    if (order) this.parts.health.failedWorkOf(this.routed, order);
+    if (order) this.parts.circuits.recordFailedWork(this.routed, order);
   }
 
   /** A task that something else has ended may have been ended before the schedule had its row. */

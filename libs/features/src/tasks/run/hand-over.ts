@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { MediaFailure, type MediaOrder, ProviderError, type Started, type TaskFailureCode } from '#contracts';
 import { logger, signals } from '#platform';
 import type { CallOutcome } from '../../media-upstreams/call-journal.js';
-import type { MediaAdmission } from '../../upstreams/media-health.js';
+import type { MediaAdmission } from '../../upstreams/upstream-circuits.js';
 import type { Candidate } from '../../upstreams/media-upstreams.js';
 import { referenceFiles } from '../../media-upstreams/reference-files.js';
 import { resultSpool } from '../../media-upstreams/result-spool.js';
@@ -87,7 +87,7 @@ type HandOverParts = Pick<
   | 'settlement'
   | 'upstreams'
   | 'gate'
-  | 'health'
+  | 'circuits'
   | 'limits'
   | 'journal'
   | 'fetcher'
@@ -191,7 +191,7 @@ export class HandOver {
     }
     const { admission } = permit;
     const intended = await this.intend(task, candidate);
-    if (intended !== 'recorded') this.parts.health.released(admission);
+    if (intended !== 'recorded') this.parts.circuits.release(admission);
     if (intended === 'lost') return 'over';
     if (intended === 'full' || typeof intended === 'object') return gate.full(candidate, intended);
     this.parts.failpoints.reach('after-start-intent');
@@ -248,7 +248,7 @@ export class HandOver {
       clearTimeout(asideTimer);
     }
     this.busyInARow.delete(upstream.vendorAccount);
-    this.parts.health.answered(routed, offer.admission);
+    this.parts.circuits.recordSuccess(routed, offer.admission);
     this.parts.failpoints.reach('after-vendor-start');
     this.note(offer, started.kind === 'operation' ? 'taken' : 'finished');
     await this.handedOver.started(step.task, routed, started, costsOf(offer));
@@ -261,11 +261,11 @@ export class HandOver {
     const { task } = step;
     const { routed } = candidate;
     const { upstream } = routed;
-    const { health, settlement } = this.parts;
+    const { circuits, settlement } = this.parts;
     const unforeseen = !(error instanceof MediaFailure);
     // Repeating this order is safe, so it is retried like other failures, and parked when retries are used up.
     if (unforeseen && upstream.traits.repeatStart === 'idempotent') {
-      health.released(admission);
+      circuits.release(admission);
       throw error;
     }
     const failure = unforeseen ? new MediaFailure('ambiguous', 'unanswered', { cause: error }) : error;
@@ -278,24 +278,24 @@ export class HandOver {
     const later: NotNow = { reason, delayMs: backoffDelayMs(task.attempt - 1), counts: false };
     switch (kind) {
       case 'busy':
-        health.released(admission);
+        circuits.release(admission);
         return { ...later, delayMs: await this.pause(offer, failure) };
       case 'unavailable':
-        health.wasAway(routed, admission);
+        circuits.recordFailure(routed, admission);
         return later;
       case 'unfit':
-        health.wasUnfit(routed, failure, admission);
+        circuits.markMisconfigured(routed, failure, admission);
         return later;
       case 'unsupported':
-        health.released(admission);
+        circuits.release(admission);
         // Another may be able to; when there is none, the task fails with this reason.
         return { ...later, isLacking: true };
       case 'refused':
-        health.released(admission);
+        circuits.release(admission);
         await settlement.fail(task, code, reason);
         return 'over';
       default:
-        health.wasAway(routed, admission);
+        circuits.recordFailure(routed, admission);
         await this.unconfirmed(offer, error, reason, failure);
         return 'over';
     }

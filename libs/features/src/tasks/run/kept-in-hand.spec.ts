@@ -32,7 +32,7 @@ describe('An order that comes too early for the rate of starts of its upstream',
     await eventually(() => isAside);
     return { over };
   }
-  const gateOf = () => new StartGate(upstreams, bench.parts.health, bench.limits);
+  const gateOf = () => new StartGate(upstreams, bench.parts.circuits, bench.limits);
 
   it('is kept in hand, while its worker claims no other for that upstream', async () => {
     const gate = gateOf();

@@ -3,7 +3,7 @@ import { Cooldowns, signals } from '#platform';
 import type { Platform } from '#runtime';
 import { ControllableClock } from '#testing';
 import { ScriptedUpstream } from './testing/scripted-upstream.js';
-import { MediaHealth } from '../../upstreams/media-health.js';
+import { MediaCircuits } from '../../upstreams/upstream-circuits.js';
 import { MediaMetrics } from './media-metrics.js';
 import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 
@@ -17,9 +17,9 @@ describe('The numbers of media upstreams', () => {
   function watch() {
     const upstreams = new MediaUpstreams();
     upstreams.exchange(both);
-    const health = new MediaHealth(new Cooldowns(new ControllableClock()));
+    const circuits = new MediaCircuits(new Cooldowns(new ControllableClock()));
     const platform = { metrics: { add: () => undefined } } as unknown as Platform;
-    return { upstreams, health, metrics: new MediaMetrics(upstreams, health, 'image', platform) };
+    return { upstreams, circuits, metrics: new MediaMetrics(upstreams, circuits, 'image', platform) };
   }
 
   const coolingDown = async (upstream: string): Promise<number | undefined> =>
@@ -30,19 +30,19 @@ describe('The numbers of media upstreams', () => {
   const admission = { model: MODEL, accountId: 'acct', probes: [] };
 
   it('show which upstream cools down, and a model as closed only when all of its upstreams do', async () => {
-    const { health, metrics } = watch();
-    health.wasUnfit(both[0], unpaid('account'), admission);
+    const { circuits, metrics } = watch();
+    circuits.markMisconfigured(both[0], unpaid('account'), admission);
     metrics.show();
     expect([await coolingDown(one.id), await coolingDown(other.id), await closed(MODEL)]).toEqual([1, 0, 0]);
-    health.wasUnfit(both[1], unpaid('model'), admission);
+    circuits.markMisconfigured(both[1], unpaid('model'), admission);
     metrics.show();
     // The other one makes its other models.
     expect([await coolingDown(other.id), await closed(MODEL), await closed('theta-image-turbo')]).toEqual([0, 1, 0]);
   });
 
   it('forget an upstream that left, so that it does not seem to cool down forever', async () => {
-    const { upstreams, health, metrics } = watch();
-    health.wasUnfit(both[0], unpaid('account'), admission);
+    const { upstreams, circuits, metrics } = watch();
+    circuits.markMisconfigured(both[0], unpaid('account'), admission);
     metrics.show();
     upstreams.exchange([both[1]]);
     metrics.show();

@@ -3,7 +3,7 @@ import { CATALOG, type Medium, type ModelFamily } from '#contracts';
 import { signals } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
 import { MEDIUM } from './worker-parts.js';
-import { MediaHealth } from '../../upstreams/media-health.js';
+import { MediaCircuits } from '../../upstreams/upstream-circuits.js';
 import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 
 /** Exports which upstreams of a worker's medium cool down after failures, and which models have no upstream meanwhile. */
@@ -13,7 +13,7 @@ export class MediaMetrics implements OnModuleInit {
 
   constructor(
     private readonly upstreams: MediaUpstreams,
-    private readonly health: MediaHealth,
+    private readonly circuits: MediaCircuits,
     @Inject(MEDIUM) private readonly medium: Medium,
     @Inject(PLATFORM) private readonly platform: Platform,
   ) {
@@ -27,14 +27,14 @@ export class MediaMetrics implements OnModuleInit {
   }
 
   show(): void {
-    const { medium, upstreams, health } = this;
+    const { medium, upstreams, circuits } = this;
     const seen = new Set(this.models.flatMap((model) => upstreams.serving(model)));
     for (const routed of seen)
-      signals.mediaCoolingDown.set({ upstream: routed.upstream.id, medium }, health.isCooling(routed) ? 1 : 0);
+      signals.mediaCoolingDown.set({ upstream: routed.upstream.id, medium }, circuits.isCooling(routed) ? 1 : 0);
     this.forgetLeft(new Set([...seen].map(({ upstream }) => upstream.id)));
     for (const model of this.models) {
       const serving = upstreams.serving(model);
-      const isClosed = serving.length > 0 && serving.every((routed) => health.isCooling(routed, model));
+      const isClosed = serving.length > 0 && serving.every((routed) => circuits.isCooling(routed, model));
       signals.mediaClosed.set({ model }, isClosed ? 1 : 0);
     }
   }

@@ -4,7 +4,7 @@ import { Cooldowns, createCooldowns } from '#platform';
 import { type Platform, PlatformModule, workerId } from '#runtime';
 import { CALLBACK_BASE_URL, CallbackAddresses } from '../../media-upstreams/callback-addresses.js';
 import { CallJournal } from '../../media-upstreams/call-journal.js';
-import { MediaHealth } from '../../upstreams/media-health.js';
+import { MediaCircuits } from '../../upstreams/upstream-circuits.js';
 import { MediaMetrics } from './media-metrics.js';
 import { MediaRouter, MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { StartGate } from './start-gate.js';
@@ -35,7 +35,7 @@ import { CALL_GRACE_MS, CONCURRENCY, LEASE_MS, MEDIUM, STORE_LIMITS, WorkerParts
     DeadlineKeeper,
     HandedOver,
     HandOver,
-    MediaHealth,
+    MediaCircuits,
     MediaMetrics,
     MediaWorker,
     PollSchedule,

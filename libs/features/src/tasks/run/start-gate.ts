@@ -3,7 +3,7 @@ import { CATALOG, type Medium, type ModelFamily } from '#contracts';
 import { signals as metrics } from '#platform';
 import type { SpentAllowance } from '../start-intent.js';
 import { UpstreamLimits } from './upstream-limits.js';
-import { type MediaAdmission, MediaHealth } from '../../upstreams/media-health.js';
+import { type MediaAdmission, MediaCircuits } from '../../upstreams/upstream-circuits.js';
 import { type Candidate, MediaUpstreams, type RoutedUpstream } from '../../upstreams/media-upstreams.js';
 
 /** The least wait for a vendor that is closed, in milliseconds; and what a pause is lengthened by, so that tasks come back apart. */
@@ -68,7 +68,7 @@ export class StartGate {
 
   constructor(
     private readonly upstreams: MediaUpstreams,
-    private readonly health: MediaHealth,
+    private readonly circuits: MediaCircuits,
     private readonly limits: UpstreamLimits,
   ) {}
 
@@ -137,7 +137,7 @@ export class StartGate {
   closedMs(routed: RoutedUpstream, model: string): number {
     const { vendorAccount } = routed.upstream;
     return Math.max(
-      this.health.coolingMs(routed, model),
+      this.circuits.coolingMs(routed, model),
       this.limits.knownPauseMs(vendorAccount, 'start'),
       this.limits.knownPauseMs(vendorAccount, `start ${model}`),
       this.limits.knownPauseMs(vendorAccount, `spent ${routed.upstream.id}`),
@@ -149,8 +149,8 @@ export class StartGate {
     await this.limits.refresh();
     const closedMs = this.closedMs(routed, order.model);
     if (closedMs > 0) return { waitMs: spread(closedMs) };
-    const admission = await this.health.admits(routed, order);
-    if (!admission) return { waitMs: spread(this.health.coolingForMs(routed, order) || 1_000) };
+    const admission = await this.circuits.admits(routed, order);
+    if (!admission) return { waitMs: spread(this.circuits.coolingForMs(routed, order) || 1_000) };
     const { startsPerMinute } = routed.limits;
     if (startsPerMinute === undefined) return { admission };
     const { vendorAccount } = routed.upstream;
@@ -158,7 +158,7 @@ export class StartGate {
     // Also behind the last start that it leaves: else each start would cost every worker a useless claim.
     if (calls === 0 || waitMs >= WORTH_A_PAUSE_MS) await this.limits.pause(vendorAccount, 'start', waitMs);
     if (calls > 0) return { admission };
-    this.health.released(admission);
+    this.circuits.release(admission);
     return { waitMs: spread(waitMs) };
   }
 

@@ -63,7 +63,7 @@ const SETTLE_BEFORE_MS = 10_000;
 
 type StoreStepParts = Pick<
   WorkerParts,
-  'transitions' | 'settlement' | 'upstreams' | 'health' | 'store' | 'fetcher' | 'failpoints' | 'storeLimits'
+  'transitions' | 'settlement' | 'upstreams' | 'circuits' | 'store' | 'fetcher' | 'failpoints' | 'storeLimits'
 >;
 
 /** Copies what the vendor made into our store, proves it readable, and settles the task. Safe to repeat: keys are fixed. */
@@ -141,7 +141,7 @@ export class StoreStep {
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
     taskLog.stored(task, files.length, bytes);
     const routed = this.parts.upstreams.byId(task.provider ?? '');
-    if (routed) this.parts.health.delivered(routed, orderOf(task));
+    if (routed) this.parts.circuits.recordDelivery(routed, orderOf(task));
     await this.parts.settlement.complete(task, {
       chargeMicros: chargeFor(task, plan, files),
       quantity: deliveredQuantity(plan, files),
@@ -166,7 +166,7 @@ export class StoreStep {
   private async failedByVendor(task: ClaimedTask, message: string): Promise<void> {
     await this.parts.settlement.fail(task, 'upstream_error', message);
     const routed = this.parts.upstreams.byId(task.provider ?? '');
-    if (routed) this.parts.health.failedWorkOf(routed, orderOf(task));
+    if (routed) this.parts.circuits.recordFailedWork(routed, orderOf(task));
   }
 
   private async giveUp(task: ClaimedTask, error: unknown): Promise<void> {

@@ -4,7 +4,7 @@ import { SafeFetcher } from '#platform';
 import { FAILPOINTS, type Failpoints, MEDIA_STORE, TASK_NOTIFIER, type TaskNotifier } from '#runtime';
 import { CallbackAddresses } from '../../media-upstreams/callback-addresses.js';
 import { CallJournal } from '../../media-upstreams/call-journal.js';
-import { MediaHealth } from '../../upstreams/media-health.js';
+import { MediaCircuits } from '../../upstreams/upstream-circuits.js';
 import { MediaRouter, MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { StartGate } from './start-gate.js';
 import { PollSchedule } from '../poll/poll-schedule.js';
@@ -37,7 +37,7 @@ export class WorkerParts {
     readonly references: ReferenceCheck,
     readonly upstreams: MediaUpstreams,
     readonly router: MediaRouter,
-    readonly health: MediaHealth,
+    readonly circuits: MediaCircuits,
     readonly gate: StartGate,
     readonly journal: CallJournal,
     readonly fetcher: SafeFetcher,

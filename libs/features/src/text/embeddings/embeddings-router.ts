@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { ERRORS, type EmbeddingsReply, GatewayError, type StopSignal, textModelElsewhere } from '#contracts';
-import { logger, observeUpstream } from '#platform';
+import { type Admission, logger, observeUpstream } from '#platform';
 import { TextCalls } from '../text-calls.js';
 import { weightedOrder } from '../../upstreams/upstream-choice.js';
 import { type TextUpstream, TextUpstreams } from '../../upstreams/text-upstreams.js';
-import { type Admission, UpstreamHealth } from '../../upstreams/upstream-health.js';
+import { TextCircuits } from '../../upstreams/upstream-circuits.js';
 
 const log = logger('embeddings');
 
@@ -35,12 +35,12 @@ export interface RoutedEmbeddings {
 @Injectable()
 export class EmbeddingsRouter {
   readonly #upstreams: TextUpstreams;
-  readonly #health: UpstreamHealth;
+  readonly #circuits: TextCircuits;
   readonly #calls: TextCalls;
 
-  constructor(upstreams: TextUpstreams, health: UpstreamHealth, calls: TextCalls) {
+  constructor(upstreams: TextUpstreams, circuits: TextCircuits, calls: TextCalls) {
     this.#upstreams = upstreams;
-    this.#health = health;
+    this.#circuits = circuits;
     this.#calls = calls;
   }
 
@@ -58,7 +58,7 @@ export class EmbeddingsRouter {
   async call(call: RoutableEmbeddings, signal: StopSignal): Promise<RoutedEmbeddings> {
     let last: GatewayError | undefined;
     for (const route of this.#routes(call.model)) {
-      const admission = await this.#health.admits(route.upstream, call.accountId);
+      const admission = await this.#circuits.admits(route.upstream, call.accountId);
       if (!admission) continue;
       const outcome = await this.#ask(call, route, admission, signal);
       if (!(outcome instanceof GatewayError)) return outcome;
@@ -94,16 +94,16 @@ export class EmbeddingsRouter {
       const reply = await observeUpstream(provider.id, 'text', () =>
         provider.embed({ upstreamModel, ...call }, signal),
       );
-      this.#health.answered(upstream, accountId, admission);
-      this.#health.completed(upstream, accountId);
+      this.#circuits.recordSuccess(upstream, accountId, admission);
+      this.#circuits.recordCompletion(upstream, accountId);
       this.#calls.ended(provider.id, performance.now() - startedAt);
       return { reply, upstreamId: provider.id };
     } catch (error) {
       const isFailure = !signal.aborted && error instanceof GatewayError && ERRORS[error.code].retryable;
       if (isFailure) {
         this.#calls.ended(provider.id, performance.now() - startedAt, error);
-        this.#health.failed(upstream, accountId, error, admission);
-      } else this.#health.released(admission);
+        this.#circuits.recordFailure(upstream, accountId, error, admission);
+      } else this.#circuits.release(admission);
       if (!isFailure) throw error;
       log.warn('upstream.failed', { requestId: call.requestId, upstream: offered.provider.id, code: error.code });
       return error;
@@ -111,7 +111,7 @@ export class EmbeddingsRouter {
   }
 
   #gone(admission: Admission): GatewayError {
-    this.#health.released(admission);
+    this.#circuits.release(admission);
     return new GatewayError('overloaded', 'The upstreams of this model have just changed; try again.');
   }
 }

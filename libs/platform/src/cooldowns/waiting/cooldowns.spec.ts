@@ -11,7 +11,7 @@ import {
 } from '#testing';
 import { type Clock, systemClock } from '../../clock/clock.js';
 import type { QueueConfig } from '../../redis/queue.config.js';
-import { Cooldowns, type Probe } from '../cooldowns.js';
+import { Cooldowns, type Probe } from '../../circuits/cooldowns.js';
 import { createCooldowns } from '../create-cooldowns.js';
 
 /** Another replica learns within a second; on a busy machine within this time, in milliseconds. */

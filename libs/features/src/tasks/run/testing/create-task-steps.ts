@@ -2,7 +2,7 @@ import type { Cooldowns } from '#platform';
 import type { Platform } from '#runtime';
 import { CallbackAddresses } from '../../../media-upstreams/callback-addresses.js';
 import { CallJournal } from '../../../media-upstreams/call-journal.js';
-import { MediaHealth } from '../../../upstreams/media-health.js';
+import { MediaCircuits } from '../../../upstreams/upstream-circuits.js';
 import { MediaRouter, type MediaUpstreams } from '../../../upstreams/media-upstreams.js';
 import { StartGate } from '../start-gate.js';
 import { PollSchedule } from '../../poll/poll-schedule.js';
@@ -35,7 +35,7 @@ export function createTaskSteps(platform: Platform, around: StepSurroundings) {
   const { config, database, notifier, taskSignals, fetcher, store, failpoints, sealer } = platform;
   const { transitions, upstreams, cooldowns, leaseMs, bounds = storeLimitsOf(config.media) } = around;
   const limits = new UpstreamLimits(database);
-  const health = new MediaHealth(cooldowns);
+  const circuits = new MediaCircuits(cooldowns);
   const parts = new WorkerParts(
     transitions,
     new SettleTaskService(database, taskSignals, failpoints),
@@ -44,8 +44,8 @@ export function createTaskSteps(platform: Platform, around: StepSurroundings) {
     new ReferenceCheck(fetcher, 10_000, store),
     upstreams,
     new MediaRouter(upstreams),
-    health,
-    around.gate ?? new StartGate(upstreams, health, limits),
+    circuits,
+    around.gate ?? new StartGate(upstreams, circuits, limits),
     new CallJournal(database),
     fetcher,
     new CallbackAddresses(sealer, undefined),

@@ -2,27 +2,26 @@ import { Injectable } from '@nestjs/common';
 import { type AdminUpstream, GatewayError, type JsonObject } from '#contracts';
 import {
   type CallsLately,
-  circuitOfVendor,
   LatestCalls,
+  MediaCircuits,
   MediaUpstreams,
   MediaUpstreamsService,
+  TextCircuits,
   TextUpstreams,
-  UpstreamHealth,
   TextUpstreamsService,
   type UpstreamView,
 } from '#features';
-import { Cooldowns } from '#platform';
 
 /** Upstreams of both kinds with how they do, as this process and the journal of calls know it. */
 @Injectable()
-export class UpstreamStandings {
+export class UpstreamStatus {
   constructor(
     private readonly text: TextUpstreamsService,
     private readonly media: MediaUpstreamsService,
     private readonly inService: TextUpstreams,
     private readonly mediaInService: MediaUpstreams,
-    private readonly health: UpstreamHealth,
-    private readonly cooldowns: Cooldowns,
+    private readonly circuits: TextCircuits,
+    private readonly mediaCircuits: MediaCircuits,
     private readonly calls: LatestCalls,
   ) {}
 
@@ -34,8 +33,8 @@ export class UpstreamStandings {
       this.calls.media(),
     ]);
     return [
-      ...text.map((view) => this.standing(view, 'text', textCalls)),
-      ...media.map((view) => this.standing(view, 'media', mediaCalls)),
+      ...text.map((view) => this.statusOf(view, 'text', textCalls)),
+      ...media.map((view) => this.statusOf(view, 'media', mediaCalls)),
     ];
   }
 
@@ -46,12 +45,12 @@ export class UpstreamStandings {
     throw new GatewayError('not_found', `There is no upstream "${id.slice(0, 64)}".`, { param: 'upstream_id' });
   }
 
-  private standing(
+  private statusOf(
     { id, source, settings, key_set, key_ends_with, problem, created_at, updated_at }: UpstreamView,
     kind: AdminUpstream['kind'],
     calls: ReadonlyMap<string, CallsLately>,
   ): AdminUpstream {
-    const coolingMs = kind === 'text' ? this.textRestMs(id) : this.mediaRestMs(id);
+    const coolingMs = kind === 'text' ? this.textCoolingMs(id) : this.mediaCoolingMs(id);
     const lately = calls.get(id);
     const enabled = settings['enabled'] !== false;
     return {
@@ -74,14 +73,14 @@ export class UpstreamStandings {
     };
   }
 
-  private textRestMs(id: string): number {
+  private textCoolingMs(id: string): number {
     const live = this.inService.all.find(({ provider }) => provider.id === id);
-    return live && this.health.isCoolingForAll(live) ? this.cooldowns.coolingMs(live.healthName) : 0;
+    return live ? this.circuits.coolingMs(live) : 0;
   }
 
-  private mediaRestMs(id: string): number {
+  private mediaCoolingMs(id: string): number {
     const routed = this.mediaInService.byId(id);
-    return routed ? this.cooldowns.coolingMs(circuitOfVendor(routed)) : 0;
+    return routed ? this.mediaCircuits.coolingForAllMs(routed) : 0;
   }
 }
 

@@ -1,0 +1,92 @@
+import { Cooldowns, systemClock } from '#platform';
+import { MediaFailure } from '#contracts';
+import { type ConfiguredMediaUpstream, MediaUpstreamEntry, openMediaUpstreams, TextConfig } from '#providers';
+import { ControllableClock } from '#testing';
+import { MediaCircuits } from './upstream-circuits.js';
+
+const ARK = {
+  id: 'ark',
+  protocol: 'ark-video',
+  key: 'a-key',
+  vendor_account: 'byteplus',
+  models: { 'alpha-2.0': 'ep-1' },
+};
+const ORDER = { model: 'alpha-2.0', accountId: 'acct_1' };
+
+describe('A cooldown of a media upstream', () => {
+  const media = openMediaUpstreams({ text: new TextConfig() }, {});
+  const opened: ConfiguredMediaUpstream[] = [];
+  afterAll(async () => {
+    await Promise.all(opened.map(({ upstream }) => upstream.close()));
+    await media.close();
+  });
+
+  /** The entry as a process finds it in UPSTREAMS_FILE when it starts. */
+  function openWith(changes: object): ConfiguredMediaUpstream {
+    const configured = media.open(Object.assign(new MediaUpstreamEntry(), ARK, changes));
+    opened.push(configured);
+    return configured;
+  }
+
+  async function unfit(failure: MediaFailure): Promise<MediaCircuits> {
+    const circuits = new MediaCircuits(new Cooldowns(systemClock));
+    const before = openWith({});
+    const admission = await circuits.admits(before, ORDER);
+    if (!admission) throw new Error('not admitted');
+    circuits.markMisconfigured(before, failure, admission);
+    return circuits;
+  }
+
+  it('after a wrong key ends with that key, and with that address', async () => {
+    const circuits = await unfit(new MediaFailure('unfit', 'wrong_key'));
+    expect(circuits.isCooling(openWith({}))).toBe(true);
+    expect(circuits.isCooling(openWith({ id: 'images', protocol: 'ark-image', models: 'all' }))).toBe(true);
+    expect(circuits.isCooling(openWith({ key: 'another-key' }))).toBe(false);
+    expect(circuits.isCooling(openWith({ base_url: 'https://ark.cn-beijing.volces.com/api/v3' }))).toBe(false);
+  });
+
+  it('after work that failed lets one order through at a time, each later than the last, until one is delivered', async () => {
+    const clock = new ControllableClock();
+    const circuits = new MediaCircuits(new Cooldowns(clock));
+    const ark = openWith({});
+    for (let turn = 0; turn < 3; turn += 1) circuits.recordFailedWork(ark, ORDER);
+    for (const restMs of [5_000, 10_000, 20_000]) {
+      expect(circuits.coolingForMs(ark, ORDER)).toBe(restMs);
+      expect(await circuits.admits(ark, { ...ORDER, accountId: 'acct_2' })).toBeDefined();
+      clock.advance(restMs);
+      const admission = await circuits.admits(ark, ORDER);
+      if (!admission) throw new Error('not admitted');
+      expect(await circuits.admits(ark, ORDER)).toBeUndefined();
+      circuits.recordSuccess(ark, admission);
+    }
+    circuits.recordDelivery(ark, ORDER);
+    expect(await circuits.admits(ark, ORDER)).toMatchObject({ probes: [] });
+  });
+
+  const fail = async (circuits: MediaCircuits, routed: ConfiguredMediaUpstream, ...accounts: string[]) => {
+    const admissions = await Promise.all(accounts.map((accountId) => circuits.admits(routed, { ...ORDER, accountId })));
+    for (const admission of admissions) if (admission) circuits.recordFailure(routed, admission);
+  };
+
+  it('begins for all accounts after three failures of two of them, and for one account after three of its own', async () => {
+    const [one, two] = [new MediaCircuits(new Cooldowns(systemClock)), new MediaCircuits(new Cooldowns(systemClock))];
+    const ark = openWith({});
+    await fail(one, ark, 'a', 'a', 'a');
+    expect([one.isCooling(ark), one.coolingForMs(ark, { ...ORDER, accountId: 'a' }) > 0]).toEqual([false, true]);
+    await fail(two, ark, 'a', 'b', 'a');
+    expect(two.isCooling(ark)).toBe(true);
+  });
+
+  it('does not last longer because orders fail that were under way when it began', async () => {
+    const circuits = new MediaCircuits(new Cooldowns(new ControllableClock()));
+    const ark = openWith({});
+    await fail(circuits, ark, ...Array.from({ length: 12 }, () => ORDER.accountId));
+    expect(circuits.coolingForMs(ark, ORDER)).toBe(5_000);
+  });
+
+  it('after an unknown model ends with that name of the model', async () => {
+    const circuits = await unfit(new MediaFailure('unfit', 'wrong_key', { scope: 'model' }));
+    expect(circuits.isCooling(openWith({ weight: 3 }), ORDER.model)).toBe(true);
+    expect(circuits.isCooling(openWith({ models: { 'alpha-2.0': 'ep-2' } }), ORDER.model)).toBe(false);
+  });
+});
