@@ -3,18 +3,19 @@ export {
   type Admission,
   type BreakerPolicy,
   CircuitBreaker,
+  type CircuitPolicy,
   type Circuits,
   FREELY,
   type OpenedCircuit,
   ownPrefix,
 } from './circuits/circuit-breaker.js';
 export { Cooldowns } from './circuits/cooldowns.js';
+export { backoffMs, backoffSql } from './clock/backoff.js';
 export { type Clock, systemClock } from './clock/clock.js';
 export { PeriodicTask } from './clock/periodic-task.js';
 export { asAbortSignal, StopSource } from './clock/stop-source.js';
-export { abortAfter, timeIsUp, withinTime } from './clock/time-limit.js';
+export { abortAfter, timeIsUp, within, withinTime } from './clock/time-limit.js';
 export { nextTurn, Turns } from './clock/turns.js';
-export { within } from './clock/within.js';
 export { parseYamlFile } from './config/checked-yaml.js';
 export { renderConfigTable, renderEnvironmentExample, replaceConfigTable } from './config/config-docs.js';
 export { fillReferences } from './config/environment-reference.js';

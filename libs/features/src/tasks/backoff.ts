@@ -1,11 +1,6 @@
-const FIRST_MS = 1_000;
-const LONGEST_MS = 60_000;
+import { backoffMs } from '#platform';
 
-/**
- * How long to wait after a failed attempt, in milliseconds: doubling from one second to one minute, spread by a
- * quarter either way so that many tasks do not come back together. `failures` counts the attempts that failed before.
- */
-export function backoffDelayMs(failures: number, random: () => number = Math.random): number {
-  const middle = Math.min(LONGEST_MS, FIRST_MS * 2 ** failures);
-  return Math.round(middle * (0.75 + random() / 2));
-}
+const BACKOFF = { firstMs: 1_000, longestMs: 60_000, spread: 0.25 };
+
+/** How long a task waits after a failed attempt, in milliseconds. @param failures the attempts that failed before. */
+export const backoffDelayMs = (failures: number): number => backoffMs(BACKOFF, failures);

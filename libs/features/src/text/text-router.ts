@@ -8,7 +8,7 @@ import {
   type TextStyle,
   type UnpricedUse,
 } from '#contracts';
-import { type Admission, asAbortSignal, type Clock, FREELY, logger, observeUpstream } from '#platform';
+import { type Admission, asAbortSignal, backoffMs, type Clock, FREELY, logger, observeUpstream } from '#platform';
 import { type TextRoute, type TextUpstream, type TextUpstreams, toolsLeftOut } from '../upstreams/text-upstreams.js';
 import type { TextCalls } from './text-calls.js';
 import type { TextCircuits } from '../upstreams/upstream-circuits.js';
@@ -18,8 +18,8 @@ const log = logger('text');
 /** How often a request goes round the upstreams at most. */
 const MAX_ROUNDS = 4;
 
-/** Pauses between rounds: half of this at least, all of it at most, doubling each time. */
-const FIRST_PAUSE_MS = 400;
+/** Pauses between rounds: from 0.2 to 0.4 s, doubling each time. */
+const PAUSE = { firstMs: 300, longestMs: 2_400, spread: 1 / 3 };
 
 /** A reply and the upstream it came from. */
 export interface RoutedReply {
@@ -126,8 +126,7 @@ export class TextRouter {
   }
 
   #pause(error: GatewayError, round: number): number {
-    const full = FIRST_PAUSE_MS * 2 ** (round - 1);
-    return error.retryAfterMs ?? Math.ceil(full / 2 + (Math.random() * full) / 2);
+    return error.retryAfterMs ?? backoffMs(PAUSE, round - 1);
   }
 
   /** Asks each upstream of the model once; the error of the last when none replied. */

@@ -17,12 +17,13 @@ import type { WebhookSigners } from './webhook-signers.js';
 import {
   CLAIM_DELIVERIES,
   type ClaimedDelivery,
-  COUNT_FAILURE,
-  FORGET_FAILURES,
   FORGET_OLD_FAILURES,
   KEEP_PAYLOAD,
   MAKE_READY,
+  RECEIVER_POLICY,
   RECORD_ATTEMPT,
+  RECORD_FAILURE,
+  RECORD_SUCCESS,
 } from './webhook-statements.js';
 
 const MINUTE = 60;
@@ -67,12 +68,8 @@ const SENDING = {
   replyTimeoutMs: 1_000,
 } as const;
 
-/** How receivers that do not answer cool down. Times in seconds. */
+/** What becomes of deliveries to receivers that cool down. Times in seconds. */
 const COOLDOWN = {
-  /** After so many calls in a row without an answer. */
-  failures: 3,
-  first: 5,
-  longest: 600,
   /** A delivery to a receiver that cools down is given up at this age: a little more than all attempts would take. */
   givenUpAfter: 28 * 3_600,
   /** A receiver that nothing was sent to for so long begins again. */
@@ -142,7 +139,7 @@ export class WebhookSender {
       served,
       Math.max(0, inFlightOfBusy - this.calls.total),
       few,
-      COOLDOWN.failures,
+      RECEIVER_POLICY.failures,
       COOLDOWN.givenUpAfter,
     ]);
     const claimed = due.filter((delivery) => !delivery.cooling_down);
@@ -170,7 +167,7 @@ export class WebhookSender {
       const outcome = await this.call(delivery);
       this.failpoints.reach('after-delivery-sent');
       await this.record(delivery, outcome, Math.round(performance.now() - beganAt));
-      await this.countFailure(delivery, outcome.status === null && outcome.mayPass);
+      await this.recordOutcome(delivery, outcome.status === null && outcome.mayPass);
     } catch (error) {
       log.error('webhook.send_failed', { deliveryId: delivery.id, error });
       if (!isConnectionError(error)) await this.countOurFailure(delivery);
@@ -243,11 +240,9 @@ export class WebhookSender {
     log.info('webhook.sent', { deliveryId: delivery.id, taskId: delivery.task_id, status, state, durationMs });
   }
 
-  private async countFailure(delivery: ClaimedDelivery, isSilent: boolean): Promise<void> {
-    const { account_id: account, receiver, failures } = delivery;
-    const { failures: most, first, longest } = COOLDOWN;
-    if (isSilent) await this.run('count_failure', COUNT_FAILURE, [account, receiver, most, first, longest]);
-    else if (failures > 0) await this.run('forget_failures', FORGET_FAILURES, [account, receiver]);
+  private async recordOutcome({ account_id, receiver, failures }: ClaimedDelivery, isSilent: boolean): Promise<void> {
+    if (isSilent) await this.run('record_receiver_failure', RECORD_FAILURE, [account_id, receiver]);
+    else if (failures > 0) await this.run('record_receiver_success', RECORD_SUCCESS, [account_id, receiver]);
   }
 
   private async run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {

@@ -1,3 +1,5 @@
+import { backoffSql, type CircuitPolicy } from '#platform';
+
 /** A delivery that this process is to send now. */
 export interface ClaimedDelivery {
   readonly id: string;
@@ -128,20 +130,24 @@ returning d.id, d.account_id, d.endpoint_id, d.task_id, d.event_type, d.url, ${R
   d.created_at, c.cooling_down, coalesce(c.failures, 0) as failures, c.nth::integer as turn`;
 
 /**
- * $1 account, $2 receiver, $3 failures after which it cools down, $4 the first cooldown in seconds, $5 the longest. Counts
- * a call without an answer; calls that began before a cooldown and end in it count for nothing.
+ * The circuits of receivers: three calls in a row without an answer open one, and then one call at a time probes it. They stand in
+ * rows that the claim reads, and not in `Cooldowns`: users name as many receivers as they like, and no process but the one
+ * that is about to call one has to know how it does.
  */
-export const COUNT_FAILURE = `
+export const RECEIVER_POLICY: CircuitPolicy = { failures: 3, firstMs: 5_000, longestMs: 600_000, spread: 0.1 };
+const { failures: MOST } = RECEIVER_POLICY;
+
+/** $1 account, $2 receiver. Counts a call without an answer; calls that began before a cooldown and end in it count for nothing. */
+export const RECORD_FAILURE = `
 insert into webhook_receiver as w (account_id, receiver, failures, cooling_until) values ($1, $2, 1, now())
 on conflict (account_id, receiver) do update set
   failures = least(w.failures + 1, 1000),
-  cooling_until = case when w.failures + 1 < $3::integer then now() else
-    now() + (0.9 + random() / 5) * least($5::integer, $4::integer * 2 ^ least(w.failures + 1 - $3::integer, 20))
-      * interval '1 second' end
+  cooling_until = case when w.failures + 1 < ${MOST} then now()
+    else now() + ${backoffSql(RECEIVER_POLICY, `w.failures + 1 - ${MOST}`)} end
 where w.cooling_until <= now()`;
 
 /** $1 account, $2 receiver. It answered. */
-export const FORGET_FAILURES = `delete from webhook_receiver where account_id = $1 and receiver = $2`;
+export const RECORD_SUCCESS = `delete from webhook_receiver where account_id = $1 and receiver = $2`;
 
 /** $1 seconds. Forgets receivers that nothing was sent to for so long. */
 export const FORGET_OLD_FAILURES = `

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mayPass, type SafeFetcher } from '#platform';
+import { backoffMs, mayPass, type SafeFetcher } from '#platform';
 import { TYPE_BYTES } from '../inspect/delivered-type.js';
 import { Download } from './download.js';
 import { type MediaStore, MediaStoreError, type StoredFile } from './media-store.js';
@@ -40,7 +40,7 @@ export interface CopiedFile extends StoredFile {
 
 /** How often a remote file is begun again when it cannot be continued. */
 const ATTEMPTS = 3;
-const FIRST_PAUSE_MS = 250;
+const PAUSE = { firstMs: 500, longestMs: 1_000 };
 
 /**
  * Streams a file into the store with bounded memory, and answers its length and checksum. A remote file that is cut is
@@ -57,7 +57,7 @@ export async function copyToStore(source: Readable | RemoteFile, options: CopyOp
     try {
       return await copyRemote(source, deadline, options);
     } catch (error) {
-      const pauseMs = FIRST_PAUSE_MS * 2 ** attempt;
+      const pauseMs = backoffMs(PAUSE, attempt - 1);
       if (!mayHelp(error) || attempt === ATTEMPTS || performance.now() + pauseMs >= deadline) throw error;
       await sleep(pauseMs, undefined, options.signal ? { signal: options.signal } : {});
     }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { contentRange, FetchFailed, RemoteStatus, type SafeAnswer, type SafeFetcher } from '#platform';
+import { backoffMs, contentRange, FetchFailed, RemoteStatus, type SafeAnswer, type SafeFetcher } from '#platform';
 
 /** What a download needs. */
 export interface DownloadOptions {
@@ -17,7 +17,7 @@ export interface DownloadOptions {
 
 /** How often one download is continued after a cut, and the pause before each. */
 const MAX_RESUMES = 3;
-const RESUME_PAUSE_MS = 200;
+const RESUME_PAUSE = { firstMs: 200, longestMs: 800 };
 
 /**
  * A remote file that arrives in one stream although connections may break: it is continued by Range, guarded by If-Range,
@@ -57,7 +57,7 @@ export class Download {
         return;
       } catch (error) {
         if (!(error instanceof FetchFailed) || resumes === MAX_RESUMES) throw error;
-        await this.resume(size, error, RESUME_PAUSE_MS * 2 ** resumes);
+        await this.resume(size, error, backoffMs(RESUME_PAUSE, resumes));
       }
     }
   }

@@ -1,9 +1,14 @@
+import { type Backoff, backoffMs } from '../clock/backoff.js';
 import type { Cooldowns, Probe } from './cooldowns.js';
 
-/** When circuits open, and for how long; times in milliseconds. */
-export interface BreakerPolicy {
+/** When a circuit opens, and for how long: cooldowns double with every one since a call last succeeded. */
+export interface CircuitPolicy extends Backoff {
   /** So many failures of a caller in a row open that caller's own circuit. */
   readonly failures: number;
+}
+
+/** The same where callers share what they call. */
+export interface BreakerPolicy extends CircuitPolicy {
   /**
    * Failures of so many callers open the circuit of all. A caller can make calls fail on purpose, so that one alone closes nothing for
    * others.
@@ -14,11 +19,7 @@ export interface BreakerPolicy {
    * this replica since a call last succeeded, where all together are `failures`.
    */
   readonly evidence: 'open' | 'failed';
-  /** The first cooldown; it doubles with every one since a call last succeeded, */
-  readonly firstMs: number;
-  /** up to this. */
-  readonly longestMs: number;
-  /** The cooldown of what an operator has to fix, and of a caller alone where it is not certain whose fault it is. */
+  /** The cooldown of what an operator has to fix, and of a caller alone where it is not certain whose fault it is; in milliseconds. */
   readonly misconfiguredMs: number;
 }
 
@@ -205,8 +206,7 @@ export class CircuitBreaker {
 
   /** Doubles with every cooldown since it last worked. */
   private backoffMs(name: string): number {
-    const { firstMs, longestMs } = this.policy;
-    return Math.min(longestMs, firstMs * 2 ** this.cooldowns.cooldownsOf(name));
+    return backoffMs(this.policy, this.cooldowns.cooldownsOf(name));
   }
 
   /** It doubles, unless the caller whose probe failed is the one whose probe failed before: it alone says nothing new. */

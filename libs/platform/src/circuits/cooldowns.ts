@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock.js';
-import { within } from '../clock/within.js';
+import { within } from '../clock/time-limit.js';
 import { randomId } from '../identifiers/time-ordered-id.js';
 import { logger } from '../log/logger.js';
 import {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { logger } from '../log/logger.js';
 
 const log = logger('loop');
@@ -37,17 +38,8 @@ export class PeriodicTask {
   }
 
   /** A little jitter keeps replicas from waking together. */
-  private pause(): Promise<void> {
+  private async pause(): Promise<void> {
     const { signal } = this.abort;
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const finish = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', finish);
-        resolve();
-      };
-      const timer = setTimeout(finish, this.pauseMs * (0.8 + Math.random() * 0.4));
-      signal.addEventListener('abort', finish);
-    });
+    await sleep(this.pauseMs * (0.8 + Math.random() * 0.4), undefined, { signal }).catch(() => undefined);
   }
 }

@@ -1,6 +1,6 @@
 import { type PoolClient, type QueryResult, type QueryResultRow, types } from 'pg';
 import { logger } from '../log/logger.js';
-import { TimeoutError, within } from '../clock/within.js';
+import { TimeoutError, within } from '../clock/time-limit.js';
 import { AccountShares } from './account-shares.js';
 import type { LimitedStatement } from './bounded-client.js';
 import { BoundedPool } from './bounded-pool.js';

@@ -1,6 +1,6 @@
 import { logger } from '../log/logger.js';
 import { VERSION } from '../version.js';
-import { TimeoutError, within } from '../clock/within.js';
+import { TimeoutError, within } from '../clock/time-limit.js';
 
 const log = logger('health');
 

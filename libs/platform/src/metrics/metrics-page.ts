@@ -1,4 +1,4 @@
-import { within } from '../clock/within.js';
+import { within } from '../clock/time-limit.js';
 import { logger } from '../log/logger.js';
 import { metricsRegistry } from './registry.js';
 import { signals } from './signals.js';

@@ -3,6 +3,7 @@ import { lookup as systemLookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { isIP, type LookupFunction, Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
+import { within } from '../clock/time-limit.js';
 import { FairSlots } from './fair-slots.js';
 import type { ResolvedAddress } from './hosts-file.js';
 import { NameResolver, type NameResolverOptions } from './name-resolver.js';
@@ -135,17 +136,11 @@ export class ServerNames {
 
   /** Its thread may be held for longer than a caller waits, but never by more than one name. */
   private async askSystem(host: string, reason: unknown): Promise<readonly ResolvedAddress[]> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(reason), SYSTEM_LIMIT_MS);
-    });
     try {
       const found = this.system.run('system', () => systemLookup(host, { all: true }));
-      return (await Promise.race([found, late])).map(fromSystem);
+      return (await within(found, SYSTEM_LIMIT_MS)).map(fromSystem);
     } catch {
       throw reason;
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

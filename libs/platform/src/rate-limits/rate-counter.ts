@@ -6,6 +6,7 @@ import {
   type RateLimiterAbstract,
 } from 'rate-limiter-flexible';
 import { Batcher } from '../batching/batcher.js';
+import { within } from '../clock/time-limit.js';
 import type { Statement, StatementRunner } from '../database/database.js';
 import type { QueueConfig } from '../redis/queue.config.js';
 import { parseRedisAddress } from '../redis/redis-address.js';
@@ -67,7 +68,7 @@ class WindowCounter implements RateCounter {
   ) {}
 
   async add(key: string, points: number): Promise<RateCount> {
-    return within(COUNT_TIMEOUT_MS, this.together(key).add(points));
+    return within(this.together(key).add(points), COUNT_TIMEOUT_MS);
   }
 
   private together(key: string): Batcher<number, RateCount> {
@@ -98,15 +99,3 @@ const postgresClient = (database: StatementRunner) => ({
     return { ...result, rows: result.rows.map((row) => ({ ...row, expire: row.expire && Number(row.expire) })) };
   },
 });
-
-async function within<Value>(limitMs: number, work: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no count within ${limitMs} ms`)), limitMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

@@ -1,6 +1,6 @@
 import { type IQueueBackend, Queue, type Telemetry, Worker } from 'bullmq';
 import { MEDIA, type QueueName, type TaskJob } from '#contracts';
-import { BLOCKING_WAIT_SECONDS, logger, queueTelemetry, withLogContext } from '#platform';
+import { BLOCKING_WAIT_SECONDS, logger, queueTelemetry, within, withLogContext } from '#platform';
 import { WakeupBuffer } from './wakeup-buffer.js';
 import type { WakeupStore } from './wakeup-store.js';
 import type { WakeupQueue, Listening, ListenOptions, TaskNotifier, TaskHandler } from './task-notifier.js';
@@ -190,16 +190,7 @@ async function answers(store: WakeupStore): Promise<boolean> {
     () => true,
     () => false,
   );
-  return (await within(answered, PING_TIMEOUT_MS)) ?? false;
+  return within(answered, PING_TIMEOUT_MS).catch(() => false);
 }
 
 const telemetryOf = (telemetry: Telemetry | undefined) => (telemetry === undefined ? {} : { telemetry });
-
-/** The result, or undefined when it does not come within `limitMs`. */
-async function within<Result>(result: Promise<Result>, limitMs: number): Promise<Result | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), limitMs);
-  });
-  return Promise.race([result, timeout]).finally(() => clearTimeout(timer));
-}

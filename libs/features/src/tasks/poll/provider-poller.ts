@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { MediaFailure, type OperationState, type ResultSpool, type TaskFailureCode, type VendorCost } from '#contracts';
-import { abortAfter, logger, nextTurn, PeriodicTask, signals } from '#platform';
+import { abortAfter, backoffMs, logger, nextTurn, PeriodicTask, signals } from '#platform';
 import type { RoutedUpstream } from '../../upstreams/media-upstreams.js';
 import { possiblySpooled, resultSpool } from '../../media-upstreams/result-spool.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
@@ -108,8 +108,8 @@ export function ownDelayMs({ poll, polls }: HeldPoll, leastMs: number): number {
 
 /** How long a vendor is left alone that names no time. @param inARow how often it was so before, with no answer in between. */
 export function busyPauseMs(inARow: number): number {
-  const { first, longest } = POLLING.busyMs;
-  return Math.min(longest, first * 2 ** Math.min(inARow, 10)) * (0.75 + Math.random() / 2);
+  const { first: firstMs, longest: longestMs } = POLLING.busyMs;
+  return backoffMs({ firstMs, longestMs, spread: 0.25 }, inARow);
 }
 
 /** How long a vendor is left alone that refuses polls for their rate. Pauses are shared by all processes. */

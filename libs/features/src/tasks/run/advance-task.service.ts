@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isConnectionError, isUnfitError, logger, signals } from '#platform';
+import { backoffMs, isConnectionError, isUnfitError, logger, signals } from '#platform';
 import type { TaskFailureCode } from '#contracts';
 import { reasonOf } from '../../observability/paused-work.js';
 import type { ClaimedTask } from '../task-row.js';
@@ -20,9 +20,9 @@ const ROOM_RETRY_MS = 3_000;
 const isMachineFull = (error: unknown): boolean =>
   ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'].includes(String((Object(error) as NodeJS.ErrnoException).code));
 
-/** How long a task waits whose end could not be written, in milliseconds: up to an hour. */
-const unwrittenDelayMs = (failures: number): number =>
-  Math.min(3_600_000, 30_000 * 2 ** Math.max(0, failures - MAX_FAILURES + 1));
+/** How long a task waits whose end could not be written: up to an hour. */
+const UNWRITTEN = { firstMs: 30_000, longestMs: 3_600_000 };
+const unwrittenDelayMs = (failures: number): number => backoffMs(UNWRITTEN, Math.max(0, failures - MAX_FAILURES + 1));
 
 /** Does the next step of a claimed task: hands it to its vendor, or stores what the vendor made. */
 @Injectable()

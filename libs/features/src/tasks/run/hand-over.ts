@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { MediaFailure, type MediaOrder, ProviderError, type Started, type TaskFailureCode } from '#contracts';
-import { logger, signals } from '#platform';
+import { backoffMs, logger, signals } from '#platform';
 import type { CallOutcome } from '../../media-upstreams/call-journal.js';
 import type { MediaAdmission } from '../../upstreams/upstream-circuits.js';
 import type { Candidate } from '../../upstreams/media-upstreams.js';
@@ -75,8 +75,8 @@ export interface StartAttempt {
 export const HANDOVER_MS = 60_000;
 /** A call that lasts longer than this frees its slot, so that other tasks continue beside it; in milliseconds. */
 const ASIDE_AFTER_MS = 500;
-/** How long a busy vendor that names no time is not asked: doubling with each pause in a row, in milliseconds. */
-const BUSY_MS = { first: 5_000, longest: 120_000 } as const;
+/** How long a busy vendor that names no time is not asked. */
+const BUSY = { firstMs: 5_000, longestMs: 120_000, spread: 0.25 };
 
 /** The outcomes after which the vendor may charge the order. */
 const MAY_COST: ReadonlySet<CallOutcome> = new Set(['taken', 'finished', 'ambiguous']);
@@ -318,8 +318,7 @@ export class HandOver {
     const { vendorAccount } = candidate.routed.upstream;
     const inARow = this.busyInARow.get(vendorAccount) ?? 0;
     this.busyInARow.set(vendorAccount, inARow + 1);
-    const own = Math.min(BUSY_MS.longest, BUSY_MS.first * 2 ** Math.min(inARow, 10));
-    const pauseMs = waitMsOf(retryAfterMs) || own * (0.75 + Math.random() / 2);
+    const pauseMs = waitMsOf(retryAfterMs) || backoffMs(BUSY, inARow);
     const call = scope === 'model' ? (`start ${step.task.model}` as const) : 'start';
     await this.parts.limits.pause(vendorAccount, call, pauseMs);
     return pauseMs;

@@ -1,4 +1,4 @@
-import { signals, withinTime } from '#platform';
+import { signals, within, withinTime } from '#platform';
 
 /** Parts of the work on a task that wait for an outside party. */
 export type StepName = 'references' | 'start' | 'find' | 'check' | 'cancel' | 'store' | 'task';
@@ -66,16 +66,10 @@ export async function orAbandoned<Result>(
 }
 
 /** Whether a promise settled within so many milliseconds. */
-export async function endedWithin(promise: Promise<unknown>, milliseconds: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), milliseconds)));
+export function endedWithin(promise: Promise<unknown>, milliseconds: number): Promise<boolean> {
   const ended = promise.then(
     () => true,
     () => true,
   );
-  try {
-    return await Promise.race([ended, over]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return within(ended, milliseconds).catch(() => false);
 }
