@@ -1,4 +1,13 @@
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import {
+  type Admission,
+  type BreakerPolicy,
+  CircuitBreaker,
+  type Circuits,
+  FREELY,
+} from '../circuits/circuit-breaker.js';
+import { Cooldowns } from '../circuits/cooldowns.js';
+import { systemClock } from '../clock/clock.js';
 import { logger } from '../log/logger.js';
 import { LongWaits } from './long-waits.js';
 import { BoundedClient, type BoundedClientConfig } from './bounded-client.js';
@@ -12,8 +21,17 @@ export interface BoundedPoolConfig extends Omit<PoolConfig, 'Client'> {
   readonly heartbeatMs?: number;
 }
 
-/** How often an open circuit looks whether the server is back, in milliseconds. */
-const PROBE_EVERY_MS = 250;
+/** One wait without any answer says it all; then a connection of the pool's own asks four times a second whether the server is back. */
+const POLICY: BreakerPolicy = {
+  failures: 1,
+  callers: 1,
+  evidence: 'failed',
+  firstMs: 250,
+  longestMs: 250,
+  misconfiguredMs: 250,
+};
+/** The pool is the only caller of its server. */
+const SERVER: Circuits = { all: 'server', own: 'server|pool', caller: 'pool' };
 
 /**
  * A refusal takes so long, in milliseconds. Callers that try again at once, as BullMQ does, would otherwise leave the
@@ -56,7 +74,9 @@ export class BoundedPool extends Pool {
   readonly #clientConfig: BoundedClientConfig;
   #answeredMs = performance.now();
   readonly #longWaits: LongWaits;
-  #silence: CircuitOpenError | undefined;
+  readonly #breaker = new CircuitBreaker(new Cooldowns(systemClock), POLICY);
+  /** Why the circuit opened last. */
+  #cause: CircuitOpenError | undefined;
   #probe: NodeJS.Timeout | undefined;
 
   constructor(config: BoundedPoolConfig) {
@@ -84,7 +104,7 @@ export class BoundedPool extends Pool {
 
   /** Why statements are refused at the moment; undefined while the server answers. */
   get silence(): Error | undefined {
-    return this.#silence;
+    return this.#breaker.isOpen(SERVER.all) ? this.#cause : undefined;
   }
 
   /** How long the longest wait for an answer has lasted since the last answer to any statement, in milliseconds; 0 when none waits. */
@@ -102,7 +122,7 @@ export class BoundedPool extends Pool {
         this.connect((error, client) => (client === undefined ? reject(error) : resolve(client)));
       });
     }
-    const silence = this.#silence;
+    const { silence } = this;
     if (silence) return void setTimeout(() => acquired(silence, undefined, () => undefined), REFUSAL_MS);
     const startedMs = performance.now();
     super.connect((error, client, done) => {
@@ -116,7 +136,7 @@ export class BoundedPool extends Pool {
   override end(ended?: () => void): Promise<void> | void {
     clearTimeout(this.#probe);
     this.#longWaits.stop();
-    this.#silence = undefined;
+    this.#breaker.close(SERVER);
     setTimeout(() => this.#discardAll(), END_LIMIT_MS).unref();
     return ended === undefined ? super.end() : super.end(ended);
   }
@@ -133,30 +153,36 @@ export class BoundedPool extends Pool {
   }
 
   #openIfSilentSince(startedMs: number, cause: unknown): void {
-    if (this.#silence || this.ending || this.#answeredMs >= startedMs) return;
-    this.#silence = new CircuitOpenError(cause);
+    if (this.silence || this.ending || this.#answeredMs >= startedMs) return;
+    this.#cause = new CircuitOpenError(cause);
+    this.#breaker.recordFailure(SERVER, FREELY);
     log.warn('circuit.opened', { error: cause });
-    this.#scheduleProbe(0);
+    void this.#probeOnce(FREELY);
   }
 
   #noteAnswer(): void {
     this.#answeredMs = performance.now();
-    if (!this.#silence) return;
-    this.#silence = undefined;
+    if (!this.silence) return;
+    this.#breaker.close(SERVER);
     clearTimeout(this.#probe);
     log.info('circuit.closed');
   }
 
-  #scheduleProbe(delayMs: number): void {
-    this.#probe = setTimeout(() => {
-      void this.#probeOnce().finally(() => {
-        if (this.#silence && !this.ending) this.#scheduleProbe(PROBE_EVERY_MS);
-      });
-    }, delayMs).unref();
+  #scheduleProbe(): void {
+    const delayMs = this.#breaker.coolingMs([SERVER.all, SERVER.own]);
+    this.#probe = setTimeout(() => void this.#probeWhenDue(), delayMs).unref();
   }
 
-  /** On a connection of its own: those of the pool may all be held by statements that wait. */
-  async #probeOnce(): Promise<void> {
+  async #probeWhenDue(): Promise<void> {
+    const admission = await this.#breaker.admits(SERVER);
+    if (!this.silence || this.ending) return;
+    // A timer may fire a moment before the cooldown is over.
+    if (admission) await this.#probeOnce(admission);
+    else this.#scheduleProbe();
+  }
+
+  /** On a connection of its own: those of the pool may all be held by statements that wait. An answer closes the circuit. */
+  async #probeOnce(admission: Admission): Promise<void> {
     const client = new BoundedClient({ ...this.#clientConfig, onSilence: () => undefined });
     client.on('error', () => undefined);
     try {
@@ -167,5 +193,8 @@ export class BoundedPool extends Pool {
     } finally {
       client.end().catch(() => undefined);
     }
+    if (!this.silence || this.ending) return;
+    this.#breaker.recordFailure(SERVER, admission);
+    this.#scheduleProbe();
   }
 }
