@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isJsonObject } from '#contracts';
 import { ConfigError, type Environment, fillReferences, parseYamlFile } from '#platform';
 import { fieldName, type FieldPath, type UpstreamMistake } from './text/check-upstreams.js';
@@ -5,6 +6,15 @@ import { fieldName, type FieldPath, type UpstreamMistake } from './text/check-up
 /** The lists that UPSTREAMS_FILE may have. */
 const LISTS = ['upstreams', 'media_upstreams'] as const;
 export type UpstreamList = (typeof LISTS)[number];
+
+/** @throws ConfigError where the file that UPSTREAMS_FILE names cannot be read. */
+export function upstreamsText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfigError([`UPSTREAMS_FILE names "${file}", which cannot be read (${(error as Error).message})`]);
+  }
+}
 
 /**
  * Reads one list of the file. Secrets stand in it as `${NAME}` and come from the environment; the other list is left

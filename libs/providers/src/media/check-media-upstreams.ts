@@ -7,7 +7,13 @@ import {
   type ModelFamily,
   nearestName,
 } from '#contracts';
-import { checkFields, type CheckedUpstreams, type FieldPath, type UpstreamMistake } from '../text/check-upstreams.js';
+import {
+  checkFields,
+  type CheckedUpstreams,
+  type FieldPath,
+  mistakesInList,
+  type UpstreamMistake,
+} from '../text/check-upstreams.js';
 import { keyOf } from './entry-key.js';
 import type { MediaCodec } from './http/media-codec.js';
 import { MEDIA_CODECS } from './media-protocols.js';
@@ -22,7 +28,9 @@ export function checkMediaUpstreamsFile(
 ): CheckedUpstreams<readonly MediaUpstreamEntry[]> {
   const { checked, mistakes } = checkFields(MediaUpstreamsFile, sent);
   const { media_upstreams: entries } = checked;
-  return { checked: entries, mistakes: mistakes.length > 0 ? mistakes : mistakesTogether(entries, reach) };
+  if (mistakes.length > 0) return { checked: entries, mistakes };
+  const inEntry = (entry: MediaUpstreamEntry, path: FieldPath) => mistakesInEntry(entry, path, reach);
+  return { checked: entries, mistakes: mistakesInList('media_upstreams', entries, inEntry) };
 }
 
 /** Whether vendors can call us: PUBLIC_BASE_URL is set. */
@@ -39,17 +47,6 @@ export function checkMediaUpstream<Entry extends MediaUpstreamEntry>(
 ): CheckedUpstreams<Entry> {
   const { checked, mistakes } = checkFields(entryClass, sent);
   return { checked, mistakes: mistakes.length > 0 ? mistakes : mistakesInEntry(checked, [], reach) };
-}
-
-function mistakesTogether(entries: readonly MediaUpstreamEntry[], reach: CallbackReach): UpstreamMistake[] {
-  return entries.flatMap((entry, index) => {
-    const path = ['media_upstreams', index];
-    const twice = entries.findIndex(({ id }) => id === entry.id) < index;
-    return [
-      ...(twice ? [{ path: [...path, 'id'], rule: `"${entry.id}" is used twice` }] : []),
-      ...mistakesInEntry(entry, path, reach),
-    ];
-  });
 }
 
 const mistakesInEntry = (

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import type { BalanceUnit, MediaProvider, MediaUpstream, VendorCost } from '#contracts';
 import { MediaStoreConfig } from '#media';
-import { ConfigError, type Environment, loadConfig, observeUpstream, SafeFetcher, ServerConfig } from '#platform';
+import { type Environment, loadConfig, observeUpstream, SafeFetcher, ServerConfig } from '#platform';
 import { accessFingerprint } from '../access-fingerprint.js';
 import { TextConfig } from '../text/text.config.js';
-import { readUpstreamList } from '../upstreams-file.js';
+import { readUpstreamList, upstreamsText } from '../upstreams-file.js';
 import { type CallbackReach, checkMediaUpstreamsFile } from './check-media-upstreams.js';
 import { keyOf } from './entry-key.js';
 import { HttpMediaUpstream } from './http/http-media-upstream.js';
@@ -94,7 +93,7 @@ export interface OpenMediaUpstreams {
   close(): Promise<void>;
 }
 
-/** Whence the upstreams come. */
+/** Where the upstreams come from. */
 export interface MediaUpstreamSources {
   readonly text?: TextConfig;
   readonly sandbox?: SandboxConfig;
@@ -125,7 +124,8 @@ export function openMediaUpstreams(sources: MediaUpstreamSources = {}, environme
   const { BALANCE_UNIT, PUBLIC_BASE_URL } = loadConfig(ServerConfig, environment);
   const { balanceUnit = BALANCE_UNIT, isReached = PUBLIC_BASE_URL !== undefined } = sources;
   return {
-    fromFile: file === undefined ? undefined : readMediaUpstreams(contentOf(file), file, environment, { isReached }),
+    fromFile:
+      file === undefined ? undefined : readMediaUpstreams(upstreamsText(file), file, environment, { isReached }),
     sandbox: { ...PLAIN_PLACE, upstream: new ProviderUpstream(observed), models: undefined },
     open: (entry) => {
       const costs = new VendorCosts(entry.costs, balanceUnit);
@@ -148,14 +148,6 @@ export const readMediaUpstreams = (
   reach?: CallbackReach,
 ): readonly MediaUpstreamEntry[] | undefined =>
   readUpstreamList({ text, file, environment }, 'media_upstreams', (sent) => checkMediaUpstreamsFile(sent, reach));
-
-function contentOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new ConfigError([`UPSTREAMS_FILE names "${file}", which cannot be read (${(error as Error).message})`]);
-  }
-}
 
 const PLAIN_PLACE = {
   priority: 0,

@@ -33,7 +33,10 @@ export const fieldName = (path: FieldPath): string =>
 export function checkUpstreamsFile(sent: unknown): CheckedUpstreams<readonly UpstreamEntry[]> {
   const { checked, mistakes } = checkFields(UpstreamsFile, sent);
   const { upstreams } = checked;
-  return { checked: upstreams, mistakes: mistakes.length > 0 ? mistakes : mistakesTogether(upstreams) };
+  return {
+    checked: upstreams,
+    mistakes: mistakes.length > 0 ? mistakes : mistakesInList('upstreams', upstreams, mistakesInModels),
+  };
 }
 
 /** Reads the settings of one upstream, as `UpstreamEntry` or a class that adds fields to it says. */
@@ -75,17 +78,20 @@ const stepOf = (property: string): string | number => (/^\d+$/.test(property) ? 
 const unknownRule = ({ target, property }: ValidationError): string =>
   unknownFieldRule(property, fieldsOf(target?.constructor as new () => object));
 
-/** What only shows when the entries are seen together, or inside their model lists. */
-function mistakesTogether(entries: readonly UpstreamEntry[]): UpstreamMistake[] {
-  return entries.flatMap((entry, index) => {
-    const path = ['upstreams', index];
+/** What only shows when the entries of a list are seen together, and what `inEntry` finds in each. */
+export const mistakesInList = <Entry extends { readonly id: string }>(
+  list: string,
+  entries: readonly Entry[],
+  inEntry: (entry: Entry, path: FieldPath) => UpstreamMistake[],
+): UpstreamMistake[] =>
+  entries.flatMap((entry, index) => {
+    const path = [list, index];
     const twice = entries.findIndex(({ id }) => id === entry.id) < index;
     return [
       ...(twice ? [{ path: [...path, 'id'], rule: `"${entry.id}" is used twice` }] : []),
-      ...mistakesInModels(entry, path),
+      ...inEntry(entry, path),
     ];
   });
-}
 
 function mistakesInLimits({ models, model_limits: limits }: UpstreamEntry, path: FieldPath): UpstreamMistake[] {
   return Object.entries(limits).flatMap(([model, sent]) => {

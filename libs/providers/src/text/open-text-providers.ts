@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import {
   ALLOW_UNPRICED,
   type EmbeddingsProvider,
@@ -6,10 +5,10 @@ import {
   type TextProvider,
   type UpstreamPolicy,
 } from '#contracts';
-import { ConfigError, type Environment, loadConfig } from '#platform';
+import { type Environment, loadConfig } from '#platform';
 import { type OpenTools, openTools } from '../tools/open-tools.js';
 import { ToolsConfig } from '../tools/tools.config.js';
-import { readUpstreamList } from '../upstreams-file.js';
+import { readUpstreamList, upstreamsText } from '../upstreams-file.js';
 import { checkUpstreamsFile } from './check-upstreams.js';
 import type { ModelLimits } from './model-limits.js';
 import { SandboxTextProvider } from './sandbox/sandbox-text.provider.js';
@@ -105,7 +104,7 @@ export function openTextProviders(
   const { UPSTREAMS_FILE: file } = config;
   const wordDelayMs = config.SANDBOX_WORD_MS;
   return {
-    fromFile: file === undefined ? undefined : readUpstreamsFile(readText(file), file, environment),
+    fromFile: file === undefined ? undefined : readUpstreamsFile(upstreamsText(file), file, environment),
     sandbox: {
       provider: new SandboxTextProvider(wordDelayMs),
       models: undefined,
@@ -135,14 +134,6 @@ const leavingLimits = (config: TextConfig): LeavingLimits => ({
   bodyBytesPerAccount: LEFT_BODIES_BYTES / ACCOUNT_SHARE,
   stallMs: config.TEXT_WRITE_STALL_SECONDS * 1000,
 });
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new ConfigError([`UPSTREAMS_FILE names "${file}", which cannot be read (${(error as Error).message})`]);
-  }
-}
 
 const limitsOf = (said: ModelLimitsEntry): Partial<ModelLimits> => ({
   ...(said.max_output_tokens !== undefined && { maxOutputTokens: said.max_output_tokens }),
