@@ -40,8 +40,7 @@ import { ChatController } from './routes/text/chat.controller.js';
 import { MessagesController } from './routes/text/messages.controller.js';
 import { ResponsesController } from './routes/text/responses.controller.js';
 import { TextAnswers } from './routes/text/text-answers.js';
-import { UpstreamStatus } from './upstream-status.js';
-import { UpstreamsByKind } from './upstreams-by-kind.js';
+import { Upstreams } from './upstreams.js';
 
 const MIB = 1024 * 1024;
 
@@ -85,8 +84,7 @@ const MIB = 1024 * 1024;
     TaskStream,
     TextAnswers,
     MediaCircuits,
-    UpstreamsByKind,
-    UpstreamStatus,
+    Upstreams,
     { provide: DECLARED_ROUTES, useValue: declaredRoutes(CONTROLLERS) },
   ],
 })

@@ -11,11 +11,10 @@ import {
 } from '#features';
 import { checked, positiveAmountOf } from '../checked-input.js';
 import { NewPriceBody, PriceQuery } from '../routes/admin/price.dto.js';
-import { upstreamSettings, UpstreamsByKind } from '../upstreams-by-kind.js';
+import { Upstreams, upstreamSettings } from '../upstreams.js';
 import { actorOf } from './acting.js';
 import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
-import { UpstreamStatus } from '../upstream-status.js';
 import { rowOf } from './views.js';
 
 /** Prices and upstreams, and how the whole stands, for operators. */
@@ -25,8 +24,7 @@ export class AdminCatalogueController {
   constructor(
     private readonly prices: PricesService,
     private readonly previews: PricePreview,
-    private readonly upstreams: UpstreamsByKind,
-    private readonly status: UpstreamStatus,
+    private readonly upstreams: Upstreams,
     private readonly fleet: FleetStateService,
     private readonly workers: WorkersService,
     private readonly needingAttention: TasksNeedingAttentionService,
@@ -37,7 +35,7 @@ export class AdminCatalogueController {
   async overview(): Answer<'GET /admin/overview'> {
     const [state, upstreams, workers, { parked, unconfirmed, orphans }, [report]] = await Promise.all([
       this.fleet.read(),
-      this.status.all(),
+      this.upstreams.all(),
       this.workers.list(false),
       this.needingAttention.list(),
       this.reconciliation.latest(1),
@@ -74,19 +72,19 @@ export class AdminCatalogueController {
 
   @Reads('admin/upstreams')
   async listUpstreams(): Answer<'GET /admin/upstreams'> {
-    return { items: await this.status.all() };
+    return { items: await this.upstreams.all() };
   }
 
   @Reads('admin/upstreams/:upstream_id')
   async readUpstream(@Param('upstream_id') id: string): Answer<'GET /admin/upstreams/:upstream_id'> {
-    return this.status.one(id);
+    return this.upstreams.one(id);
   }
 
   @Writes('admin/upstreams')
   async addUpstream(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/upstreams'> {
     const { kind = 'text', ...settings } = upstreamSettings(body);
     const { id } = await this.upstreams.ofKind(kind).create(actorOf(request), settings);
-    return this.status.one(id);
+    return this.upstreams.one(id);
   }
 
   @Writes('admin/upstreams/:upstream_id')
@@ -97,7 +95,7 @@ export class AdminCatalogueController {
   ): Answer<'POST /admin/upstreams/:upstream_id'> {
     const { kind: _kind, ...patch } = upstreamSettings(body);
     await (await this.upstreams.owning(id)).update(actorOf(request), id, patch);
-    return this.status.one(id);
+    return this.upstreams.one(id);
   }
 
   @Writes('admin/upstreams/:upstream_id/remove')

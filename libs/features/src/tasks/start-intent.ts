@@ -29,7 +29,7 @@ export interface StartIntent {
   /** Absent: it may be handed as many as there are, or has its share already. */
   readonly within?: AllowanceTake | undefined;
   /** It is the sandbox, which makes this only while no upstream is configured. */
-  readonly standsIn?: boolean;
+  readonly isFallback?: boolean;
 }
 
 /** The result of an intent that something else than the task's own state may refuse. */

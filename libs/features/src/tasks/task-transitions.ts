@@ -136,9 +136,9 @@ export class TaskTransitions {
   }
 
   recordStartIntent({ id, attempt }: TaskRow, intent: StartIntent): Promise<IntentOutcome> {
-    const { upstream, ticket, below, within, standsIn } = intent;
+    const { upstream, ticket, below, within, isFallback } = intent;
     const values = [id, attempt, upstream, ticket];
-    if (standsIn)
+    if (isFallback)
       return this.run<Intended>('record_stand_in_intent', starts.RECORD_STAND_IN_INTENT, values).then(intendedOutcome);
     if (below ?? within) return retryOnConnectionError(() => intendWithinLimits(this.database, values, intent));
     return this.transitioned('record_start_intent', starts.RECORD_START_INTENT, values).then(orLost);

@@ -7,7 +7,7 @@ export interface RoutedUpstream extends ConfiguredMediaUpstream {
   /** It gets nothing new, and is asked on about what it has. */
   readonly isDraining?: boolean;
   /** It is the sandbox, used because no upstream is configured. */
-  readonly standsIn?: boolean;
+  readonly isFallback?: boolean;
 }
 
 /** The upstreams of one moment. */
@@ -28,8 +28,8 @@ const tableOf = (all: readonly RoutedUpstream[], sandbox: SandboxPart): Table =>
 
 /** Which upstreams make which model. They may be exchanged at any time; rows name them by their ids. */
 export class MediaUpstreams {
-  #table = tableOf([], 'inactive');
-  readonly #listeners = new Set<() => void>();
+  private table = tableOf([], 'inactive');
+  private readonly listeners = new Set<() => void>();
 
   /** The table of a process whose upstreams never change: tests, and programs that measure. */
   static of(...upstreams: readonly MediaUpstream[]): MediaUpstreams {
@@ -39,33 +39,33 @@ export class MediaUpstreams {
   }
 
   get all(): readonly RoutedUpstream[] {
-    return this.#table.all;
+    return this.table.all;
   }
 
   get sandbox(): SandboxPart {
-    return this.#table.sandbox;
+    return this.table.sandbox;
   }
 
   /** Puts these in the place of all there were, at once. */
   exchange(upstreams: readonly RoutedUpstream[], sandbox: SandboxPart = 'inactive'): void {
-    this.#table = tableOf(upstreams, sandbox);
-    for (const listener of this.#listeners) listener();
+    this.table = tableOf(upstreams, sandbox);
+    for (const listener of this.listeners) listener();
   }
 
   /** Hears of every exchange. @returns how to hear no more. */
   onExchange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   }
 
   /** The upstream that holds the work of a row; undefined: not in this configuration. */
   byId(id: string): RoutedUpstream | undefined {
-    return this.#table.byId.get(id);
+    return this.table.byId.get(id);
   }
 
   /** The upstreams that take new orders for a model. */
   serving(model: string): readonly RoutedUpstream[] {
-    const { serving, all } = this.#table;
+    const { serving, all } = this.table;
     const known = serving.get(model);
     if (known) return known;
     const found = all.filter(
@@ -101,7 +101,7 @@ export interface Candidate {
 }
 
 /** The upstreams that can make an order for an account, whether or not they have room now. */
-export interface Makers {
+export interface Candidates {
   readonly candidates: readonly Candidate[];
   /** Why others cannot. */
   readonly cannot: readonly CannotMake[];
@@ -118,7 +118,7 @@ export class MediaRouter {
   ) {}
 
   /** In the order to ask them: by priority, shuffled by weight within one. */
-  makersOf(order: PlannedOrder, accountId: string): Makers {
+  candidatesFor(order: PlannedOrder, accountId: string): Candidates {
     const plans = this.reachable(order.model, accountId).map((routed) => ({
       routed,
       plan: routed.upstream.plan(order),
@@ -140,7 +140,7 @@ export class MediaRouter {
    * do lack what the order asks for.
    */
   expectMaker(order: PlannedOrder, accountId: string): void {
-    const { candidates, cannot } = this.makersOf(order, accountId);
+    const { candidates, cannot } = this.candidatesFor(order, accountId);
     if (candidates.length > 0) return;
     const [first] = cannot;
     if (!first) throw unmade(order.model);

@@ -48,18 +48,18 @@ interface Table {
 
 /** Which upstreams serve which model. They may be exchanged at any time; holders of routes ask `current` again. */
 export class TextUpstreams {
-  readonly #random: () => number;
-  #table: Table;
-  #sandbox: SandboxPart = 'inactive';
+  private readonly random: () => number;
+  private table: Table;
+  private sandbox: SandboxPart = 'inactive';
 
   /** @param random a number from 0 to 1, 1 excluded; replaced in tests. */
   constructor(upstreams: readonly TextUpstream[] = [], random: () => number = Math.random) {
-    this.#random = random;
-    this.#table = tableOf(upstreams);
+    this.random = random;
+    this.table = tableOf(upstreams);
   }
 
   get all(): readonly TextUpstream[] {
-    return this.#table.upstreams;
+    return this.table.upstreams;
   }
 
   /**
@@ -68,23 +68,23 @@ export class TextUpstreams {
    * @param sandbox whether the only one is the built-in writer, or there is none because that may not sell.
    */
   exchange(upstreams: readonly TextUpstream[], sandbox: SandboxPart = 'inactive'): void {
-    this.#table = tableOf(upstreams);
-    this.#sandbox = sandbox;
+    this.table = tableOf(upstreams);
+    this.sandbox = sandbox;
   }
 
   /** True while the built-in sandbox writes every text. */
   get isSandbox(): boolean {
-    return this.#sandbox === 'makes';
+    return this.sandbox === 'makes';
   }
 
   /** The models that some upstream serves. */
   served(): string[] {
-    return [...this.#table.routes].flatMap(([model, routes]) => (routes.length > 0 ? [model] : []));
+    return [...this.table.routes].flatMap(([model, routes]) => (routes.length > 0 ? [model] : []));
   }
 
   /** Every public model name: those of D1, and those the upstreams add. */
   models(): string[] {
-    return [...this.#table.routes.keys()];
+    return [...this.table.routes.keys()];
   }
 
   /** The public names of the models that some upstream makes embeddings with. */
@@ -95,12 +95,12 @@ export class TextUpstreams {
 
   /** Whether this is the public name of a text model. */
   has(model: string): boolean {
-    return this.#table.routes.has(model);
+    return this.table.routes.has(model);
   }
 
   /** What holds for a model whichever of its upstreams replies: the shortest reply, the largest input. */
   limitsOf(model: string): ModelLimits {
-    return this.#table.limits.get(model) ?? knownLimits(model);
+    return this.table.limits.get(model) ?? knownLimits(model);
   }
 
   /**
@@ -114,20 +114,20 @@ export class TextUpstreams {
    * the sandbox may not sell.
    */
   routes(model: string, uses: readonly UnpricedUse[] = [], style?: TextStyle): readonly TextRoute[] {
-    const routes = this.#table.routes.get(model);
+    const routes = this.table.routes.get(model);
     if (!routes) throw new GatewayError('model_not_found', unknownTextModel(model, this.models()), { param: 'model' });
-    if (routes.length === 0 && this.#sandbox === 'forbidden') throw notAvailable(model);
+    if (routes.length === 0 && this.sandbox === 'forbidden') throw notAvailable(model);
     if (routes.length === 0)
       throw new GatewayError('unavailable', `No upstream serves the model "${model}" at the moment.`, {
         param: 'model',
       });
     const allowed = uses.length === 0 ? routes : routesAllowing(routes, uses, model, style);
-    return weightedOrder(allowed, ({ upstream }) => upstream, this.#random);
+    return weightedOrder(allowed, ({ upstream }) => upstream, this.random);
   }
 
   /** Whether an upstream of the model runs everything itself that a request asks for; the sandbox runs nothing. */
   runsNatively(model: string, uses: readonly UnpricedUse[], style: TextStyle): boolean {
-    const routes = this.#table.routes.get(model) ?? [];
+    const routes = this.table.routes.get(model) ?? [];
     return routes.some(
       (route) => route.upstream.provider.protocol !== 'sandbox' && uses.every((use) => isServed(route, use, style)),
     );
@@ -135,7 +135,7 @@ export class TextUpstreams {
 
   /** Whether nothing but the sandbox answers for a model. */
   isSandboxAlone(model: string): boolean {
-    const routes = this.#table.routes.get(model) ?? [];
+    const routes = this.table.routes.get(model) ?? [];
     return routes.every(({ upstream }) => upstream.provider.protocol === 'sandbox');
   }
 
@@ -149,7 +149,7 @@ export class TextUpstreams {
     uses: readonly UnpricedUse[] = [],
     style?: TextStyle,
   ): TextRoute | undefined {
-    const { upstreams, routes } = this.#table;
+    const { upstreams, routes } = this.table;
     if (upstreams.includes(route.upstream)) return route;
     const current = routes.get(model)?.find(({ upstream }) => upstream.provider.id === route.upstream.provider.id);
     return current && uses.every((use) => isAllowed(current, use, style) || doesWithout(current, use, style))

@@ -245,7 +245,7 @@ export class MediaUpstreamRegistry extends UpstreamRegistry<MediaUpstreamRow, St
       }),
       exchange: (open, part) => {
         if (part !== 'inactive')
-          return upstreams.exchange(part === 'makes' ? [{ ...sandbox, standsIn: true }] : [], part);
+          return upstreams.exchange(part === 'makes' ? [{ ...sandbox, isFallback: true }] : [], part);
         // What the sandbox began before is asked for to its end.
         const isNamed = open.some(({ upstream }) => upstream.id === sandbox.upstream.id);
         upstreams.exchange(isNamed ? open : [...open, { ...sandbox, isDraining: true }]);

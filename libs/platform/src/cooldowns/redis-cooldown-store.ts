@@ -86,17 +86,17 @@ declare module 'ioredis' {
 
 /** Cooldowns in Redis: alone, as a Cluster, or behind Sentinels. It may be absent at any time. */
 export class RedisCooldownStore implements CooldownStore {
-  readonly #redis: Redis | Cluster;
-  readonly #key: string;
+  private readonly redis: Redis | Cluster;
+  private readonly key: string;
 
   constructor(redisUrl: string, prefix: string) {
-    this.#key = `${prefix}:cooldowns`;
-    this.#redis = connect(parseRedisAddress(redisUrl), { ...FAIL_FAST, commandTimeout: COMMAND_TIMEOUT_MS });
-    for (const [name, lua] of Object.entries(SCRIPTS)) this.#redis.defineCommand(name, { numberOfKeys: 1, lua });
+    this.key = `${prefix}:cooldowns`;
+    this.redis = connect(parseRedisAddress(redisUrl), { ...FAIL_FAST, commandTimeout: COMMAND_TIMEOUT_MS });
+    for (const [name, lua] of Object.entries(SCRIPTS)) this.redis.defineCommand(name, { numberOfKeys: 1, lua });
   }
 
   async list(): Promise<readonly StoredCooldown[]> {
-    const found = await this.#redis.listCooldowns(this.#key, FORGET_AFTER_MS);
+    const found = await this.redis.listCooldowns(this.key, FORGET_AFTER_MS);
     return found.map(([name, coolingMs, cooldowns, probeMs, prober]) => ({
       name,
       coolingMs,
@@ -107,22 +107,22 @@ export class RedisCooldownStore implements CooldownStore {
   }
 
   async coolDown(name: string, coolingMs: number): Promise<void> {
-    await this.#redis.coolDown(this.#key, name, Math.ceil(coolingMs), FORGET_AFTER_MS, EXPIRES_AFTER_MS);
+    await this.redis.coolDown(this.key, name, Math.ceil(coolingMs), FORGET_AFTER_MS, EXPIRES_AFTER_MS);
   }
 
   claimProbe(name: string, prober: string): Promise<ProbeClaim> {
-    return this.#redis.claimCooldownProbe(this.#key, name, PROBE_LEASE_MS, prober);
+    return this.redis.claimCooldownProbe(this.key, name, PROBE_LEASE_MS, prober);
   }
 
   async releaseProbe(name: string, prober: string): Promise<void> {
-    await this.#redis.releaseCooldownProbe(this.#key, name, prober);
+    await this.redis.releaseCooldownProbe(this.key, name, prober);
   }
 
   async clear(name: string, { prober, cooldowns }: EndedCooldown): Promise<void> {
-    await this.#redis.clearCooldown(this.#key, name, prober ?? '', cooldowns);
+    await this.redis.clearCooldown(this.key, name, prober ?? '', cooldowns);
   }
 
   close(): void {
-    this.#redis.disconnect();
+    this.redis.disconnect();
   }
 }

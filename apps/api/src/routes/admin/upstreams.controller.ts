@@ -2,9 +2,8 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req, Res }
 import type { Request, Response } from 'express';
 import { type AdminUpstream, GatewayError } from '#contracts';
 import type { UpstreamProof, UpstreamView } from '#features';
-import { UpstreamStatus } from '../../upstream-status.js';
 import { Route, Routes } from '../../http/route.js';
-import { upstreamSettings, UpstreamsByKind } from '../../upstreams-by-kind.js';
+import { Upstreams, upstreamSettings } from '../../upstreams.js';
 import { clientGone } from '../../http/client-gone.js';
 import { operatorOf } from './admin-gate.js';
 import { CATALOGUE_OPERATIONS } from './admin.openapi.js';
@@ -13,22 +12,19 @@ import { CATALOGUE_OPERATIONS } from './admin.openapi.js';
 @Controller('admin/v1/upstreams')
 @Routes({ style: 'admin', access: 'operator' })
 export class UpstreamsController {
-  constructor(
-    private readonly upstreams: UpstreamsByKind,
-    private readonly status: UpstreamStatus,
-  ) {}
+  constructor(private readonly upstreams: Upstreams) {}
 
   /** Each with how it does. */
   @Get()
   @Route({ operation: CATALOGUE_OPERATIONS.adminListUpstreams })
   async list(): Promise<object[]> {
-    return (await this.status.all()).map(withSettings);
+    return (await this.upstreams.all()).map(withSettings);
   }
 
   @Get(':upstream_id')
   @Route({ operation: CATALOGUE_OPERATIONS.adminReadUpstream })
   async read(@Param('upstream_id') id: string): Promise<object> {
-    return withSettings(await this.status.one(id));
+    return withSettings(await this.upstreams.one(id));
   }
 
   @Post()

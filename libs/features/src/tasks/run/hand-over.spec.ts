@@ -303,7 +303,7 @@ describe('Offering an order to several upstreams', () => {
   });
 
   it('does not give the sandbox an order sold for an upstream that this process has not loaded yet', async () => {
-    upstreams.exchange([first.routed({ standsIn: true })], 'makes');
+    upstreams.exchange([first.routed({ isFallback: true })], 'makes');
     const added = `insert into upstream (id, kind, protocol, models, weight, priority, settings)
       values ('new', 'media', 'sandbox', '{}', 1, 0, '{}')`;
     await bench.database.query({ text: added });

@@ -206,7 +206,7 @@ export class HandOver {
 
   private intend(task: TaskRow, candidate: Candidate) {
     const { routed, plan } = candidate;
-    const { upstream, limits, standsIn = false } = routed;
+    const { upstream, limits, isFallback = false } = routed;
     const { vendorAccount, id } = upstream;
     // An earlier attempt recorded the same intent and has already taken its part of the allowance.
     const isAgain = task.start_intent_at !== null && task.provider === id;
@@ -225,7 +225,7 @@ export class HandOver {
       ticket: plan.ticket,
       below,
       within,
-      standsIn,
+      isFallback,
     });
   }
 

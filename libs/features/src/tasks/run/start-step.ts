@@ -107,7 +107,7 @@ export class StartStep {
     const task = await transitions.withLongTexts(given.task);
     const step = { ...given, task };
     const planned = plannedOrderOf(task.id, catalogFamily(task.model), task);
-    const makers = only ? againOf(only, planned) : router.makersOf(planned, task.account_id);
+    const makers = only ? againOf(only, planned) : router.candidatesFor(planned, task.account_id);
     const [cannot] = makers.cannot;
     if (makers.candidates.length === 0) {
       if (cannot && !task.start_intent_at) {

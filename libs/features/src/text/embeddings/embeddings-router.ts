@@ -34,19 +34,19 @@ export interface RoutedEmbeddings {
  */
 @Injectable()
 export class EmbeddingsRouter {
-  readonly #upstreams: TextUpstreams;
-  readonly #circuits: TextCircuits;
-  readonly #calls: TextCalls;
+  private readonly upstreams: TextUpstreams;
+  private readonly circuits: TextCircuits;
+  private readonly calls: TextCalls;
 
   constructor(upstreams: TextUpstreams, circuits: TextCircuits, calls: TextCalls) {
-    this.#upstreams = upstreams;
-    this.#circuits = circuits;
-    this.#calls = calls;
+    this.upstreams = upstreams;
+    this.circuits = circuits;
+    this.calls = calls;
   }
 
   /** @throws GatewayError `model_not_found` where no upstream offers embeddings under this name. */
   expectModel(model: string): void {
-    if (this.#routes(model).length > 0) return;
+    if (this.routes(model).length > 0) return;
     const elsewhere = textModelElsewhere(model);
     const message =
       elsewhere ??
@@ -57,10 +57,10 @@ export class EmbeddingsRouter {
   /** @throws GatewayError of the last upstream asked; what `signal` throws when it aborts. */
   async call(call: RoutableEmbeddings, signal: StopSignal): Promise<RoutedEmbeddings> {
     let last: GatewayError | undefined;
-    for (const route of this.#routes(call.model)) {
-      const admission = await this.#circuits.admits(route.upstream, call.accountId);
+    for (const route of this.routes(call.model)) {
+      const admission = await this.circuits.admits(route.upstream, call.accountId);
       if (!admission) continue;
-      const outcome = await this.#ask(call, route, admission, signal);
+      const outcome = await this.ask(call, route, admission, signal);
       if (!(outcome instanceof GatewayError)) return outcome;
       last = outcome;
     }
@@ -70,15 +70,15 @@ export class EmbeddingsRouter {
     );
   }
 
-  #routes(model: string): readonly EmbeddingsRoute[] {
-    const routes = this.#upstreams.all.flatMap((upstream) => {
+  private routes(model: string): readonly EmbeddingsRoute[] {
+    const routes = this.upstreams.all.flatMap((upstream) => {
       const upstreamModel = upstream.embeddings?.models.get(model);
       return upstreamModel === undefined || upstream.weight === 0 ? [] : [{ upstream, upstreamModel }];
     });
     return weightedOrder(routes, ({ upstream }) => upstream);
   }
 
-  async #ask(
+  private async ask(
     call: RoutableEmbeddings,
     { upstream, upstreamModel }: EmbeddingsRoute,
     admission: Admission,
@@ -86,7 +86,7 @@ export class EmbeddingsRouter {
   ): Promise<RoutedEmbeddings | GatewayError> {
     const { embeddings: offered } = upstream;
     // It may have been exchanged while its admission was asked for.
-    if (!offered || !this.#upstreams.all.includes(upstream)) return this.#gone(admission);
+    if (!offered || !this.upstreams.all.includes(upstream)) return this.gone(admission);
     const { accountId } = call;
     const { provider } = offered;
     const startedAt = performance.now();
@@ -94,24 +94,24 @@ export class EmbeddingsRouter {
       const reply = await observeUpstream(provider.id, 'text', () =>
         provider.embed({ upstreamModel, ...call }, signal),
       );
-      this.#circuits.recordSuccess(upstream, accountId, admission);
-      this.#circuits.recordCompletion(upstream, accountId);
-      this.#calls.ended(provider.id, performance.now() - startedAt);
+      this.circuits.recordSuccess(upstream, accountId, admission);
+      this.circuits.recordCompletion(upstream, accountId);
+      this.calls.ended(provider.id, performance.now() - startedAt);
       return { reply, upstreamId: provider.id };
     } catch (error) {
       const isFailure = !signal.aborted && error instanceof GatewayError && ERRORS[error.code].retryable;
       if (isFailure) {
-        this.#calls.ended(provider.id, performance.now() - startedAt, error);
-        this.#circuits.recordFailure(upstream, accountId, error, admission);
-      } else this.#circuits.release(admission);
+        this.calls.ended(provider.id, performance.now() - startedAt, error);
+        this.circuits.recordFailure(upstream, accountId, error, admission);
+      } else this.circuits.release(admission);
       if (!isFailure) throw error;
       log.warn('upstream.failed', { requestId: call.requestId, upstream: offered.provider.id, code: error.code });
       return error;
     }
   }
 
-  #gone(admission: Admission): GatewayError {
-    this.#circuits.release(admission);
+  private gone(admission: Admission): GatewayError {
+    this.circuits.release(admission);
     return new GatewayError('overloaded', 'The upstreams of this model have just changed; try again.');
   }
 }
