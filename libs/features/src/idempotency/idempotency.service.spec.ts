@@ -59,6 +59,30 @@ describe('Two attempts at one request', () => {
     return [stalled, expectAttempt(await begin(key))];
   }
 
+  it('keep long answers up to 256 MiB of an account, and refuse the repeat of one that is not kept', async () => {
+    const answer = async (key: string, length: number): Promise<void> => {
+      await service.finish(expectAttempt(await begin(key)), 200, 'text/plain', 'x'.repeat(length));
+    };
+    const counted = async (): Promise<number | undefined> =>
+      (
+        await run<{ bytes: number }>(`select repeat_bytes::integer as bytes from file_usage where account_id = 'acct'`)
+      )[0]?.bytes;
+    await answer('long-1', 20_000);
+    await answer('long-2', 30_000);
+    await answer('short-1', 1_000);
+    expect(await counted()).toBe(50_000);
+    await run(`update file_usage set repeat_bytes = 256 * 1024 * 1024`);
+    await answer('long-3', 20_000);
+    await answer('short-2', 1_000);
+    for (const key of ['long-1', 'short-1', 'short-2']) expect(await begin(key)).toMatchObject({ kind: 'replay' });
+    await expect(begin('long-3')).rejects.toMatchObject({ code: 'conflict' });
+    await run(`update file_usage set repeat_bytes = 50000`);
+    await run(`update idempotency_record set expires_at = now() where key = 'long-1'`);
+    await answer('long-1', 100);
+    await run(`delete from idempotency_record where key = 'long-2'`);
+    expect(await counted()).toBe(0);
+  });
+
   it('charge once: the stalled one has lost its hold, and the one that took over is charged', async () => {
     const [stalled, second] = await stalledAndTakenOver('pays-once');
     expect(await books()).toEqual([1_000n, 0n, 0n]);

@@ -161,7 +161,7 @@ export class IdempotencyService {
     if (status === null || body === null) {
       throw new GatewayError(
         'conflict',
-        'The request with this Idempotency-Key was answered, but its answer was a stream and is not kept; use a new key.',
+        'The request with this Idempotency-Key was answered, but its answer is not kept: it was a stream, or too long beside the other answers that are kept of the account. Use a new key.',
       );
     }
     return { kind: 'replay', answer: { status, body, contentType: contentType ?? 'application/json; charset=utf-8' } };

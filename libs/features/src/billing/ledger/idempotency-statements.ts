@@ -64,9 +64,16 @@ export const RENEW_STANDING = `
   where r.account_id = i.account_id and r.key = i.idempotency_key and r.request_id = i.request_id
   returning r.request_id`;
 
+/** From so many bytes on an answer counts, and the most of such that is kept of an account. */
+const LONG_ANSWER_BYTES = 16_384;
+const LONG_ANSWERS_MAX = 256 * 1024 * 1024;
+
 /** $1 account, $2 key, $3 request id, $4 status, $5 body or null, $6 content type. */
 export const FINISH = `
-update idempotency_record set state = 'done', response_status = $4, response_body = $5, response_content_type = $6
+update idempotency_record set state = 'done', response_status = $4, response_body = case
+    when octet_length($5::text) < ${LONG_ANSWER_BYTES} then $5
+    when coalesce((select repeat_bytes from file_usage where account_id = $1), 0) < ${LONG_ANSWERS_MAX} then $5 end,
+  response_content_type = $6
 where account_id = $1 and key = $2 and request_id = $3 and state = 'in_flight'`;
 
 export const FORGET = `
