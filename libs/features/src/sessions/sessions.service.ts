@@ -10,6 +10,8 @@ export const SESSION_IDLE_HOURS = 12;
 /** None lasts longer, in days. */
 const SESSION_DAYS = 7;
 const AGENT_CHARACTERS_MAX = 300;
+/** The most sessions of a person, and of an API key: a further one ends the oldest. */
+const SESSIONS_MAX = 100;
 
 /** The owner of a session. */
 export type SessionOwner =
@@ -36,7 +38,13 @@ export interface ListedSession {
 
 /** Unless one is asked for, the account that the user joined first. */
 const ADD = `
-with seen as (update console_user set seen_at = now() where id = $4)
+with seen as (
+  update console_user set seen_at = now() where id = $4
+), ended as (
+  delete from console_session where id = any(array(
+    select id from console_session where user_id = $4 or api_key_id = $6
+    order by created_at desc, id desc offset ${SESSIONS_MAX - 1}))
+)
 insert into console_session (id, token_hash, method, user_id, account_id, api_key_id, operator_role, operator_check, address,
   agent, proved_at, expires_at, key_hash)
 values ($1, $2, $3, $4,
