@@ -203,28 +203,23 @@ describe('Retention by days', () => {
     expect(await bench.row(first)).toMatchObject({ state: 'cancelled', hold_micros: HOLD_MICROS, charged_micros: 0n });
   });
 
-  it('removes inline files of ended tasks that nobody can send again, and of the failed of an account but the newest 512 MiB', async () => {
-    const ended = async (assignments: string): Promise<string> => {
+  it('keeps the inline files of the newest failed tasks of an account, and no more than 512 MiB of them', async () => {
+    const withFiles = async (megabytes: number): Promise<string> => {
       const id = await bench.submit();
-      await bench.change(id, `lease_until = null, finished_at = now(), ${assignments}`);
+      await run(`insert into task_long_text (task_id, nth, place, piece)
+        select '${id}', 0, n, repeat('x', 1000000) from generate_series(1, ${megabytes}) n`);
       return id;
     };
-    const open = await bench.submit();
-    const over = await ended(`state = 'cancelled'`);
-    const older = await ended(`state = 'failed', error_code = 'upstream_error'`);
-    const newer = await ended(`state = 'failed', error_code = 'upstream_error'`);
-    const faulty = await ended(`state = 'failed', error_code = 'invalid_media'`);
-    for (const id of [open, over, older, newer, faulty])
-      await run(
-        `insert into task_long_text (task_id, nth, place, piece) select '${id}', 0, n, 'x' from generate_series(1, 3) n`,
-      );
+    const [older, newer] = [await withFiles(300), await withFiles(300)];
+    for (const id of [older, newer])
+      await bench.settlement.fail(await bench.claim(id), 'upstream_error', 'The vendor failed.');
+    const open = await withFiles(1);
     const left = async (): Promise<string[]> =>
       (await run<{ id: string }>('select distinct task_id as id from task_long_text order by 1')).map(({ id }) => id);
+    expect(await left()).toEqual([older, newer, open]);
     await clean();
-    expect(await left()).toEqual([open, older, newer]);
-    await run(`update task_long_text set piece = repeat('x', 100000000) where task_id <> $1`, open);
-    await clean();
-    expect(await left()).toEqual([open, newer]);
+    expect(await left()).toEqual([newer, open]);
+    expect(await run('select id from task where long_bytes is not null')).toEqual([{ id: newer }]);
     await run('delete from task_long_text');
   });
 

@@ -1,5 +1,4 @@
 import type { ProcessConfig } from '#runtime';
-import { IS_OVER } from '../tasks/settle/settle-statement.js';
 
 type Retention = ProcessConfig['retention'];
 
@@ -69,26 +68,25 @@ with turn as materialized (
 ), emptied as (
   delete from task_long_text where task_id in (select id from ready)
 )
-update task set parameters = '{}', outputs = null where id in (select id from ready) returning 1`,
+update task set parameters = '{}', outputs = null, long_bytes = null where id in (select id from ready) returning 1`,
 };
 
 /** The most bytes of inline files that are kept of the failed tasks of an account, for operators who send them again. */
 const KEPT_FILES_BYTES = 512 * 1024 * 1024;
 
-/** Inline files of ended tasks: those that ended before their files went with them, and of the failed all but the newest. */
+/** Inline files of failed tasks, of all but the newest of an account. The index of them holds all that is looked at. */
 const KEPT_FILES: RowRetention = {
   table: 'task_long_text',
   text: `
-with sized as materialized (
-  select task_id, sum(octet_length(piece)) as size from task_long_text group by task_id
-), ended as (
-  select task_id, size, ${IS_OVER} as is_over,
-    sum(size) over (partition by account_id, ${IS_OVER} order by task_id desc) as newer
-  from sized join task on task.id = task_id where finished_at is not null
+with kept as (
+  select id, long_bytes as size, sum(long_bytes) over (partition by account_id order by id desc) as newer
+  from task where long_bytes is not null
 ), gone as (
-  select task_id, ${BEFORE('task_id')} from ended where is_over or newer > ${KEPT_FILES_BYTES} order by task_id limit $1
+  select id, ${BEFORE('id')} from kept where newer > ${KEPT_FILES_BYTES} order by id limit $1
+), emptied as (
+  delete from task_long_text where task_id in (select id from gone where before < ${BYTES_AT_ONCE})
 )
-delete from task_long_text where task_id in (select task_id from gone where before < ${BYTES_AT_ONCE}) returning 1`,
+update task set long_bytes = null where id in (select id from gone where before < ${BYTES_AT_ONCE}) returning 1`,
 };
 
 /** An hour after its removal no task that ends still names it; its deliveries, which do, go by their own retention. */

@@ -1,7 +1,8 @@
 import { entrySql } from '#contracts';
 
-/** Of a task that has ended: whether nobody may send it again, so that nothing reads its inline files any more. */
-export const IS_OVER = `(state <> 'failed' or error_code in ('invalid_media', 'content_policy'))`;
+/** Whether nobody may send a task again that ended so, and nothing reads its inline files any more. */
+const isOver = (state: string, errorCode: string): string =>
+  `(${state} <> 'failed' or coalesce(${errorCode} in ('invalid_media', 'content_policy'), false))`;
 
 /** What was configured is of the parts that were delivered; what a vendor reported counts whatever the result of the order. */
 const ofWhatCame = (column: string): string =>
@@ -32,6 +33,8 @@ with transitioned as (
     progress = case when $2 = 'completed' then 100 else progress end,
     cost_micros = case when cost_is_reported then cost_micros else ${ofWhatCame('cost_micros')} end,
     cost_worth_micros = coalesce(cost_worth_micros, ${ofWhatCame('configured_worth_micros')}),
+    long_bytes = case when not ${isOver('$2', '$7')} then (
+      select sum(octet_length(piece)) from task_long_text where task_id = $1) end,
     files_expire_at = now() + $10::integer * interval '1 second', notices = notices || $14::text[],
     cancel_requested_at = case when $2 = 'cancelled' then coalesce(cancel_requested_at, now()) else cancel_requested_at end
   where id = $1 and state = any($3::text[]) and ($4::integer is null or attempt = $4)
@@ -61,7 +64,7 @@ with transitioned as (
 ), unscheduled as (
   delete from task_poll where task_id in (select id from transitioned)
 ), emptied as (
-  delete from task_long_text where task_id in (select id from transitioned where ${IS_OVER})
+  delete from task_long_text where task_id in (select id from transitioned where ${isOver('state', 'error_code')})
 ), announced as (${announced}
 ), explained as (
   insert into usage_record (id, account_id, api_key_id, kind, model, task_id, request_id, upstream, status,
