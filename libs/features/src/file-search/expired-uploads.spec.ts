@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { createMediaStore, type MediaStore, MediaStoreConfig } from '#media';
 import { noFailpoints } from '#runtime';
 import { createTestDatabase, type TestDatabase } from '#testing';
+import { DEFAULT_CHUNKING } from './chunking.js';
 import { ExpiredUploads } from './expired-uploads.js';
+import { VectorStoreFilesService } from './vector-store-files.service.js';
+import { VectorStoresService } from './vector-stores.service.js';
 
 /** Tables with what is made of a file. */
 const PARTS = ['file_passage', 'file_term', 'passage_vector'];
@@ -97,6 +100,74 @@ describe('What was made of files that are gone', () => {
     await maintain(10);
     for (const table of ['vector_store_file', 'uploaded_file', 'file_index', 'file_passage'])
       expect([table, await count(table)]).toEqual([table, 0]);
+  });
+
+  async function fillStore(files: number): Promise<void> {
+    await run(`insert into vector_store (id, account_id) values ('full', 'ann')`);
+    await run(`insert into uploaded_file (id, account_id, api_key_id, filename, purpose, content_type, store_key, state)
+      select 'file' || n, 'ann', 'ann', 'a', 'batch', 'text/plain', '', 'ready' from generate_series(1, ${files}) n`);
+    await run(`insert into file_index (file_id, account_id, chunk_tokens, overlap_tokens, state)
+      select 'file' || n, 'ann', 800, 400, 'completed' from generate_series(1, ${files}) n`);
+    await run(
+      `insert into vector_store_file (vector_store_id, file_id, index_id) select 'full', file_id, id from file_index`,
+    );
+  }
+
+  describe('when a vector store of thousands of files is deleted', () => {
+    const stores = (): VectorStoresService =>
+      new VectorStoresService(test.database, new VectorStoreFilesService(test.database));
+    beforeEach(async () => {
+      await fillStore(5_000);
+      await run(`create function fail_late() returns trigger language plpgsql as $$ begin
+        insert into removal select pg_current_xact_id(), 'vector_store_file', count(*) from gone;
+        if (select count(*) from removal where name = 'vector_store_file')
+          > (select sum(rows) from removal where name = 'most') then raise 'the database is away'; end if; return null; end $$`);
+      await run(`create trigger fail_late after delete on vector_store_file referencing old table as gone
+        for each statement execute function fail_late()`);
+    });
+    afterEach(() => run('drop function fail_late cascade'));
+    const lets = (most: number): Promise<unknown> => run(`insert into removal select null, 'most', ${most}`);
+
+    it('is removed with it in transactions of at most 2,000 files', async () => {
+      await lets(100);
+      await stores().remove('ann', 'full');
+      for (const left of ['vector_store', 'vector_store_file', 'file_index where file_id is not null'])
+        expect([left, await count(left)]).toEqual([left, 0]);
+      const { rows } = await test.database.query<{ rows: number }>({
+        text: `select rows::integer from removal where name = 'vector_store_file' and rows > 0 order by transaction`,
+      });
+      expect(rows.map((row) => row.rows)).toEqual([2_000, 2_000, 1_000]);
+    });
+
+    it('goes on where a stop ended it, and takes no files meanwhile', async () => {
+      await lets(1);
+      await expect(stores().remove('ann', 'full')).rejects.toThrow('the database is away');
+      expect(await count('vector_store_file')).toBe(3_000);
+      const files = [{ fileId: 'file1', chunking: DEFAULT_CHUNKING, attributes: {}, param: 'file_id' }];
+      await expect(
+        new VectorStoreFilesService(test.database).add({ accountId: 'ann', vectorStoreId: 'full', files }),
+      ).rejects.toMatchObject({ code: 'not_found' });
+      await lets(100);
+      for (let round = 0; round < 3; round += 1) await maintain(200);
+      for (const left of ['vector_store', 'vector_store_file', 'file_index where file_id is not null'])
+        expect([left, await count(left)]).toEqual([left, 0]);
+    });
+  });
+
+  it('is found in turns through all indexes, of which a round looks at 2,000', async () => {
+    await fillStore(4_500);
+    await run(`delete from vector_store_file where file_id in ('file1', 'file4400')`);
+    const maintenance = new ExpiredUploads(test.database, store, noFailpoints);
+    const unused = async (): Promise<number> => count('file_index where file_id is not null');
+    await maintenance.remove(1);
+    expect(await unused()).toBe(4_499);
+    await maintenance.remove(1);
+    await maintenance.remove(1);
+    expect(await unused()).toBe(4_498);
+    await maintenance.remove(1);
+    await run(`delete from vector_store_file where file_id = 'file2'`);
+    for (let round = 0; round < 3; round += 1) await maintenance.remove(1);
+    expect(await unused()).toBe(4_497);
   });
 
   it('of a vector store that is over goes with the store, thousands of files at a time', async () => {

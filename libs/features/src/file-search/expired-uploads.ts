@@ -3,8 +3,9 @@ import type { MediaStore } from '#media';
 import { type Database, logger } from '#platform';
 import type { Failpoints } from '#runtime';
 import { accountsInTurn } from './account-turns.js';
-import { FILES_WITH_UNUSED, forgetUnused, lockFiles } from './unused-indexes.js';
+import { forgetUnused, lockFiles, removeEntries, UNUSED_BEHIND } from './unused-indexes.js';
 import { METERED } from './uploaded-file.js';
+import { STORE_SHOWN_DAYS } from './vector-store.js';
 
 const log = logger('maintenance');
 
@@ -13,9 +14,6 @@ const UNREMOVABLE = { max: 10_000, ttl: 600_000 } as const;
 
 /** The most rows of a table that one statement removes: whatever a file holds, no statement takes long enough to be undone. */
 const ROWS_AT_ONCE = 2_000;
-
-/** How long an expired vector store is still shown, in days. */
-const STORE_SHOWN_DAYS = 30;
 
 const EXPIRE = `
 with gone as (
@@ -41,10 +39,9 @@ const REMOVE_ROW = `
 delete from uploaded_file where id = $1 and state <> 'ready' and expires_at <= now()
   and not exists (select from file_index where file_id = $1) returning id`;
 
-const EMPTY_EXPIRED_STORES = `
-delete from vector_store_file where ctid = any(array(
-  select e.ctid from vector_store s join vector_store_file e on e.vector_store_id = s.id
-  where s.expires_at <= now() limit $1))`;
+const FILES_OF_EXPIRED_STORES = `
+select e.vector_store_id as "storeId", e.file_id as "fileId" from vector_store s join vector_store_file e on e.vector_store_id = s.id
+where s.expires_at <= now() limit $1`;
 
 const FORGET_STORES = `
 delete from vector_store where id in (
@@ -87,6 +84,8 @@ export class ExpiredUploads {
   readonly #unremovable = new LRUCache<string, true>(UNREMOVABLE);
   /** The account of which the last part was removed. */
   #served = '';
+  /** The last index of which was found out whether anything finds it. */
+  #lookedAt = 0n;
 
   constructor(
     private readonly database: Database,
@@ -97,9 +96,9 @@ export class ExpiredUploads {
   /** At most `limit` of each, files and parts of what was made of them; as many of one of them: there may be more. */
   async remove(limit: number): Promise<number> {
     await this.#change(EXPIRE, [limit]);
-    await this.#change(EMPTY_EXPIRED_STORES, [ROWS_AT_ONCE]);
+    await this.#emptyStores().catch((error: unknown) => log.error('maintenance.files_kept', { error }));
     await this.#change(FORGET_STORES, [limit, STORE_SHOWN_DAYS]);
-    await this.#forgetUnused(limit).catch((error: unknown) => log.error('maintenance.files_kept', { error }));
+    await this.#forgetUnused().catch((error: unknown) => log.error('maintenance.files_kept', { error }));
     const { rows } = await this.database.query<RemovableFile>({
       text: REMOVABLE,
       values: [limit, [...this.#unremovable.keys()]],
@@ -110,18 +109,32 @@ export class ExpiredUploads {
     return Math.max(removed, await this.#removeParts(limit));
   }
 
-  async #forgetUnused(limit: number): Promise<void> {
-    const { rows } = await this.database.query<{ id: string }>({
-      text: FILES_WITH_UNUSED,
-      values: [limit],
+  async #emptyStores(): Promise<void> {
+    const { rows } = await this.database.query<{ storeId: string; fileId: string }>({
+      text: FILES_OF_EXPIRED_STORES,
+      values: [ROWS_AT_ONCE],
       limit: 'long',
     });
-    if (rows.length === 0) return;
-    const files = rows.map(({ id }) => id);
-    await this.database.transaction(async (transaction) => {
-      await lockFiles(transaction, null, files);
-      await forgetUnused(transaction, files);
+    for (const id of new Set(rows.map(({ storeId }) => storeId))) {
+      const files = rows.filter(({ storeId }) => storeId === id).map(({ fileId }) => fileId);
+      await removeEntries(this.database, id, files);
+    }
+  }
+
+  /** A turn through all indexes, a part in each round: hardly any is unused that was not found so when it became so. */
+  async #forgetUnused(): Promise<void> {
+    const { rows } = await this.database.query<{ last: bigint | null; files: string[] }>({
+      text: UNUSED_BEHIND,
+      values: [this.#lookedAt, ROWS_AT_ONCE],
+      limit: 'long',
     });
+    const { last = null, files = [] } = rows[0] ?? {};
+    if (files.length > 0)
+      await this.database.transaction(async (transaction) => {
+        await lockFiles(transaction, null, files);
+        await forgetUnused(transaction, files);
+      });
+    this.#lookedAt = last ?? 0n;
   }
 
   /** The bytes first: a crash in between removes bytes that are gone already, which is no error. */

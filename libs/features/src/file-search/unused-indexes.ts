@@ -1,4 +1,4 @@
-import type { StatementRunner } from '#platform';
+import type { AccountDatabase, StatementRunner } from '#platform';
 import { DEFAULT_CHUNKING } from './chunking.js';
 import { SEARCHED_PURPOSES } from './uploaded-file.js';
 
@@ -27,11 +27,17 @@ update file_index set file_id = null, state = 'failed', vector_turn = vector_tur
   vector_attempt = vector_attempt + 1
 where id = any(array(select id from unused where state <> 'waiting'))`;
 
-/** $1 the most. */
-export const FILES_WITH_UNUSED = `
-select distinct f.id from (
-  select i.file_id from file_index i join uploaded_file f on f.id = i.file_id where ${IS_UNUSED} limit $1
-) as unused join uploaded_file f on f.id = unused.file_id`;
+/**
+ * Whether anything finds the indexes behind $1, $2 at a time, so that it takes the same time however many there are. Answers
+ * the last that was looked at, and the files of those that nothing finds.
+ */
+export const UNUSED_BEHIND = `
+with looked as materialized (
+  select id, file_id from file_index where id > $1 order by id limit $2
+)
+select (select max(id) from looked) as last, array(
+  select distinct f.id from looked join file_index i on i.id = looked.id join uploaded_file f on f.id = looked.file_id
+  where ${IS_UNUSED}) as files`;
 
 /**
  * Keeps others from putting these files into vector stores, or taking them out, until the end of the transaction.
@@ -49,4 +55,18 @@ export async function lockFiles(
 /** Drops what was made, or is to be made, of files that are locked and that nothing finds any more. */
 export async function forgetUnused(transaction: StatementRunner, fileIds: readonly string[]): Promise<void> {
   await transaction.query({ text: FORGET_UNUSED, values: [fileIds], limit: 'long' });
+}
+
+/** Takes files out of a vector store: some of many, so that the end of one transaction is all that a stop can undo. */
+export async function removeEntries(
+  database: Pick<AccountDatabase, 'transaction'>,
+  vectorStoreId: string,
+  fileIds: readonly string[],
+): Promise<void> {
+  await database.transaction(async (transaction) => {
+    await lockFiles(transaction, null, fileIds);
+    const text = 'delete from vector_store_file where vector_store_id = $1 and file_id = any($2)';
+    await transaction.query({ text, values: [vectorStoreId, fileIds], limit: 'long' });
+    await forgetUnused(transaction, fileIds);
+  });
 }

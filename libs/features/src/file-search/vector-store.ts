@@ -25,6 +25,9 @@ export interface VectorStore {
   readonly counts: FileCounts;
 }
 
+/** How long an expired vector store is still shown, in days. */
+export const STORE_SHOWN_DAYS = 30;
+
 /** What a vector store is made with, or changed to; undefined leaves it as it is. */
 export interface VectorStoreSettings {
   readonly name?: string | null | undefined;

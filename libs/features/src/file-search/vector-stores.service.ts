@@ -3,9 +3,9 @@ import { GatewayError } from '#contracts';
 import { Database, timeOrderedId } from '#platform';
 import { type ListPart, listPart, type ListQuery } from './list-part.js';
 import { type NewEntry, VectorStoreFilesService } from './vector-store-files.service.js';
-import { forgetUnused, lockFiles } from './unused-indexes.js';
+import { removeEntries } from './unused-indexes.js';
 import { JOINED_FILE_IS_READY } from './uploaded-file.js';
-import { COUNTS, type VectorStore, type VectorStoreSettings } from './vector-store.js';
+import { COUNTS, STORE_SHOWN_DAYS, type VectorStore, type VectorStoreSettings } from './vector-store.js';
 
 /** The most vector stores of an account. */
 const STORES_MAX = 1_000;
@@ -44,9 +44,14 @@ update vector_store set name = case when $3::boolean then $4 else name end,
   expires_at = case when $8::boolean then now() + $9::integer * interval '1 day' else expires_at end, last_active_at = now()
 where account_id = $1 and id = $2 and (expires_at is null or expires_at > now()) returning id`;
 
-const LOCK = `select id from vector_store where account_id = $1 and id = $2 for update`;
-const FILES = `select file_id as id from vector_store_file where vector_store_id = $1`;
+/** It takes no files any more; what a stop leaves of it is removed as of one whose time is over. */
+const END = `
+update vector_store set expires_at = now() - interval '${STORE_SHOWN_DAYS} days' where account_id = $1 and id = $2 returning id`;
+const SOME_FILES = `select file_id as id from vector_store_file where vector_store_id = $1 limit $2`;
 const REMOVE = `delete from vector_store where id = $1`;
+
+/** The most entries of one transaction that empties a vector store. */
+const REMOVED_AT_ONCE = 2_000;
 
 /** The vector stores of accounts. */
 @Injectable()
@@ -122,15 +127,16 @@ export class VectorStoresService {
 
   /** Its files stay. @throws GatewayError `not_found`. */
   async remove(accountId: string, id: string): Promise<void> {
-    await this.database.of(accountId).transaction(async (transaction) => {
-      const { rows } = await transaction.query({ text: LOCK, values: [accountId, id] });
-      if (rows.length === 0) throw noStore(id);
-      const { rows: entries } = await transaction.query<{ id: string }>({ text: FILES, values: [id] });
-      const files = entries.map((file) => file.id);
-      await lockFiles(transaction, accountId, files);
-      await transaction.query({ text: REMOVE, values: [id], limit: 'long' });
-      await forgetUnused(transaction, files);
-    });
+    const database = this.database.of(accountId);
+    const { rows } = await database.query({ text: END, values: [accountId, id] });
+    if (rows.length === 0) throw noStore(id);
+    for (let removed = REMOVED_AT_ONCE; removed === REMOVED_AT_ONCE;) {
+      const entries = await database.query<{ id: string }>({ text: SOME_FILES, values: [id, REMOVED_AT_ONCE] });
+      const files = entries.rows.map((file) => file.id);
+      if (files.length > 0) await removeEntries(database, id, files);
+      removed = files.length;
+    }
+    await database.query({ text: REMOVE, values: [id] });
   }
 }
 
