@@ -31,7 +31,15 @@ describe('The database', () => {
   });
   afterAll(() => api.gateway.stop());
 
-  it('serves other accounts while everything that one account reads is blocked', async () => {
+  const upload = (key: string): Promise<Response> => {
+    const body = new FormData();
+    body.set('purpose', 'assistants');
+    body.set('file', new Blob(['A text to find.']), 'a.txt');
+    const headers = { authorization: `Bearer ${key}` };
+    return fetch(`${api.gateway.baseUrl}/v1/files`, { method: 'POST', headers, body });
+  };
+
+  it('serves other accounts while everything that one account reads and stores is blocked', async () => {
     let unlock = (): void => undefined;
     let isLocked = false;
     const locked = api.gateway.database.transaction(async (transaction) => {
@@ -43,6 +51,9 @@ describe('The database', () => {
     try {
       const search = api.withKey(hostile.key, '/v1/vector_stores/vs_1/search', 'POST', { query: 'anything' });
       const reads = [...READS, ...READS].map((path) => api.withKey(hostile.key, path));
+      const request = { model: 'vendor-5', input: 'Remember this' };
+      const writes = READS.map(() => api.withKey(hostile.key, '/v1/responses', 'POST', request));
+      const uploads = [1, 2, 3].map(() => upload(hostile.key));
       await untilBlocked(api.gateway.database);
       const headers = { authorization: `Bearer ${victim}`, 'anthropic-version': '2023-06-01' };
       const answer = await api.gateway.send('POST', '/v1/messages', MESSAGE, headers);
@@ -54,7 +65,7 @@ describe('The database', () => {
       expect(rows.length).toBeLessThanOrEqual(3);
       unlock();
       await locked;
-      const statuses = (await Promise.all([search, ...reads])).map(({ status }) => status);
+      const statuses = (await Promise.all([search, ...reads, ...writes, ...uploads])).map(({ status }) => status);
       expect(statuses.filter((status) => status !== 200 && status !== 404)).toEqual([]);
     } finally {
       unlock();

@@ -29,11 +29,6 @@ const LET_IN_BY: Readonly<Record<string, readonly string[]>> = {
   ApiKeyGuard: [
     'GET /v1/tasks/{task_id}',
     'GET /v1/tasks/{task_id}/events',
-    'GET /v1/webhooks/signing-secret',
-    'GET /v1/webhooks/deliveries/{delivery_id}',
-    'GET /v1/responses/{id}',
-    'GET /v1/v1/responses/{id}',
-    'GET /responses/{id}',
     'GET /v1/models',
     'GET /v1/models/{model}',
     'GET /v1beta/models',
@@ -41,6 +36,11 @@ const LET_IN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   // What costs money or work is limited by the minute besides.
   'ApiKeyGuard and RateLimitGuard': [
+    'GET /v1/webhooks/signing-secret',
+    'GET /v1/webhooks/deliveries/{delivery_id}',
+    'GET /v1/responses/{id}',
+    'GET /v1/v1/responses/{id}',
+    'GET /responses/{id}',
     'DELETE /v1/webhooks/endpoints/{endpoint_id}',
     ...['/v1/files', '/v1/v1/files'].flatMap((path) => [
       `POST ${path}`,

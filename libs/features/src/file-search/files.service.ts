@@ -137,7 +137,8 @@ export class FilesService {
     /** Of the name in the store, where links to the file are given out: `.png`. */
     extension = '',
   ): Promise<BegunUpload> {
-    const { rows } = await this.database.query<Room>({ text: ROOM, values: [accountId] });
+    const database = this.database.of(accountId);
+    const { rows } = await database.query<Room>({ text: ROOM, values: [accountId] });
     const { isEmpty = true, files = 0n, bytes = 0n, unfinished = 0n, deleted = 0n } = rows[0] ?? {};
     this.#expectRoom({ files: files + 1n, bytes });
     if (unfinished >= BigInt(UNFINISHED_MAX))
@@ -147,7 +148,7 @@ export class FilesService {
     const id = timeOrderedId('file');
     // The id is shown to many, for example in citations; a bucket may be public to whoever knows a key.
     const storeKey = `uploads/${randomBytes(24).toString('hex')}${extension}`;
-    await this.database.query({ text: BEGIN, values: [id, accountId, apiKeyId, storeKey, ABANDONED_MINUTES] });
+    await database.query({ text: BEGIN, values: [id, accountId, apiKeyId, storeKey, ABANDONED_MINUTES] });
     this.failpoints.reach('after-upload-begun');
     return { id, storeKey };
   }
@@ -157,7 +158,7 @@ export class FilesService {
     this.failpoints.reach('after-upload-stored');
     const { filename, purpose, contentType, bytes, sha256, expiresAfterSeconds } = upload;
     const defaultSeconds = this.#settings.FILE_RETENTION_DAYS * 86_400 || null;
-    return this.database.transaction(async (transaction) => {
+    return this.database.of(accountId).transaction(async (transaction) => {
       const { rows: usage } = await transaction.query<{ files: bigint; bytes: bigint }>({
         text: COUNT,
         values: [accountId, bytes, id],

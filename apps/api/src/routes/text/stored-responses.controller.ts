@@ -23,7 +23,7 @@ export class StoredResponsesController {
 
   /** A stored response; with `stream=true` as the events that it would have been streamed in. */
   @Get(':id')
-  @Route({ operation: TEXT_OPERATIONS.readResponse, answer: 'native' })
+  @Route({ operation: TEXT_OPERATIONS.readResponse, cost: 'free', answer: 'native' })
   async read(
     @Param('id') id: string,
     @Query() query: Record<string, unknown>,

@@ -51,7 +51,7 @@ export class WebhookDeliveriesController {
 
   /** One delivery with all its attempts. */
   @Get(':delivery_id')
-  @Route({ operation: WEBHOOK_OPERATIONS.readWebhookDelivery })
+  @Route({ operation: WEBHOOK_OPERATIONS.readWebhookDelivery, cost: 'free' })
   async read(@CurrentCaller() caller: Caller, @Param('delivery_id') deliveryId: string): Promise<WebhookDeliveryView> {
     return this.deliveries.read(caller.accountId, deliveryId);
   }

@@ -65,7 +65,7 @@ export class WebhookEndpointsController {
 
   /** The secret that signs webhooks to addresses named in submissions. */
   @Get('signing-secret')
-  @Route({ operation: WEBHOOK_OPERATIONS.readSigningSecret })
+  @Route({ operation: WEBHOOK_OPERATIONS.readSigningSecret, cost: 'free' })
   async secret(@CurrentCaller() caller: Caller): Promise<{ secret: string }> {
     return { secret: await this.signingSecret.read(caller.accountId) };
   }
