@@ -123,6 +123,16 @@ describe('Reading the files of several accounts', () => {
     await slow;
   });
 
+  it('tries a file that hardly ends once beside small ones, in however many ways it is cut', async () => {
+    const fileId = await add('ann', 'a1.pdf', endlessPdfSample());
+    await cut('ann', await newStore('ann'), fileId, 100);
+    const files = reader({ timeMs: 200 });
+    expect(await files.indexNext('quick')).toBe(true);
+    await cut('ann', await newStore('ann'), fileId, 101);
+    expect(await files.indexNext('quick')).toBe(false);
+    expect(await count('file_index where is_slow')).toBe(3);
+  });
+
   it('reads a file that only takes longer than most, and counts one attempt of it', async () => {
     await add('ann', 'a1');
     const files = reader({ timeMs: 0 });

@@ -90,10 +90,14 @@ const FAIL = `
 update file_index set state = 'failed', ended_at = now(), error_code = $3, error_message = $4
 where id = $1 and attempt = $2 and state = 'working'`;
 
-/** No attempt of its own: what comes is the first with all the time there is. */
+/** No attempt of its own: what comes is the first with all the time there is. The file's other cuts would take as long. */
 const SET_ASIDE = `
-update file_index set state = 'waiting', due_at = now(), attempt = attempt - 1, is_slow = true
-where id = $1 and attempt = $2 and state = 'working'`;
+with set_aside as (
+  update file_index set state = 'waiting', due_at = now(), attempt = attempt - 1, is_slow = true
+  where id = $1 and attempt = $2 and state = 'working' returning file_id
+)
+update file_index i set is_slow = true from set_aside s
+where i.file_id = s.file_id and i.id <> $1 and i.state = 'waiting' and not i.is_slow`;
 
 const AGAIN = `
 update file_index set state = 'waiting', due_at = now() + $3 * interval '1 second', attempt = attempt - $4

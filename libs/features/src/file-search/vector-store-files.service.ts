@@ -52,10 +52,15 @@ select id from vector_store where account_id = $1 and id = $2 and (expires_at is
 const READY_FILES = `
 select id from uploaded_file where account_id = $1 and id = any($2) and ${FILE_IS_READY} order by id for no key update`;
 
-/** Files that are cut the same way share their passages. One that failed by no fault of its own is tried again. */
+/**
+ * Files that are cut the same way share their passages. One that failed by no fault of its own is tried again; one that took
+ * long in another cut will do so in this one.
+ */
 const ADD_INDEXES = `
-insert into file_index (file_id, account_id, chunk_tokens, overlap_tokens)
-select file_id, $1, chunk_tokens, overlap_tokens from unnest($2::text[], $3::integer[], $4::integer[])
+insert into file_index (file_id, account_id, chunk_tokens, overlap_tokens, is_slow)
+select file_id, $1, chunk_tokens, overlap_tokens,
+  exists (select from file_index other where other.file_id = f.file_id and other.is_slow)
+from unnest($2::text[], $3::integer[], $4::integer[])
   as f (file_id, chunk_tokens, overlap_tokens) order by file_id
 on conflict (file_id, chunk_tokens, overlap_tokens) do update set
   state = case when file_index.error_code = 'server_error' then 'waiting' else file_index.state end,
