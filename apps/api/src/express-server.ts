@@ -2,6 +2,7 @@ import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type RequestHandler, type Response } from 'express';
 import { MatchedRoutes } from './http/matched-routes.js';
+import { isKeptAlive } from './http/keep-alive.js';
 import { SerializedBody } from './http/serialized-body.js';
 
 /** How often connections are looked through for headers and bodies that are late, in milliseconds; Node's own is 30 s. */
@@ -27,7 +28,7 @@ export class ExpressServer extends ExpressAdapter {
 
   /** Sends what a handler returned. What it has streamed is only ended. */
   override reply(response: Response, body: unknown, statusCode?: number): unknown {
-    if (response.headersSent) return response.end();
+    if (response.headersSent && !isKeptAlive(response)) return response.end();
     if (!(body instanceof SerializedBody)) return super.reply(response, body, statusCode);
     return body.sendWith(response);
   }

@@ -71,9 +71,11 @@ export { type TextEmbedder } from './file-search/vectors/text-embedder.js';
 export { IdempotencyModule } from './idempotency/idempotency.module.js';
 export {
   type Attempt,
+  type Beginning,
   IdempotencyService,
   type RecordedResponse,
   RENEW_EVERY_MS,
+  type RepeatableRequest,
 } from './idempotency/idempotency.service.js';
 export { GuessLimiter } from './limits/guess-limiter.js';
 export { OPERATOR_GUESSES } from './limits/limit-tokens.js';

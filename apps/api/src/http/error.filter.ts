@@ -3,6 +3,7 @@ import { logger } from '#platform';
 import { type ArgumentsHost, Catch, type ExceptionFilter, NotFoundException } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { toConsoleFailure, toErrorBody } from './error-body.js';
+import { isKeptAlive } from './keep-alive.js';
 import { isTextStyle } from './request-style.js';
 import { toGatewayError } from './to-gateway-error.js';
 import type { UnknownPaths } from './unknown-path.js';
@@ -29,8 +30,11 @@ export class ErrorFilter implements ExceptionFilter {
       ? this.unknownPaths.refusal(request.method, request.path)
       : toGatewayError(thrown);
     logFailure(error, request);
+    const { style } = request.match.facts;
     if (response.headersSent) {
-      response.destroy().end();
+      if (isKeptAlive(response) && isTextStyle(style))
+        response.end(JSON.stringify(errorInStyle(style, error, request.requestId)));
+      else response.destroy().end();
       return;
     }
     if (error.retryAfterMs !== undefined) {
@@ -38,7 +42,6 @@ export class ErrorFilter implements ExceptionFilter {
       response.setHeader('retry-after-ms', Math.ceil(error.retryAfterMs));
     }
     for (const [name, value] of Object.entries(error.headers ?? {})) response.setHeader(name, value);
-    const { style } = request.match.facts;
     if (isTextStyle(style)) {
       // Client libraries obey this before their own idea of which statuses pass.
       response.setHeader('x-should-retry', String(ERRORS[error.code].retryable));

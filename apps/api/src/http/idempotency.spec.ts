@@ -90,6 +90,49 @@ describe('Idempotency-Key', () => {
     expect([requests.length, tasks.length]).toEqual([1, 1]);
   });
 
+  it('gives a repeat the answer of the first request that is still at work, also when its client was cut off, and charges once', async () => {
+    const [key, start] = [randomUUID(), (await charges()) ?? 0];
+    await send('/v1/responses', TEXT, randomUUID());
+    const before = (await charges()) ?? 0;
+    const body = { ...TEXT, input: '[sandbox:delay=1500] lighthouses' };
+    const cut = new AbortController();
+    const headers = {
+      authorization: `Bearer ${TEST_KEY}`,
+      'idempotency-key': key,
+      'content-type': 'application/json',
+    };
+    const first = fetch(`${gateway.baseUrl}/v1/responses`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+      signal: cut.signal,
+    }).catch(() => 'cut off');
+    await eventually(async () => (await run('select 1 from idempotency_record where key = $1', key)).length === 1);
+    const repeats = [send('/v1/responses', body, key), send('/v1/responses', body, key)];
+    cut.abort();
+    expect(await first).toBe('cut off');
+    const [one, other] = await Promise.all(repeats);
+    expect([one?.status, other?.status, one?.headers.get('idempotent-replayed')]).toEqual([200, 200, 'true']);
+    expect(one?.body).toEqual(other?.body);
+    expect((await charges()) ?? 0).toBe(before + (before - start));
+  });
+
+  it('refuses the repeat of a stream that is still written, which is not kept, at once', async () => {
+    const key = randomUUID();
+    const body = { ...TEXT, stream: true, input: '[sandbox:delay=1500] lighthouses' };
+    const first = fetch(`${gateway.baseUrl}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TEST_KEY}`, 'idempotency-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }).then((answer) => answer.text());
+    await eventually(async () => (await run('select 1 from idempotency_record where key = $1', key)).length === 1);
+    expect(await send('/v1/responses', body, key)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'idempotency_in_flight' } },
+    });
+    expect(await first).toContain('response.completed');
+  });
+
   it('frees the key when the request was refused, so that a corrected one may use it', async () => {
     const key = randomUUID();
     expect((await send(IMAGES, { ...IMAGE, size: 'huge' }, key)).status).toBe(400);

@@ -1,11 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { type Attempt, IdempotencyService, type RecordedResponse, onlyOwnKey, RENEW_EVERY_MS } from '#features';
+import { GatewayError, isJsonObject } from '#contracts';
+import {
+  type Attempt,
+  type Beginning,
+  IdempotencyService,
+  onlyOwnKey,
+  OpenWaits,
+  type RecordedResponse,
+  RENEW_EVERY_MS,
+  type RepeatableRequest,
+} from '#features';
 import { logger } from '#platform';
 import { submitted } from './submitted.js';
 import { Admission } from './admission.js';
 import { callerOf } from './api-key.guard.js';
 import { envelope } from './envelope.js';
+import { isKeptAlive } from './keep-alive.js';
 import { JSON_TYPE, SerializedBody } from './serialized-body.js';
 import { MemoryReservations } from './memory-reservations.js';
 import { toGatewayError } from './to-gateway-error.js';
@@ -14,6 +26,11 @@ const log = logger('idempotency');
 
 /** The longest answer that is kept, in bytes. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
+
+/** The longest that a repeat waits for the answer of the first request, which is as long as clients wait by default. */
+const JOINS_FOR_MS = 600_000;
+const FIRST_LOOK_MS = 100;
+const LAST_LOOK_MS = 5_000;
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -34,8 +51,8 @@ interface Outcome {
 
 /**
  * Obeys `Idempotency-Key` where a request spends something (design section 5): the same body again gets the same answer
- * and `Idempotent-Replayed: true`, another body is refused, and so is a repeat while the first is at work. Limits of the
- * minute were asked before the body was read; an answer that was paid for is given again to a key over its limit too.
+ * and `Idempotent-Replayed: true`, another body is refused. A repeat while the first is at work waits for its answer, or is
+ * refused where that is a stream, which is not kept. Limits of the minute were asked before the body was read; an answer that was paid for is given again to a key over its limit too.
  *
  * Handlers whose `@Route` costs `task` or `text` do all of their work in it. Their response is ended after its outcome was
  * noted, so that a client that has it can rely on the repeat.
@@ -46,6 +63,7 @@ export class IdempotentRequests {
     private readonly records: IdempotencyService,
     private readonly admission: Admission,
     private readonly memory: MemoryReservations,
+    private readonly waits: OpenWaits,
   ) {}
 
   /**
@@ -70,14 +88,15 @@ export class IdempotentRequests {
     response: Response,
     work: Work,
   ): Promise<SerializedBody | undefined> {
-    const beginning = await this.records.begin({
+    const sent: RepeatableRequest = {
       accountId: callerOf(request).accountId,
       onlyOwnKey: onlyOwnKey(callerOf(request)),
       key,
       path: request.path,
       body: request.rawBody ?? JSON.stringify(request.body ?? null),
       requestId: request.requestId,
-    });
+    };
+    const beginning = await this.begin(sent, isStreamed(request), response);
     if (beginning.kind === 'replay') {
       const body = replayed(beginning.answer, response);
       this.memory.reserverFor(response, callerOf(request).accountId)(body.bytes);
@@ -91,6 +110,33 @@ export class IdempotentRequests {
       await this.expectRoom(isTask, request);
       return work();
     });
+  }
+
+  /** Where the first request is at work, its end is waited for: its client was cut off, by a proxy say, and asks again. */
+  private async begin(sent: RepeatableRequest, streamed: boolean, response: Response): Promise<Beginning> {
+    const deadlineMs = performance.now() + JOINS_FOR_MS;
+    for (;;) {
+      try {
+        return await this.records.begin(sent);
+      } catch (error) {
+        const mayJoin = error instanceof GatewayError && error.code === 'idempotency_in_flight' && !streamed;
+        if (!mayJoin || !(await this.isOverBy(deadlineMs, sent, response))) throw error;
+      }
+    }
+  }
+
+  /** Waits for the end of the first request; false: it does not come in time, or nobody waits for it any more. */
+  private async isOverBy(deadlineMs: number, sent: RepeatableRequest, response: Response): Promise<boolean> {
+    const leave = this.waits.enter(sent.accountId);
+    try {
+      for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(lookMs * 1.5, LAST_LOOK_MS)) {
+        await sleep(lookMs);
+        if (response.closed || performance.now() > deadlineMs) return false;
+        if (!(await this.records.isAtWork(sent))) return true;
+      }
+    } finally {
+      leave();
+    }
   }
 
   /** @throws GatewayError `rate_limit_exceeded`: the key is over its limit, or the account has too many open tasks. */
@@ -118,7 +164,8 @@ export class IdempotentRequests {
       return body;
     } catch (error) {
       // What was streamed before it failed was charged, and ends as it is.
-      const status = response.headersSent ? response.statusCode : toGatewayError(error).status;
+      const isStream = response.headersSent && !isKeptAlive(response);
+      const status = isStream ? response.statusCode : toGatewayError(error).status;
       await note({ status, body: null });
       throw error;
     } finally {
@@ -140,16 +187,21 @@ export class IdempotentRequests {
   }
 }
 
+/** Whether the client asks for a stream. */
+export const isStreamed = ({ path, body }: Request): boolean =>
+  path.endsWith(':streamGenerateContent') || (isJsonObject(body) && body['stream'] === true);
+
 /** An attempt that continues for another one goes by its id. */
 function nameAfter(attempt: Attempt, request: Request, response: Response): void {
   request.attempt = attempt;
   request.requestId = attempt.requestId;
+  if (response.headersSent) return;
   response.setHeader('x-request-id', attempt.requestId);
   response.setHeader('request-id', attempt.requestId);
 }
 
 function replayed({ status, contentType, body }: RecordedResponse, response: Response): SerializedBody {
-  response.setHeader('idempotent-replayed', 'true');
-  response.status(status);
+  // Blanks may have begun the answer while it was waited for.
+  if (!response.headersSent) response.setHeader('idempotent-replayed', 'true').status(status);
   return new SerializedBody(body, contentType);
 }

@@ -45,7 +45,9 @@ export class SerializedBody {
     const { bytes } = this;
     // The time of a connection begins again whenever something of what waits is read.
     if (bytes > LONG_BYTES) response.setTimeout(STALL_MS, () => response.destroy());
-    response.writeHead(response.statusCode, { 'content-type': this.contentType, 'content-length': bytes });
+    // Blanks may have begun the answer.
+    if (!response.headersSent)
+      response.writeHead(response.statusCode, { 'content-type': this.contentType, 'content-length': bytes });
     if (typeof this.#content === 'string') {
       response.end(this.#content);
       return;

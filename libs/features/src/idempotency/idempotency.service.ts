@@ -85,14 +85,20 @@ export class IdempotencyService {
    */
   async begin(sent: RepeatableRequest): Promise<Beginning> {
     expectKey(sent.key);
-    // No header can hold a space, so an account-wide key never meets the records that belong to one API key.
-    const request = sent.onlyOwnKey ? { ...sent, key: `${sent.onlyOwnKey} ${sent.key}` } : sent;
+    const request = { ...sent, key: recordKeyOf(sent) };
     const { accountId, key, requestId } = request;
     const fingerprint = await fingerprintOf(request);
     const taskId = timeOrderedId('task');
     const begun = await this.run(statements.BEGIN, [accountId, key, fingerprint, requestId, taskId]);
     if (begun.length > 0) return { kind: 'work', attempt: { accountId, key, requestId, taskId, resumed: false } };
     return (await this.resume(request, fingerprint)) ?? this.read(accountId, key, fingerprint);
+  }
+
+  /** Whether the first request with the key is still at work. */
+  async isAtWork(sent: RepeatableRequest): Promise<boolean> {
+    const values = [sent.accountId, recordKeyOf(sent)];
+    const { rows } = await this.database.of(sent.accountId).query({ text: statements.AT_WORK, values });
+    return rows.length > 0;
   }
 
   /** Keeps others away for another minute. */
@@ -171,6 +177,9 @@ export class IdempotencyService {
     return (await this.database.query<Row>({ text, values })).rows;
   }
 }
+
+/** No header can hold a space, so an account-wide key never meets the records that belong to one API key. */
+const recordKeyOf = ({ key, onlyOwnKey }: RepeatableRequest): string => (onlyOwnKey ? `${onlyOwnKey} ${key}` : key);
 
 /** What is hashed at once, in bytes; other work runs in between. */
 const HASHED_AT_ONCE = 1024 * 1024;

@@ -125,6 +125,17 @@ export class ServerConfig {
   @Max(3_600)
   TEXT_DRAIN_SECONDS?: number;
 
+  @Variable({
+    description:
+      'After how long a whole text reply is begun with blanks, one every 15 seconds, so that no proxy ends its silent connection. 60 or more is advised: the status is 200 from then on, and a failure an error in the body. 0: never.',
+    unit: 'seconds, 0 to 600',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(600)
+  WHOLE_REPLY_KEEPALIVE_SECONDS = 0;
+
   @Variable({ description: 'Largest request body; images may be sent inside one.', unit: 'MiB, 1 to 512' })
   @Type(() => Number)
   @IsInt()

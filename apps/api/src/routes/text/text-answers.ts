@@ -1,9 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type CallerPresence, RunningTexts, type TextOrder, TextService, TextUpstreams } from '#features';
+import { PLATFORM, type Platform } from '#runtime';
 import { callerOf } from '../../http/api-key.guard.js';
 import { expectClient } from '../../http/expect-client.js';
-import { IdempotentRequests } from '../../http/idempotent-requests.js';
+import { IdempotentRequests, isStreamed } from '../../http/idempotent-requests.js';
+import { keepAlive } from '../../http/keep-alive.js';
 import { MemoryReservations } from '../../http/memory-reservations.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { SANDBOX_HEADER } from '../../sandbox-header.js';
@@ -26,13 +28,18 @@ const TOOLS_LEFT_OUT_HEADER = 'x-gateway-tools-left-out';
 /** Makes text answers, whole or streamed. The upstream of a client that leaves is read on for its usage. */
 @Injectable()
 export class TextAnswers {
+  readonly #keptAliveAfterMs: number;
+
   constructor(
     private readonly idempotent: IdempotentRequests,
     private readonly text: TextService,
     private readonly upstreams: TextUpstreams,
     private readonly memory: MemoryReservations,
     private readonly running: RunningTexts,
-  ) {}
+    @Inject(PLATFORM) { config }: Platform,
+  ) {
+    this.#keptAliveAfterMs = config.server.WHOLE_REPLY_KEEPALIVE_SECONDS * 1000;
+  }
 
   /**
    * The whole answer; or nothing, after a stream was written to its end or its client left.
@@ -45,9 +52,12 @@ export class TextAnswers {
     response: Response,
     readDemand: () => Promise<TextDemand<Body>>,
   ): Promise<SerializedBody | undefined> {
-    return this.idempotent.answer(request, response, () =>
-      duringText(this.running, request, response, (caller) => this.make(readDemand, caller, request, response)),
-    );
+    const stop = keepAlive(response, isStreamed(request) ? 0 : this.#keptAliveAfterMs);
+    return this.idempotent
+      .answer(request, response, () =>
+        duringText(this.running, request, response, (caller) => this.make(readDemand, caller, request, response)),
+      )
+      .finally(stop);
   }
 
   private async make<Body>(
@@ -76,7 +86,7 @@ export class TextAnswers {
       },
       ...demand,
     };
-    if (this.upstreams.isSandbox) response.setHeader(SANDBOX_HEADER, 'true');
+    if (this.upstreams.isSandbox && !response.headersSent) response.setHeader(SANDBOX_HEADER, 'true');
     try {
       if (!stream) {
         const json = await this.text.answer(order, caller);

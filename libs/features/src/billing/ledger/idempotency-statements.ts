@@ -39,6 +39,10 @@ export const READ = `
 select fingerprint, state, response_status, response_body, response_content_type
 from idempotency_record where account_id = $1 and key = $2`;
 
+/** Whether an attempt has the right to work. $1 account, $2 key. */
+export const AT_WORK = `
+select from idempotency_record where account_id = $1 and key = $2 and state = 'in_flight' and locked_until > now()`;
+
 /** $1 account, $2 key, $3 request id. */
 export const RENEW = `
 update idempotency_record set locked_until = now() + ${LOCK}
