@@ -21,7 +21,7 @@ export const REAL_TIME = {
   'chaos/run-scenario.ts': waits(2, 'the pace of crashes, and of a drain that reports what it could not end'),
   'chaos/services.ts': waits(4, 'how long servers, networks and folders are away'),
   'libs/features/src/billing/ledger/reservations.spec.ts': waits(6, 'no reservation is given or taken back meanwhile'),
-  'libs/features/src/tasks/poll/waiting/provider-poller.spec.ts': waits(1, 'a vendor is not asked meanwhile'),
+  'libs/features/src/tasks/poll/waiting/upstream-poller.spec.ts': waits(1, 'a vendor is not asked meanwhile'),
   'libs/features/src/tasks/run/task-worker.spec.ts': waits(1, 'others could begin beside a start that takes a while'),
   'libs/media/src/references/check-references.spec.ts': waits(1, 'a fifth file could be asked for while four are open'),
   'libs/media/src/store/copy-to-store.spec.ts': waits(1, 'a host that breaks off after a part arrived'),

@@ -110,14 +110,10 @@ export type { OpenSession } from './sessions/session-row.js';
 export { SessionsModule } from './sessions/sessions.module.js';
 export { SESSION_IDLE_HOURS, type SessionOwner, SessionsService } from './sessions/sessions.service.js';
 export { CancelTaskService } from './tasks/cancel/cancel-task.service.js';
-export { CancellationModule } from './tasks/cancel/cancellation.module.js';
-export { EventsModule } from './tasks/events/events.module.js';
-export { FollowTaskService } from './tasks/events/follow-task.service.js';
-export { TaskWatch } from './tasks/events/task-watch.js';
-export { MediaCallbacksModule } from './tasks/poll/media-callbacks.module.js';
-export { VendorCallbacksService } from './tasks/poll/vendor-callbacks.service.js';
+export { VendorCallbacksService } from './tasks/poll/vendor-callbacks.js';
 export { type AccountTask, AccountTasks, type AccountTasksQuery } from './tasks/read/account-tasks.service.js';
 export { FileOwners } from './tasks/read/file-owners.js';
+export { FollowTaskService, TaskWatch } from './tasks/read/follow-task.service.js';
 export { ReadTaskService, type VersionedTask } from './tasks/read/read-task.service.js';
 export { readTaskListQuery } from './tasks/read/task-list.js';
 export {

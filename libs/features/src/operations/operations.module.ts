@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AdminModule } from '../admin.module.js';
-import { CancellationModule } from '../tasks/cancel/cancellation.module.js';
+import { TasksModule } from '../tasks/tasks.module.js';
 import { DeliverySearchService } from './delivery-search.js';
 import { FleetStateService } from './fleet-state.service.js';
 import { LatestCalls } from './latest-calls.js';
@@ -22,5 +22,5 @@ const SERVICES = [
 ];
 
 /** What operators monitor and act on while the gateway runs: tasks, deliveries, workers. */
-@Module({ imports: [AdminModule, CancellationModule], providers: SERVICES, exports: SERVICES })
+@Module({ imports: [AdminModule, TasksModule], providers: SERVICES, exports: SERVICES })
 export class OperationsModule {}

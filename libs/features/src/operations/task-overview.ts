@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Book, GatewayError, type LedgerKind } from '#contracts';
 import { Database } from '#platform';
-import { isTaskId } from '../tasks/task-id.js';
+import { isTaskId } from '../tasks/task-row.js';
 import { OPERATOR_TASK_COLUMNS, type OperatorTask } from './operator-task.js';
 
 /** A movement of money for one task. */

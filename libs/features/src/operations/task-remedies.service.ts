@@ -8,7 +8,7 @@ import { CancelTaskService } from '../tasks/cancel/cancel-task.service.js';
 import { insufficientBalance, insufficientKeyQuota } from '../billing/ledger/payment-refusals.js';
 import { SpendLimits } from '../billing/ledger/spend-limits.js';
 import { copyLongTexts } from '../tasks/long-texts.js';
-import { catalogFamily } from '../tasks/submit/catalog-family.js';
+import { catalogFamily } from '../tasks/submit/planned-order.js';
 import { submitStatement, toSubmitRow } from '../tasks/submit/submit-statement.js';
 import type { TaskRow } from '../tasks/task-row.js';
 import { enterRefund, type EarlierRefund, FIND_REFUND, REFUNDED } from './refund-statements.js';

@@ -3,7 +3,7 @@ import { encodeTime } from 'ulid';
 import { GatewayError, type Medium, type PublicTaskStatus, type TaskState } from '#contracts';
 import { Database } from '#platform';
 import type { Page } from '../paging/page.js';
-import { isTaskId } from '../tasks/task-id.js';
+import { isTaskId } from '../tasks/task-row.js';
 import { PUBLIC_STATUS_SQL } from '../tasks/read/task-list.js';
 import { OPERATOR_TASK_COLUMNS, type OperatorTask } from './operator-task.js';
 

@@ -1,3 +1,4 @@
+import { backoffMs } from '#platform';
 import type { TaskRow } from './task-row.js';
 
 /** After this many failed attempts a task is given up: the next would most likely fail like the others. */
@@ -12,3 +13,8 @@ const MAX_LAPSES = { sudden: 3, any: 6 } as const;
 /** Whether working on the task seems to end the process that does it. */
 export const mayCrashWorkers = ({ lapses, sudden_lapses: sudden }: TaskRow): boolean =>
   sudden >= MAX_LAPSES.sudden || lapses >= MAX_LAPSES.any;
+
+const BACKOFF = { firstMs: 1_000, longestMs: 60_000, spread: 0.25 };
+
+/** How long a task waits after a failed attempt, in milliseconds. @param failures the attempts that failed before. */
+export const backoffDelayMs = (failures: number): number => backoffMs(BACKOFF, failures);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { JsonObject, Medium, Operation, ProviderOutput, StateBefore, VendorCost } from '#contracts';
 import { Database, retryOnConnectionError } from '#platform';
 import { type TaskSignals } from '#runtime';
-import type { ClaimLimits } from './run/start-gate.js';
+import type { ClaimLimits } from './start/admission-controller.js';
 import { withLongTexts } from './long-texts.js';
 import {
   type AllowanceTake,
@@ -11,10 +11,10 @@ import {
   type IntentOutcome,
   intendWithinLimits,
   type StartIntent,
-} from './start-intent.js';
+} from './start/start-statements.js';
 import type { ClaimedTask, TaskRow } from './task-row.js';
 import { taskLog } from './task-log.js';
-import * as starts from './start-statements.js';
+import * as starts from './start/start-statements.js';
 import * as statements from './task-statements.js';
 
 /** An open task past its deadline. `startedUpstream`: the vendor may hold work for it. */

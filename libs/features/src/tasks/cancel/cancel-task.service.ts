@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, type TaskView } from '#contracts';
-import { FollowTaskService } from '../events/follow-task.service.js';
+import { FollowTaskService } from '../read/follow-task.service.js';
 import { ReadTaskService } from '../read/read-task.service.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
 import { TaskTransitions } from '../task-transitions.js';

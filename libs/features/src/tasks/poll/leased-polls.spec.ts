@@ -1,4 +1,4 @@
-import { type HeldPoll, LeasedPolls } from './provider-poller.js';
+import { type HeldPoll, LeasedPolls } from './upstream-poller.js';
 
 const held = (taskId: string, heldUntilMs: number): HeldPoll => ({
   poll: { taskId, provider: 'sandbox', operation: {}, claims: 9, cancelRequested: false },

@@ -1,4 +1,4 @@
-import { busyPauseMs, ownDelayMs, POLLING } from './provider-poller.js';
+import { busyPauseMs, ownDelayMs, POLLING } from './upstream-poller.js';
 
 describe('the pace of polling', () => {
   const poll = { taskId: 't', provider: 'u', operation: {}, claims: 1, cancelRequested: false };

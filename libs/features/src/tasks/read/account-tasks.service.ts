@@ -3,7 +3,7 @@ import { encodeTime } from 'ulid';
 import { GatewayError, type JsonObject, type Medium, type PublicTaskStatus, type TaskView } from '#contracts';
 import { Database } from '#platform';
 import type { Page, PageRequest } from '../../paging/page.js';
-import { isTaskId } from '../task-id.js';
+import { isTaskId } from '../task-row.js';
 import { PUBLIC_STATUS_SQL } from './task-list.js';
 import { ReadTaskService } from './read-task.service.js';
 

@@ -1,10 +1,9 @@
 import { type BalanceUnit, GatewayError, type TaskView } from '#contracts';
 import { type MediaStore } from '#media';
 import { Batcher, type Database, REQUEST_WAIT_MS } from '#platform';
-import { isTaskId } from '../task-id.js';
-import { type ReadRow, TASK_COLUMNS } from '../task-columns.js';
+import { isTaskId } from '../task-row.js';
+import { type ReadRow, TASK_COLUMNS, toTaskView } from './task-view.js';
 import { type ListedTasks, type TaskListQuery, lastLookedAt, tasksPage } from './task-list.js';
-import { toTaskView } from './task-view.js';
 
 /** One round trip for all tasks asked for together. */
 const READ_TASKS = `select ${TASK_COLUMNS} from task where id = any($1)`;

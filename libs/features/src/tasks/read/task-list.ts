@@ -1,8 +1,8 @@
 import { encodeTime } from 'ulid';
 import { GatewayError, MEDIA, type Medium, PUBLIC_STATUSES, type PublicTaskStatus, type TaskView } from '#contracts';
 import type { Statement } from '#platform';
-import { TASK_COLUMNS } from '../task-columns.js';
-import { isTaskId } from '../task-id.js';
+import { TASK_COLUMNS } from './task-view.js';
+import { isTaskId } from '../task-row.js';
 
 /** What a page of tasks may be narrowed to. Times are Unix seconds, both bounds inclusive. */
 export interface TaskListQuery {

@@ -3,13 +3,12 @@ import { backoffMs, isConnectionError, isUnfitError, logger, signals } from '#pl
 import type { TaskFailureCode } from '#contracts';
 import { reasonOf } from '../../observability/paused-work.js';
 import type { ClaimedTask } from '../task-row.js';
-import { MAX_FAILURES, mayCrashWorkers } from '../attempts.js';
-import { backoffDelayMs } from '../backoff.js';
+import { backoffDelayMs, MAX_FAILURES, mayCrashWorkers } from '../attempts.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
-import { StartStep } from './start-step.js';
-import { StoreStep } from './store-step.js';
+import { StartStep } from '../start/start-step.js';
+import { StoreStep } from '../store/store-step.js';
 import { TaskTransitions } from '../task-transitions.js';
-import type { StepPlace } from './work-slots.js';
+import type { StepPlace } from '../work-slots.js';
 
 const log = logger('generation');
 

@@ -2,10 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Medium } from '#contracts';
 import { Database, logger, PeriodicTask } from '#platform';
 import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
-import { possiblySpooled } from '../../media-upstreams/result-spool.js';
-import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
+import { possiblySpooled } from '../store/result-files.js';
+import { bareTicket, notedCall } from '../vendor-call.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
-import { withinLimit } from './step-limit.js';
+import { withinLimit } from '../step-limit.js';
 import { type OverdueTask, TaskTransitions } from '../task-transitions.js';
 
 import { PausedWork } from '../../observability/paused-work.js';

@@ -2,9 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Cooldowns } from '#platform';
 import { type Worker } from '#runtime';
 import { WorkerHeartbeat } from '../../observability/worker-heartbeat.js';
-import { VendorPoller } from '../poll/vendor-poller.js';
+import { VendorPoller } from '../poll/upstream-poller.js';
 import { DeadlineKeeper } from './deadline-keeper.js';
-import { ABANDON_GRACE_MS, endedWithin } from './step-limit.js';
+import { ABANDON_GRACE_MS, endedWithin } from '../step-limit.js';
 import { TaskWorker } from './task-worker.js';
 import { CALL_GRACE_MS } from './worker-parts.js';
 

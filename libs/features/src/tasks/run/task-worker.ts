@@ -5,9 +5,9 @@ import { FAILPOINTS, type Failpoints, type Listening, TASK_NOTIFIER, type TaskNo
 import type { ClaimedTask } from '../task-row.js';
 import { TaskTransitions } from '../task-transitions.js';
 import { AdvanceTaskService } from './advance-task.service.js';
-import { StartGate } from './start-gate.js';
-import { ABANDON_GRACE_MS, endedWithin, StepAbandoned, withinLimit } from './step-limit.js';
-import { PutBack, type StepAside, type StepPlace, WorkSlots } from './work-slots.js';
+import { StartGate } from '../start/admission-controller.js';
+import { ABANDON_GRACE_MS, endedWithin, StepAbandoned, withinLimit } from '../step-limit.js';
+import { PutBack, type StepAside, type StepPlace, WorkSlots } from '../work-slots.js';
 import { CONCURRENCY, MEDIUM } from './worker-parts.js';
 
 /** The lease of a task while a worker works on it. `lost` aborts when another worker has the task. */

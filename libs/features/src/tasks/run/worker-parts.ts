@@ -2,17 +2,17 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type MediaStore } from '#media';
 import { SafeFetcher } from '#platform';
 import { FAILPOINTS, type Failpoints, MEDIA_STORE, TASK_NOTIFIER, type TaskNotifier } from '#runtime';
-import { CallbackAddresses } from '../../media-upstreams/callback-addresses.js';
-import { CallJournal } from '../../media-upstreams/call-journal.js';
+import { CallbackAddresses } from '../poll/vendor-callbacks.js';
+import { CallJournal } from '../start/call-journal.js';
 import { MediaCircuits } from '../../upstreams/upstream-circuits.js';
 import { MediaRouter, MediaUpstreams } from '../../upstreams/media-upstreams.js';
-import { StartGate } from './start-gate.js';
+import { StartGate } from '../start/admission-controller.js';
 import { PollSchedule } from '../poll/poll-schedule.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
 import { TaskTransitions } from '../task-transitions.js';
-import { ReferenceCheck } from './reference-check.js';
-import type { StoreLimits } from './store-limits.js';
-import { UpstreamLimits } from './upstream-limits.js';
+import { ReferenceCheck } from '../start/reference-check.js';
+import type { StoreLimits } from '../store/result-files.js';
+import { UpstreamLimits } from '../upstream-limits.js';
 
 /** Injects the Medium of a worker's tasks. */
 export const MEDIUM = Symbol('Medium');

@@ -1,5 +1,5 @@
 import type { Micros, OutputPlan } from '#contracts';
-import type { SettledFile } from '../../media-upstreams/result-files.js';
+import type { SettledFile } from '../store/result-files.js';
 import type { TaskRow } from '../task-row.js';
 
 /** A delivered file as far as it is charged. */

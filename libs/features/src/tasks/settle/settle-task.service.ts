@@ -13,7 +13,7 @@ import { FAILPOINTS, type Failpoints, TASK_SIGNALS, type TaskSignals } from '#ru
 import { reasonOf } from '../../observability/paused-work.js';
 import { type EndedTask, recordTaskEnd } from '../../observability/record-task-end.js';
 import type { TaskRow } from '../task-row.js';
-import { leftoverFiles, type SettledFile } from '../../media-upstreams/result-files.js';
+import { leftoverFiles, type SettledFile } from '../store/result-files.js';
 import { taskLog } from '../task-log.js';
 import { SETTLE_TASK, SETTLE_UNANNOUNCED } from './settle-statement.js';
 

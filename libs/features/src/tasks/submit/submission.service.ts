@@ -19,8 +19,7 @@ import { MediaRouter } from '../../upstreams/media-upstreams.js';
 import { noteFacts } from '../../observability/request-facts.js';
 import { ModelsOnSale } from '../../text/models-on-sale.js';
 import { withoutLongTexts } from '../long-texts.js';
-import { catalogFamily } from './catalog-family.js';
-import { plannedOrderOf } from './planned-order.js';
+import { catalogFamily, plannedOrderOf } from './planned-order.js';
 import { TaskWriter } from './task-writer.js';
 import { takeWebhookUrl } from './webhook-url.js';
 

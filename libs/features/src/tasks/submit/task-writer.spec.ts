@@ -4,7 +4,7 @@ import { untilBlocked } from '#testing';
 import { withLongTexts, withoutLongTexts } from '../long-texts.js';
 import { FakeVendor } from '../run/testing/fake-vendor.js';
 import { openTaskBench, type TaskBench } from '../run/testing/task-bench.js';
-import type { NewTask } from './new-task.js';
+import type { NewTask } from './submit-statement.js';
 import { TaskWriter } from './task-writer.js';
 
 /** Nothing listens here. */

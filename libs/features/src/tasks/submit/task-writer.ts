@@ -22,8 +22,7 @@ import {
 } from '../../billing/ledger/payment-refusals.js';
 import { SpendLimits } from '../../billing/ledger/spend-limits.js';
 import { writeLongTexts } from '../long-texts.js';
-import type { NewTask } from './new-task.js';
-import { submitStatement, toSubmitRow } from './submit-statement.js';
+import { type NewTask, submitStatement, toSubmitRow } from './submit-statement.js';
 
 /** Whether tasks of the same account may share a statement: a quota is guarded by a constraint that fails a whole one. */
 export type PaidTask = NewTask & { readonly keyHasQuota: boolean };

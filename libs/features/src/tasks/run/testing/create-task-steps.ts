@@ -1,21 +1,20 @@
 import type { Cooldowns } from '#platform';
 import type { Platform } from '#runtime';
-import { CallbackAddresses } from '../../../media-upstreams/callback-addresses.js';
-import { CallJournal } from '../../../media-upstreams/call-journal.js';
+import { CallbackAddresses } from '../../poll/vendor-callbacks.js';
+import { CallJournal } from '../../start/call-journal.js';
 import { MediaCircuits } from '../../../upstreams/upstream-circuits.js';
 import { MediaRouter, type MediaUpstreams } from '../../../upstreams/media-upstreams.js';
-import { StartGate } from '../start-gate.js';
+import { StartGate } from '../../start/admission-controller.js';
 import { PollSchedule } from '../../poll/poll-schedule.js';
 import { SettleTaskService } from '../../settle/settle-task.service.js';
 import type { TaskTransitions } from '../../task-transitions.js';
 import { AdvanceTaskService } from '../advance-task.service.js';
-import { HandedOver } from '../handed-over.js';
-import { HandOver } from '../hand-over.js';
-import { ReferenceCheck } from '../reference-check.js';
-import { StartStep } from '../start-step.js';
-import { type StoreLimits, storeLimitsOf } from '../store-limits.js';
-import { StoreStep } from '../store-step.js';
-import { UpstreamLimits } from '../upstream-limits.js';
+import { HandedOver, HandOver } from '../../start/upstream-submitter.js';
+import { ReferenceCheck } from '../../start/reference-check.js';
+import { StartStep } from '../../start/start-step.js';
+import { type StoreLimits, storeLimitsOf } from '../../store/result-files.js';
+import { StoreStep } from '../../store/store-step.js';
+import { UpstreamLimits } from '../../upstream-limits.js';
 import { WorkerParts } from '../worker-parts.js';
 
 /** What the steps of tasks work with, besides the platform. */

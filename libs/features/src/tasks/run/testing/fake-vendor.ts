@@ -1,5 +1,5 @@
 import type { MediaOrder, MediaProvider, Operation, OperationState } from '#contracts';
-import type { StartIntent } from '../../start-intent.js';
+import type { StartIntent } from '../../start/start-statements.js';
 
 /** What is written before a vendor is called. */
 export const intentOf = ({ id }: Pick<MediaProvider, 'id'>): StartIntent => ({

@@ -1,7 +1,7 @@
 import { createWorker } from '#runtime';
 import { eventually } from '#testing';
 import { MediaUpstreams } from '../../../upstreams/media-upstreams.js';
-import { ProviderPoller } from '../../poll/provider-poller.js';
+import { ProviderPoller } from '../../poll/upstream-poller.js';
 import { MediaWorker } from '../media-worker.js';
 import { MediaWorkerModule } from '../media-worker.module.js';
 import { ScriptedUpstream } from '../testing/scripted-upstream.js';
