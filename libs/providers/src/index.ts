@@ -1,4 +1,3 @@
-export { accessFingerprint } from './access-fingerprint.js';
 export { checkMediaUpstream } from './media/check-media-upstreams.js';
 export type { VendorProtocol } from './media/media-protocols.js';
 export { MediaUpstreamEntry } from './media/media-upstream-entry.js';
@@ -12,7 +11,7 @@ export { ProviderUpstream } from './media/provider-upstream.js';
 export { SandboxConfig } from './media/sandbox/sandbox.config.js';
 export { runSmoke } from './media/smoke/run-smoke.js';
 export { VERIFY_REMEDIES, type VerifyProblem } from './media/verify-remedies.js';
-export { IsUpstreamKey } from './routed-entry.js';
+export { accessFingerprint, IsUpstreamKey } from './routed-entry.js';
 export { accountIn, callProofIn, isBehindCall } from './text/chat/chat-proofs.js';
 export { checkUpstream, fieldName, type UpstreamMistake } from './text/check-upstreams.js';
 export { DEFAULT_MODEL_LIMITS, knownLimits, type ModelLimits } from './text/model-limits.js';
@@ -24,8 +23,8 @@ export {
 } from './text/open-text-providers.js';
 export { TextConfig } from './text/text.config.js';
 export { UpstreamEntry } from './text/upstream-entry.js';
-export { leastOutputLimit } from './text/upstream/least-output-limit.js';
 export { PROTOCOL_CODECS } from './text/upstream/protocol-codecs.js';
+export { leastOutputLimit } from './text/upstream/request-fields.js';
 export { type MarkedProof, markedProof } from './text/upstream/signatures.js';
 export { countableText, loadTokenCounter, type TokenCounter } from './text/upstream/token-counter.js';
 export { addToTopLevelObject } from './text/upstream/top-level-field.js';

@@ -14,10 +14,9 @@ import {
   mistakesInList,
   type UpstreamMistake,
 } from '../text/check-upstreams.js';
-import { keyOf } from './entry-key.js';
+import { keyOf, MediaModelEntry, type MediaUpstreamEntry, MediaUpstreamsFile } from './media-upstream-entry.js';
 import type { MediaCodec } from './http/media-codec.js';
 import { MEDIA_CODECS } from './media-protocols.js';
-import { MediaModelEntry, type MediaUpstreamEntry, MediaUpstreamsFile } from './media-upstream-entry.js';
 import { makeableModels, servedModels } from './served-models.js';
 import { AMOUNT_RULE, partsOf } from './vendor-costs.js';
 

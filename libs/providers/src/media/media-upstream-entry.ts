@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Type } from 'class-transformer';
 import {
   ArrayMinSize,
@@ -17,10 +18,10 @@ import {
   ValidateNested,
 } from 'class-validator';
 import type { JsonObject, JsonValue } from '#contracts';
-import { IsUpstreamAddress, IsUpstreamName, RoutedEntry } from '../routed-entry.js';
 import { REFERENCE_WAYS, type ReferenceWay } from './http/media-codec.js';
 import { MEDIA_PROTOCOLS, type MediaProtocol } from './media-protocols.js';
 import { AMOUNT_RULE, partsOf } from './vendor-costs.js';
+import { IsUpstreamAddress, IsUpstreamName, RoutedEntry } from '../routed-entry.js';
 
 const Rate = (): PropertyDecorator => (target, property) => {
   IsOptional()(target, property);
@@ -163,3 +164,10 @@ export class MediaUpstreamsFile {
   @Type(() => MediaUpstreamEntry)
   media_upstreams!: MediaUpstreamEntry[];
 }
+
+/** The key of an entry as it is there, or the content of its key file in base64. @throws what reading the file throws. */
+export const keyOf = ({
+  key,
+  service_account_file: file,
+}: Pick<MediaUpstreamEntry, 'key' | 'service_account_file'>): string | undefined =>
+  key ?? (file === undefined ? undefined : readFileSync(file).toString('base64'));

@@ -12,8 +12,7 @@ import {
   type VendorCost,
 } from '#contracts';
 import type { FileAddress, MediaCodec } from '../http/media-codec.js';
-import { costIn } from '../http/stated-cost.js';
-import { wordsOf } from '../http/vendor-words.js';
+import { costIn, wordsOf } from '../http/vendor-words.js';
 import { arkFailureReason, readArkFailure } from './ark-failures.js';
 
 /** Body of an order for family kappa: Seedream 4.0 (vendors.md 4). */

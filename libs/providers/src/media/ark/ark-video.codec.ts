@@ -17,9 +17,7 @@ import {
   type ReadState,
   type VendorReply,
 } from '../http/media-codec.js';
-import { stateWord } from '../http/state-words.js';
-import { costIn } from '../http/stated-cost.js';
-import { vendorId } from '../http/vendor-id.js';
+import { costIn, stateWord, vendorId } from '../http/vendor-words.js';
 import { arkFailureReason, readArkFailure } from './ark-failures.js';
 
 /** Body of an order for family alpha: Seedance 2.0 (vendors.md 3.2). */

@@ -13,7 +13,7 @@ import {
   type VendorCost,
 } from '#contracts';
 import { type FileAddress, type MediaCodec, NotMakeable } from '../http/media-codec.js';
-import { costIn } from '../http/stated-cost.js';
+import { costIn } from '../http/vendor-words.js';
 import { readDashscopeFailure } from './dashscope-failures.js';
 import { DASHSCOPE } from './dashscope.js';
 

@@ -7,9 +7,7 @@ import {
   type VendorCost,
 } from '#contracts';
 import { isDone, type MediaCodec, type ReadState, type VendorReply } from '../http/media-codec.js';
-import { stateWord } from '../http/state-words.js';
-import { costIn } from '../http/stated-cost.js';
-import { vendorId } from '../http/vendor-id.js';
+import { costIn, stateWord, vendorId } from '../http/vendor-words.js';
 import { DASHSCOPE, isBeijing } from './dashscope.js';
 import { dashscopeFailureReason, readDashscopeFailure } from './dashscope-failures.js';
 import { mapBeta27, mapBeta27R2v } from './map-beta-2.7.js';

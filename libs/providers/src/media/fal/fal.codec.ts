@@ -19,7 +19,7 @@ import {
   type VendorReply,
   type Verb,
 } from '../http/media-codec.js';
-import { stateWord } from '../http/state-words.js';
+import { stateWord } from '../http/vendor-words.js';
 import { FAL_MODELS, falMappingOf } from './fal-models.js';
 
 const UNPAID = /balance|top.?up|billing/i;

@@ -23,8 +23,7 @@ import {
   type VendorRequest,
   type Verb,
 } from '../http/media-codec.js';
-import { stateWord } from '../http/state-words.js';
-import { vendorId } from '../http/vendor-id.js';
+import { stateWord, vendorId } from '../http/vendor-words.js';
 
 /** The other side does not sell this model, or not to us. */
 const NOT_SOLD = new Set(['model_not_allowed', 'model_not_available', 'model_not_found', 'model_not_priced']);

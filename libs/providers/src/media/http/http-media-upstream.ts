@@ -40,11 +40,9 @@ import {
   type VendorRequest,
   type Verb,
 } from './media-codec.js';
-import { badEndOf } from './state-words.js';
-import { UpstreamWarnings } from './upstream-warnings.js';
-import { type Noting, VendorExchanges, type VendorExchangesParts } from './vendor-exchanges.js';
+import { badEndOf, notableSkewMs } from './vendor-words.js';
+import { type Noting, UpstreamWarnings, VendorExchanges, type VendorExchangesParts } from './vendor-exchanges.js';
 import type { VendorHttp } from './vendor-http.js';
-import { notableSkewMs } from './vendor-words.js';
 
 /**
  * What the reply to the free call says of the credentials. A reply of status 200 proves nothing when the vendor's own table of

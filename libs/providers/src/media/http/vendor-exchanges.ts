@@ -1,12 +1,11 @@
 import { isJsonObject, type JsonObject, MediaFailure, type VendorCall } from '#contracts';
+import { logger } from '#platform';
 import type { AuthorizedHttp } from './authorized-http.js';
 import { refusedBy, withoutSecrets, wordsOfUnread } from './call-failures.js';
 import type { MediaCodec, VendorReply, VendorRequest, Verb } from './media-codec.js';
-import { statedCost } from './stated-cost.js';
-import type { UpstreamWarnings } from './upstream-warnings.js';
 import type { ExchangeLimits } from './vendor-http.js';
+import { notableSkewMs, requestIdOf, statedCost } from './vendor-words.js';
 import type { VendorCosts } from '../vendor-costs.js';
-import { notableSkewMs, requestIdOf } from './vendor-words.js';
 
 /** One request and its reply, the key in neither. */
 export interface Exchange {
@@ -77,5 +76,32 @@ export class VendorExchanges {
 
   private hidden(failure: MediaFailure): MediaFailure {
     return withoutSecrets(failure, [this.parts.key, ...this.line.secrets()]);
+  }
+}
+
+const log = logger('upstreams');
+
+const MAX_STATES = 16;
+const MAX_WORD = 64;
+
+/** Warnings about one upstream for its operator, each logged once. */
+export class UpstreamWarnings {
+  private hasWarnedOfSkew = false;
+  private readonly states = new Set<string>();
+
+  constructor(private readonly upstream: string) {}
+
+  /** An undocumented word for the state of work. */
+  unknownState(word: string): void {
+    const state = word.slice(0, MAX_WORD);
+    if (this.states.has(state) || this.states.size >= MAX_STATES) return;
+    this.states.add(state);
+    log.warn('upstream.state_unknown', { upstream: this.upstream, state });
+  }
+
+  clockSkew(clockSkewMs: number): void {
+    if (this.hasWarnedOfSkew) return;
+    this.hasWarnedOfSkew = true;
+    log.warn('upstream.clock_skew', { upstream: this.upstream, clockSkewMs });
   }
 }

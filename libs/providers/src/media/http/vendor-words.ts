@@ -1,5 +1,14 @@
-import { isJsonObject, type JsonValue, type VendorWords } from '#contracts';
-import type { VendorReply } from './media-codec.js';
+import {
+  failedBecause,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type MediaReason,
+  type OperationState,
+  type VendorCost,
+  type VendorWords,
+} from '#contracts';
+import type { MediaCodec, VendorReply } from './media-codec.js';
 
 const MAX_MESSAGE = 1_000;
 const CODE = /^[\w.:-]{1,128}$/;
@@ -52,3 +61,74 @@ export function notableSkewMs(reply: VendorReply, nowMs?: number): number | unde
   const ms = clockAheadMs(reply, nowMs);
   return ms !== undefined && Math.abs(ms) > NOTABLE_SKEW_MS ? ms : undefined;
 }
+
+/** Longer than any vendor's; what is longer is no name of anything. */
+const MAX_ID = 512;
+/** Printed characters of ASCII: ids stand in paths, where one or two dots would name another place. */
+const ID = /^(?!\.{1,2}$)[\x21-\x7e]+$/;
+
+/** The vendor's name of something, which may come as a text or as a number. Undefined: it is none that can be asked for. */
+export function vendorId(value: JsonValue | undefined): string | undefined {
+  const id = typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? String(value) : value;
+  return typeof id === 'string' && id.length <= MAX_ID && ID.test(id) ? id : undefined;
+}
+
+/** The word for a state, whichever case it is written in: proxies and new releases of a vendor change that. */
+export const stateWord = (value: JsonValue | undefined): string | undefined =>
+  typeof value === 'string' ? value.trim().toLowerCase() : undefined;
+
+/** Words that mean a bad end wherever they are said. */
+const BAD_ENDS: ReadonlyMap<string, MediaReason> = new Map(
+  Object.entries({
+    aborted: 'work_stopped',
+    canceled: 'work_stopped',
+    cancelled: 'work_stopped',
+    error: 'work_failed',
+    errored: 'work_failed',
+    expired: 'work_expired',
+    fail: 'work_failed',
+    failed: 'work_failed',
+    failure: 'work_failed',
+    rejected: 'work_failed',
+    terminated: 'work_stopped',
+    timed_out: 'work_expired',
+    timeout: 'work_expired',
+  } as const),
+);
+
+/** The end that a vendor tells in a word which its own pages do not have; undefined: the work may continue. */
+export function badEndOf(word: string): OperationState | undefined {
+  const reason = BAD_ENDS.get(stateWord(word) ?? '');
+  return reason && failedBecause(reason);
+}
+
+/** The most that the database keeps, and what a unit looks like. */
+const MOST_MICROS = 2n ** 63n - 1n;
+const UNIT = /^\w{1,32}$/;
+
+/** What the vendor takes for an order. What it says that cannot be kept counts as nothing said: it must not lose the order. */
+export function statedCost(body: JsonObject, codec: MediaCodec): VendorCost | undefined {
+  try {
+    const cost = codec.readCost?.(body);
+    return cost && cost.micros >= 0n && cost.micros <= MOST_MICROS && UNIT.test(cost.unit) ? cost : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An amount of a text: whole, or with decimal places, of which six count. */
+const DECIMAL = /^(\d{1,18})(?:\.(\d{1,18}))?$/;
+const PLACES = 6;
+
+/**
+ * A cost in millionths of `unit`, from a number or a decimal text: vendors change between the two, and proxies too.
+ * Undefined: it is no amount.
+ */
+export function costIn(unit: string, amount: JsonValue | undefined): VendorCost | undefined {
+  const text = typeof amount === 'number' && Number.isFinite(amount) ? decimalOf(amount) : amount;
+  const [, whole, parts = ''] = typeof text === 'string' ? (DECIMAL.exec(text.trim()) ?? []) : [];
+  if (whole === undefined) return undefined;
+  return { micros: BigInt(whole + parts.slice(0, PLACES).padEnd(PLACES, '0')), unit };
+}
+
+const decimalOf = (amount: number): string => (Number.isSafeInteger(amount) ? String(amount) : amount.toFixed(PLACES));

@@ -26,10 +26,7 @@ import type {
   VendorRequest,
   Verb,
 } from '../http/media-codec.js';
-import { stateWord } from '../http/state-words.js';
-import { costIn } from '../http/stated-cost.js';
-import { vendorId } from '../http/vendor-id.js';
-import { clockAheadMs, wordsOf } from '../http/vendor-words.js';
+import { clockAheadMs, costIn, stateWord, vendorId, wordsOf } from '../http/vendor-words.js';
 
 const TEXT_CHARACTERS = 2_500;
 

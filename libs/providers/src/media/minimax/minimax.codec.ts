@@ -11,8 +11,7 @@ import {
 } from '#contracts';
 import { fileAs, present, refuseIf, refuseLonger } from '../http/mapping.js';
 import { type FileAddress, isDone, type MediaCodec, type ReadState, type VendorReply } from '../http/media-codec.js';
-import { stateWord } from '../http/state-words.js';
-import { vendorId } from '../http/vendor-id.js';
+import { stateWord, vendorId } from '../http/vendor-words.js';
 import { failureInside, minimaxFailureReason, readMinimaxFailure, statusCodeOf } from './minimax-failures.js';
 
 const MAX_PROMPT = 2_000;

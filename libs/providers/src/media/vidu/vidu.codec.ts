@@ -25,9 +25,7 @@ import {
   type VendorReply,
   type Verb,
 } from '../http/media-codec.js';
-import { stateWord } from '../http/state-words.js';
-import { costIn } from '../http/stated-cost.js';
-import { vendorId } from '../http/vendor-id.js';
+import { costIn, stateWord, vendorId } from '../http/vendor-words.js';
 
 /** The signer, as the vendor names itself. */
 const ACCESS_KEY = 'vidu';

@@ -14,7 +14,7 @@ import {
 } from '#contracts';
 import { failureBy, type FailureRule, type RefusalFacts } from '../http/failure-rules.js';
 import { type FileAddress, isDone, type MediaCodec, type VendorReply, type Verb } from '../http/media-codec.js';
-import { costIn } from '../http/stated-cost.js';
+import { costIn } from '../http/vendor-words.js';
 
 const POLICY = /moderat|content polic|safety|violat/i;
 const WRONG_KEY = /api key/i;

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue, type TextEvent } from '#contracts';
-import { newCallId } from '../upstream/new-call-id.js';
+import { newCallId } from '../upstream/call-fields.js';
 import { brokenOff } from '../upstream/codec-failures.js';
 import { markSignature } from '../upstream/signatures.js';
 import { proofOfCall } from './chat-proofs.js';

@@ -16,22 +16,22 @@ import type {
   UserPart,
 } from '#contracts';
 import { JsonTexts } from '#platform';
-import { acceptedLabel } from '../upstream/accepted-labels.js';
+import {
+  acceptedLabel,
+  failedText,
+  mediaAddress,
+  nonEmpty,
+  present,
+  takesSampling,
+} from '../upstream/request-fields.js';
 import { acceptedCallId, argumentsAsJson, type CallIdRule } from '../upstream/call-fields.js';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
-import { currentSchema } from '../upstream/current-schema.js';
-import { failedText } from '../upstream/failed-text.js';
-import { jsonInWords } from '../upstream/json-in-words.js';
-import { mediaAddress } from '../upstream/media-address.js';
-import { objectSchema } from '../upstream/object-schema.js';
+import { currentSchema, objectSchema, strictness } from '../upstream/object-schema.js';
+import { jsonInWords, withSystemInFront } from '../upstream/system-in-front.js';
 import { offeredTools } from '../upstream/offered-tools.js';
-import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningEffort, wantsNoReasoning } from '../upstream/reasoning-budget.js';
-import { takesSampling } from '../upstream/sampling.js';
 import { ownSignature } from '../upstream/signatures.js';
-import { strictness } from '../upstream/strictness.js';
-import { withSystemInFront } from '../upstream/system-in-front.js';
 import { accountIn, callProofIn, IN_CONTENT, isBehindCall } from './chat-proofs.js';
 
 /** Models of one vendor, whose own servers and templates are stricter than those of all others. */

@@ -8,7 +8,7 @@ import {
 } from '#contracts';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
 import { atLeast, countOf, reportedUsage, sumOf, withUnpriced } from '../upstream/reported-usage.js';
-import { newCallId } from '../upstream/new-call-id.js';
+import { newCallId } from '../upstream/call-fields.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
 import { DONE, type EventData } from '../upstream/server-sent-events.js';

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#contracts';
-import { referred, withNestedSchemas } from '../upstream/nested-schemas.js';
+import { referred, withNestedSchemas } from '../upstream/object-schema.js';
 
 /**
  * Rules that the interface takes and does not keep to. It keeps to type, format, enum, bounds of numbers and lists, properties,

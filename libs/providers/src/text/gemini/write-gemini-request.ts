@@ -13,11 +13,9 @@ import type {
 import { JsonTexts, parsedObject } from '#platform';
 import { argumentsAsObject } from '../upstream/call-fields.js';
 import { nativeHostedTools } from '../upstream/codec-failures.js';
-import { currentSchema } from '../upstream/current-schema.js';
-import { describedSchema } from '../upstream/described-schema.js';
-import { objectSchema } from '../upstream/object-schema.js';
+import { currentSchema, describedSchema, objectSchema } from '../upstream/object-schema.js';
 import { offeredTools } from '../upstream/offered-tools.js';
-import { nonEmpty, present } from '../upstream/present.js';
+import { nonEmpty, present } from '../upstream/request-fields.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningBudget, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#contracts';
-import { referred } from '../upstream/nested-schemas.js';
+import { referred } from '../upstream/object-schema.js';
 
 /** What this interface enforces of a schema; the rest stands in descriptions. */
 const ENFORCED = new Set([

@@ -13,18 +13,15 @@ import {
   type ToolChoice,
   type UserPart,
 } from '#contracts';
-import { acceptedUserId } from '../upstream/accepted-labels.js';
+import { acceptedUserId, nonEmpty, present } from '../upstream/request-fields.js';
 import { acceptedCallId, argumentsAsObject } from '../upstream/call-fields.js';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
-import { describedSchema } from '../upstream/described-schema.js';
-import { JSON_IN_WORDS } from '../upstream/json-in-words.js';
-import { objectSchema } from '../upstream/object-schema.js';
+import { describedSchema, objectSchema } from '../upstream/object-schema.js';
+import { beginningWithUser, JSON_IN_WORDS, withSystemInFront } from '../upstream/system-in-front.js';
 import { offeredTools } from '../upstream/offered-tools.js';
-import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
-import { beginningWithUser, withSystemInFront } from '../upstream/system-in-front.js';
 import { traitsOf } from './model-traits.js';
 import { enforceableSchema } from './output-schema.js';
 import { writeThinking } from './write-thinking.js';

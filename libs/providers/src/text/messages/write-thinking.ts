@@ -1,5 +1,5 @@
 import type { JsonObject, ReasoningEffort, ReasoningRequest, TextRequest } from '#contracts';
-import { present } from '../upstream/present.js';
+import { present } from '../upstream/request-fields.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningBudget, reasoningEffort, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { type ModelTraits, traitsOf } from './model-traits.js';

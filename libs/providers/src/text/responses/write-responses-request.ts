@@ -11,20 +11,21 @@ import type {
   Turn,
   UserPart,
 } from '#contracts';
-import { acceptedLabel } from '../upstream/accepted-labels.js';
+import {
+  acceptedLabel,
+  failedText,
+  leastOutputLimit,
+  mediaAddress,
+  nonEmpty,
+  present,
+  takesSampling,
+} from '../upstream/request-fields.js';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
-import { currentSchema } from '../upstream/current-schema.js';
-import { failedText } from '../upstream/failed-text.js';
-import { jsonInWords } from '../upstream/json-in-words.js';
-import { mediaAddress } from '../upstream/media-address.js';
-import { leastOutputLimit } from '../upstream/least-output-limit.js';
-import { objectSchema } from '../upstream/object-schema.js';
+import { currentSchema, objectSchema, strictness } from '../upstream/object-schema.js';
+import { jsonInWords } from '../upstream/system-in-front.js';
 import { offeredTools } from '../upstream/offered-tools.js';
-import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningEffort, wantsNoReasoning } from '../upstream/reasoning-budget.js';
-import { takesSampling } from '../upstream/sampling.js';
-import { strictness } from '../upstream/strictness.js';
 import { ownSignature } from '../upstream/signatures.js';
 import { argumentsAsJson, acceptedCallId } from '../upstream/call-fields.js';
 

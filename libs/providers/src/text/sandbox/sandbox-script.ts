@@ -1,6 +1,6 @@
 import type { CallPart, FunctionTool, ImagePart, ReasoningPart, ResultPart, TextRequest, UserPart } from '#contracts';
 import { BufferSource, decodedBase64, inspectMedia } from '#media';
-import { newCallId } from '../upstream/new-call-id.js';
+import { newCallId } from '../upstream/call-fields.js';
 import { offeredTools } from '../upstream/offered-tools.js';
 import { wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { SchemaExample } from './schema-example.js';

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, type OutputFormat, type TextEvent } from '#contracts';
 import type { ProtocolCodec } from './protocol-codec.js';
-import { isOneObject } from './object-schema.js';
-import { referred } from './nested-schemas.js';
+import { isOneObject, referred } from './object-schema.js';
 
 /** The field that holds an answer which is no object, in the one that the vendor is asked for. */
 const FIELD = 'answer';

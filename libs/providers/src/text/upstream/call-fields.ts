@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { JsonObject } from '#contracts';
 import { parsedObject } from '#platform';
 
@@ -32,3 +32,6 @@ export const argumentsAsJson = (json: string): string => (json.trim() === '' ? '
  */
 export const argumentsAsObject = (json: string): JsonObject =>
   parsedObject(argumentsAsJson(json)) ?? { rawInvalidInput: json };
+
+/** An id for a call whose upstream gave none. */
+export const newCallId = (): string => `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`;

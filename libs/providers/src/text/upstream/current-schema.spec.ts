@@ -1,5 +1,5 @@
 import type { JsonObject } from '#contracts';
-import { currentSchema } from './current-schema.js';
+import { currentSchema } from './object-schema.js';
 
 const TEXT: JsonObject = { type: 'string' };
 const NUMBER: JsonObject = { type: 'number' };

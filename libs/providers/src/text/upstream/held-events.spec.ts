@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { HeldEvents } from './held-events.js';
+import { HeldEvents } from './relay-tap.js';
 
 const KIBIBYTE = 1024;
 const event = (index: number, text = 'word'): Buffer => Buffer.from(`data: {"index":${index},"delta":"${text}"}\n\n`);

@@ -10,11 +10,10 @@ import {
 import { ReplyTooLarge } from '../../http/reply-too-large.js';
 import { parseReply } from './codec-failures.js';
 import type { HttpUpstream } from './http-text-provider.js';
-import { refusedByUpstream, upstreamRequestId } from './refused-by-upstream.js';
+import { refusedByUpstream, upstreamRequestId, withoutSecrets } from './refused-by-upstream.js';
 import { reportedUsage } from './reported-usage.js';
 import { replaceTopLevelString } from './top-level-field.js';
 import { MAX_REPLY_BYTES, readText, type RequestBytes, type UpstreamReply } from './upstream-http.js';
-import { withoutSecrets } from './without-secrets.js';
 
 /** Longer replies are not parsed whole, which would stop the process: vectors pass through unread. In characters. */
 const PARSED_WHOLE = 256 * 1024;

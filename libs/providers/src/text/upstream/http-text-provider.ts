@@ -19,10 +19,15 @@ import { inOwnNames, withAcceptedNames } from './accepted-names.js';
 import { AnswerTaker, withAnswerInObject } from './answer-in-object.js';
 import { BodyReader } from './body-reader.js';
 import { brokenOff, parseReply } from './codec-failures.js';
-import type { RefusedRequest } from './operators-fault.js';
+import {
+  refusedByUpstream,
+  type RefusedRequest,
+  refusesProof,
+  upstreamRequestId,
+  withoutSecrets,
+} from './refused-by-upstream.js';
 import { permittedBody, permittedHeaders, permittedRequest } from './permitted.js';
 import type { ProtocolCodec, ProtocolOptions, StreamDecoder } from './protocol-codec.js';
-import { refusedByUpstream, refusesProof, upstreamRequestId } from './refused-by-upstream.js';
 import { RelayTap } from './relay-tap.js';
 import { DONE, eventData, EventSplitter } from './server-sent-events.js';
 import { accountMark, madeBy, withProofsOf } from './signatures.js';
@@ -36,7 +41,6 @@ import {
   type UpstreamHttp,
   type UpstreamReply,
 } from './upstream-http.js';
-import { withoutSecrets } from './without-secrets.js';
 
 /** JSON of a text as it stands in bytes that are read as Latin-1, one character a byte. */
 const asBytes = (text: string): string => Buffer.from(JSON.stringify(text)).toString('latin1');

@@ -1,7 +1,6 @@
 import { GatewayError } from '#contracts';
 import { parseReply } from './codec-failures.js';
-import { refusedByUpstream, reportedFailure } from './refused-by-upstream.js';
-import { withoutSecrets } from './without-secrets.js';
+import { refusedByUpstream, reportedFailure, withoutSecrets } from './refused-by-upstream.js';
 
 const refused = (status: number, body: unknown, sent = '{"model":"theirs"}'): GatewayError =>
   refusedByUpstream({ status, headers: {} }, typeof body === 'string' ? body : JSON.stringify(body), {
