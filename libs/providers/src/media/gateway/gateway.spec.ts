@@ -51,6 +51,14 @@ mediaUpstreamContract({
       { state: 'failed', code: 'upstream_error' },
     ],
     ['work that ended in a word of another seller', says({ status: 'Expired', result: null }), { state: 'failed' }],
+    ...['lots', '1e9', '', '-1', '9'.repeat(40)].map(
+      (amount) =>
+        [
+          `work whose cost is no amount: ${amount}`,
+          says({ usage: { amount, unit: 'USD', final: true } }),
+          { state: 'succeeded' },
+        ] as const,
+    ),
     ['waiting work', says({ status: 'submitted', result: null }), { state: 'pending' }],
     ['work under way', says({ status: 'in_progress', progress: 100 }), { state: 'pending', progressPercent: 99 }],
     [
