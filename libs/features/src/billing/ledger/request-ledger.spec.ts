@@ -1,3 +1,4 @@
+import type { Statement } from '#platform';
 import { createTestDatabase, type TestDatabase, untilBlocked } from '#testing';
 import { LedgerService } from './ledger.service.js';
 import { ReconciliationService } from './reconciliation.service.js';
@@ -235,6 +236,32 @@ describe('The ledger of requests that answer at once', () => {
       values: [id],
     });
     expect(rows).toEqual([{ requests: 1n, failed_requests: 1n, amount_micros: 0n }]);
+  });
+
+  it('asks once for money that is not there, and again only where something was settled or given back meanwhile', async () => {
+    const asked: (string | undefined)[] = [];
+    const database = new Proxy(test.database, {
+      get: (target, name) =>
+        name === 'query'
+          ? (statement: Statement) => (asked.push(statement.name), target.query(statement))
+          : Reflect.get(target, name, target),
+    });
+    const counting = new RequestLedger(database);
+    const { id, hold } = await account(100n);
+    const times = async (ask: () => Promise<unknown>, name: string): Promise<number> => {
+      asked.length = 0;
+      await expect(ask()).rejects.toMatchObject({ code: 'insufficient_balance' });
+      return asked.filter((each) => each === name).length;
+    };
+    expect(await times(() => counting.hold(hold(400n)), 'hold_requests')).toBe(1);
+    expect(await times(() => counting.hold(hold(400n), () => Promise.resolve(false)), 'hold_requests')).toBe(1);
+    expect(await times(() => counting.hold(hold(400n), () => Promise.resolve(true)), 'hold_requests')).toBe(2);
+    expect(await times(() => counting.expectFunds(hold(400n)), 'read_funds')).toBe(1);
+    let settle = (): void => undefined;
+    counting.settling(id, new Promise<void>((resolve) => (settle = resolve)));
+    const both = times(() => counting.hold(hold(400n)), 'hold_requests');
+    settle();
+    expect(await both).toBe(2);
   });
 
   it('locks the account before a hold, so that holding and settling never deadlock', async () => {

@@ -140,19 +140,20 @@ export class RequestLedger implements OnModuleDestroy {
   /**
    * Puts money aside and answers how much. A second hold of the same request changes nothing.
    *
-   * @param giveBack gives back what else could be done without, where the money does not suffice.
+   * @param giveBack gives back what else could be done without, where the money does not suffice; false: there is nothing.
    * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `spend_limit_reached`, `overloaded`, `idempotency_in_flight` (another
    * attempt has taken over): nothing was held.
    */
-  async hold(hold: RequestHold, giveBack?: () => Promise<void>): Promise<Micros> {
+  async hold(hold: RequestHold, giveBack?: () => Promise<boolean>): Promise<Micros> {
     assertAmount(hold.amountMicros);
+    const isSettling = this.underSettlement.has(hold.accountId);
     let held = resultOf(await this.holds.add(hold));
     // Money that came back since may pay what is owed: checked only here, so that other requests do not pay for the query.
     if (held.outcome === 'debt' && (await collectDebts(this.database, hold.accountId)) === 0n)
       held = resultOf(await this.holds.add(hold));
     if (held.outcome === 'balance' || held.outcome === 'quota') {
-      await Promise.all([this.settled(hold.accountId), giveBack?.()]);
-      held = resultOf(await this.holds.add(hold));
+      const [wasSettled, wasGivenBack] = await Promise.all([this.settled(hold.accountId), giveBack?.()]);
+      if (isSettling || wasSettled || wasGivenBack === true) held = resultOf(await this.holds.add(hold));
     }
     if (held.outcome === 'lost') throw lostAttempt();
     if (held.outcome === 'debt') throw inDebt(hold.accountId);
@@ -172,10 +173,11 @@ export class RequestLedger implements OnModuleDestroy {
     settlement.then(over, over);
   }
 
-  /** Resolves when what the account has used by now is settled, or seems not to be soon. */
-  private async settled(accountId: string): Promise<void> {
+  /** Resolves when what the account has used by now is settled, or seems not to be soon. False: there was nothing. */
+  private async settled(accountId: string): Promise<boolean> {
     const running = this.underSettlement.get(accountId);
     if (running) await Promise.race([Promise.allSettled(running), sleep(SETTLING_MS, undefined, { ref: false })]);
+    return running !== undefined;
   }
 
   /**
@@ -190,10 +192,11 @@ export class RequestLedger implements OnModuleDestroy {
       return (await this.database.query<FundsRow>(statement)).rows[0] ?? NOTHING_LEFT;
     };
     const lacks = (most: Micros | null): boolean => most !== null && most < amountMicros;
+    const isSettling = this.underSettlement.has(accountId);
     let funds = await read();
-    if (this.underSettlement.has(accountId) && (lacks(funds.key_spare) || lacks(funds.spare))) {
-      await this.settled(accountId);
-      funds = await read();
+    if (lacks(funds.key_spare) || lacks(funds.spare)) {
+      const wasSettled = await this.settled(accountId);
+      if (isSettling || wasSettled) funds = await read();
     }
     const { spare, key_spare: keySpare, in_debt: isInDebt } = funds;
     if (isInDebt && (await collectDebts(this.database, accountId)) !== 0n) throw inDebt(accountId);

@@ -133,11 +133,13 @@ export class Reservations {
     this.putBack(reserved, reserved.amountMicros);
   }
 
-  /** Gives back at once what a key keeps for its next requests. */
-  async giveBackOf(apiKeyId: string): Promise<void> {
+  /** Gives back at once what a key keeps for its next requests. False: nothing was there. */
+  async giveBackOf(apiKeyId: string): Promise<boolean> {
     const { current } = this.keys.get(apiKeyId) ?? {};
     if (current) this.retire(current);
-    await this.giveBack([...this.retired].filter(({ requests }) => requests === 0));
+    const unused = [...this.retired].filter(({ requests }) => requests === 0);
+    await this.giveBack(unused);
+    return unused.length > 0;
   }
 
   /** Gives everything back. Requests that are not settled by then are free. */
