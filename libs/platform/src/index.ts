@@ -14,7 +14,7 @@ export { backoffMs, backoffSql } from './clock/backoff.js';
 export { type Clock, systemClock } from './clock/clock.js';
 export { PeriodicTask } from './clock/periodic-task.js';
 export { asAbortSignal, StopSource } from './clock/stop-source.js';
-export { abortAfter, timeIsUp, within, withinTime } from './clock/time-limit.js';
+export { abortAfter, TimeoutError, timeIsUp, within, withinTime } from './clock/time-limit.js';
 export { nextTurn, Turns } from './clock/turns.js';
 export { parseYamlFile } from './config/checked-yaml.js';
 export { renderConfigTable, renderEnvironmentExample, replaceConfigTable } from './config/config-docs.js';
