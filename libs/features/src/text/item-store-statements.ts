@@ -105,32 +105,39 @@ delete from text_item_place where ctid = any(array(
 export const REMOVE_RESPONSE = 'delete from text_response where account_id = $1 and id = $2';
 
 /** What a row takes besides its texts, its places in indexes included, in bytes. */
-const ROW_BYTES = 128;
+export const ROW_BYTES = 128;
 
 /**
- * Response and items in one statement; repeating it changes nothing. The items lie in the response, and their rows say where.
- * Answers how many bytes the account had stored before, and how many this added.
+ * Responses and their items in one statement; repeating it changes nothing. The items lie in their response, and their rows say
+ * where. In the order of the keys, so that no two statements wait for each other in a circle. Answers how many bytes each account
+ * that it added to has stored now.
+ *
+ * $1 the responses as JSON, $2 the days they are kept, $3 the longest wait for what another statement is writing, as a setting.
  */
 export const SAVE = `
 with given as materialized (
-  select $4::text::jsonb as response, $5::text::jsonb as input_items,
-    octet_length($4::text) + octet_length($5::text) as size_bytes
+  select distinct on (account_id, id) *, ${ALL_ITEMS} as contents
+  from rows from (json_to_recordset($1::text::json) as (
+    account_id text, id text, previous_response_id text, api_key_id text, size_bytes integer, kept_bytes bigint, items json,
+    response jsonb, input_items jsonb)) with ordinality as sent
+  where (select set_config('lock_timeout', $3, true)) is not null
+  order by account_id, id, ordinality
 ), saved as (
   insert into text_response (account_id, id, previous_response_id, response, input_items, size_bytes, kept_bytes, api_key_id, expires_at)
-  select $1, $2, $3, response, input_items, size_bytes, size_bytes + ${ROW_BYTES} * (1 + cardinality($6::text[])), $9,
-    now() + make_interval(days => $8)
-  from given
-  on conflict (account_id, id) do nothing returning kept_bytes
-), stored as materialized (
-  select ${ALL_ITEMS} as items from given
+  select account_id, id, previous_response_id, response, input_items, size_bytes, kept_bytes, api_key_id,
+    now() + make_interval(days => $2)
+  from given order by account_id, id
+  on conflict (account_id, id) do nothing returning account_id, id, kept_bytes
 ), placed as (
   insert into text_item_place (account_id, id, response_id, place, size_bytes, expires_at)
-  select $1, kept.id, $2, kept.place, octet_length((stored.items -> kept.place)::text), now() + make_interval(days => $8)
-  from saved cross join stored cross join unnest($6::text[], $7::integer[]) as kept (id, place)
+  select account_id, kept.id, given.id, kept.place, octet_length((contents -> kept.place)::text), now() + make_interval(days => $2)
+  from saved join given using (account_id, id) cross join json_to_recordset(items) as kept (id text, place integer)
+  order by account_id, kept.id, given.id, kept.place
   on conflict (account_id, id) do nothing
 )
-select coalesce((select text_bytes from file_usage where account_id = $1), 0)::float8 as before, kept_bytes::float8 as added
-from saved`;
+select account_id, (coalesce((
+  select text_bytes from file_usage counted where counted.account_id = saved.account_id), 0) + sum(kept_bytes))::float8 as bytes
+from saved group by account_id`;
 
 /** The most rows and bytes that one statement removes, but for its last response: it must end well within its time. */
 export const REMOVED_AT_ONCE = 2_000;

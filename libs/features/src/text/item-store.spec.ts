@@ -106,6 +106,116 @@ describe('The store of responses', () => {
     expect(await store.response(ADA, 'resp_3', FREELY)).toEqual(answered('resp_3', message('msg_3', 'Ada, 36')));
   });
 
+  describe('with responses that end together', () => {
+    const FAY = 'acct_fay';
+    const save = (accountId: string, response: JsonObject, inputItems: JsonObject[] = [], json?: string) =>
+      store.save({ accountId, apiKeyId: KEY, response, json, inputItems, previousResponseId: undefined });
+    const found = async (accountId: string, ids: readonly string[]): Promise<string[]> =>
+      [...(await store.items(accountId, ids, FREELY)).keys()].toSorted();
+    beforeAll(() => test.database.query({ text: 'insert into account (id, name) values ($1, $1)', values: [FAY] }));
+    afterEach(() =>
+      test.database.query({
+        text: `with gone as (delete from text_item_place where response_id like 'resp_end%')
+          delete from text_response where id like 'resp_end%'`,
+      }),
+    );
+
+    it('stores them in one statement, from the JSON that was sent, each with its items and its key', async () => {
+      await test.database.query({
+        text: `create table stored_at_once (responses bigint);
+          create function note_stored() returns trigger language plpgsql as $$ begin
+            insert into stored_at_once select count(*) from added; return null; end $$;
+          create trigger note_stored after insert on text_response referencing new table as added
+            for each statement execute function note_stored()`,
+      });
+      const ids = Array.from({ length: 20 }, (_, index) => `resp_end_${index}`);
+      await Promise.all([
+        ...ids.map((id) => save(FAY, answered(id, message(`msg_${id}`, 'one')), [said(`in_${id}`, 'Hi')])),
+        save(BOB, answered('resp_end_0', message('msg_resp_end_0', 'two'))),
+        save(BOB, answered('resp_end_sent'), [], '{ "id": "resp_end_sent", "output": [], "sent": "\u00e9" }'),
+      ]);
+      const { rows } = await test.database.query<{ responses: bigint }>({ text: 'select * from stored_at_once' });
+      await test.database.query({ text: 'drop table stored_at_once; drop function note_stored cascade' });
+      expect(rows).toEqual([{ responses: 22n }]);
+      for (const id of ids) {
+        expect(await store.response(FAY, id, FREELY)).toEqual(answered(id, message(`msg_${id}`, 'one')));
+        expect(await found(FAY, [`msg_${id}`, `in_${id}`])).toEqual([`in_${id}`, `msg_${id}`]);
+      }
+      expect((await store.items(BOB, ['msg_resp_end_0'], FREELY)).get('msg_resp_end_0')).toEqual(
+        message('msg_resp_end_0', 'two'),
+      );
+      expect(await store.response(BOB, 'resp_end_sent', FREELY)).toEqual({
+        id: 'resp_end_sent',
+        output: [],
+        sent: 'é',
+      });
+      const keys = await test.database.query({
+        text: `select distinct api_key_id from text_response where id like 'resp_end%'`,
+      });
+      expect(keys.rows).toEqual([{ api_key_id: KEY }]);
+    });
+
+    it('keeps the first of two with the same id, and the items of that one', async () => {
+      const [first, second] = ['one', 'two'].map((text) =>
+        answered('resp_end_twice', message(`msg_end_${text}`, text)),
+      );
+      await Promise.all([save(FAY, first ?? {}), save(FAY, second ?? {}), save(BOB, second ?? {})]);
+      expect(await store.response(FAY, 'resp_end_twice', FREELY)).toEqual(first);
+      expect(await found(FAY, ['msg_end_one', 'msg_end_two'])).toEqual(['msg_end_one']);
+      expect(await found(BOB, ['msg_end_one', 'msg_end_two'])).toEqual(['msg_end_two']);
+    });
+
+    it('loses none for one that cannot be stored', async () => {
+      const ends = await Promise.allSettled([
+        save(FAY, answered('resp_end_a', message('msg_end_a', 'one')), [said('in_end', 'Hi')]),
+        save(FAY, { object: 'response', output: [] }),
+        save(FAY, answered('resp_end_b', message('msg_end_b', 'two')), [said('in_end', 'Hi')]),
+        save(BOB, answered('resp_end_a', message('msg_end_a', 'three'))),
+        save('acct_nobody', answered('resp_end_c')),
+      ]);
+      expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'rejected']);
+      expect(await store.response(FAY, 'resp_end_b', FREELY)).toEqual(
+        answered('resp_end_b', message('msg_end_b', 'two')),
+      );
+      expect((await store.items(BOB, ['msg_end_a'], FREELY)).get('msg_end_a')).toEqual(message('msg_end_a', 'three'));
+      expect(await found(FAY, ['in_end', 'msg_end_a', 'msg_end_b'])).toEqual(['in_end', 'msg_end_a', 'msg_end_b']);
+    });
+
+    it('neither loses nor keeps waiting those of others while another statement writes an item of one', async () => {
+      let waiting: Promise<void> | undefined;
+      const began = performance.now();
+      await test.database.transaction(async (writing) => {
+        await writing.query({
+          text: `insert into text_item_place (account_id, id, response_id, place, size_bytes, expires_at)
+            values ($1, 'in_end_locked', 'resp_end_locked', 0, 1, now())`,
+          values: [FAY],
+        });
+        waiting = save(FAY, answered('resp_end_waits'), [said('in_end_locked', 'Hi')]);
+        await save(BOB, answered('resp_end_free'));
+      });
+      // Below what a statement may take.
+      expect(performance.now() - began).toBeLessThan(1_500);
+      await waiting;
+      expect(await store.response(FAY, 'resp_end_waits', FREELY)).toEqual(answered('resp_end_waits'));
+      expect(await store.response(BOB, 'resp_end_free', FREELY)).toEqual(answered('resp_end_free'));
+    });
+
+    it.each([
+      ['a long text', [said('in_end_long', 'x'.repeat(300_000))]],
+      ['very many items', Array.from({ length: 3_000 }, (_, index) => said(`in_end_${index}`, 'x'))],
+    ])('stores one with %s alone, on the share that its account has of the database', async (_what, items) => {
+      const shares = jest.spyOn(test.database, 'of');
+      await Promise.all([save(FAY, answered('resp_end_long'), items), save(BOB, answered('resp_end_short'))]);
+      expect(shares.mock.calls).toEqual([[FAY]]);
+      shares.mockRestore();
+      const placed = await test.database.query({
+        text: `select from text_item_place where response_id = 'resp_end_long'`,
+      });
+      expect(placed.rows).toHaveLength(items.length);
+      expect(await store.response(BOB, 'resp_end_short', FREELY)).toEqual(answered('resp_end_short'));
+    });
+  });
+
   describe('what is long', () => {
     const LONG = 'é😀"\\ '.repeat(60_000);
     const NESTED = {
@@ -343,6 +453,28 @@ describe('The store of responses', () => {
       expect(await stored()).toEqual(['resp_f']);
       expect(await counted()).toBeLessThan(1_000);
       expect(await stored(ADA)).toContain('resp_1');
+    });
+
+    it('forgets beyond the room of each account whose responses end together, and no more than that', async () => {
+      const small = storeOf(readProcessConfig({ FILES_ACCOUNT_MB: '1' }));
+      const accounts = [CYD, 'acct_dan'] as const;
+      await test.database.query({ text: `insert into account (id, name) values ('acct_dan', 'dan')` });
+      for (const account of accounts)
+        for (const id of ['resp_a', 'resp_b', 'resp_c', 'resp_d']) await save(small, id, 250_000, account);
+      await Promise.all([
+        ...['resp_e', 'resp_f'].map((id) => save(small, id, 60_000)),
+        save(small, 'resp_e', 60_000, 'acct_dan'),
+        save(small, 'resp_e', 60_000, ADA),
+      ]);
+      expect((await stored()).toSorted()).toEqual(['resp_b', 'resp_c', 'resp_d', 'resp_e', 'resp_f']);
+      expect((await stored('acct_dan')).toSorted()).toEqual(['resp_b', 'resp_c', 'resp_d', 'resp_e']);
+      for (const [account, bytes] of [
+        [CYD, 870_000],
+        ['acct_dan', 810_000],
+      ] as const) {
+        expect(await counted(account)).toBeGreaterThan(bytes);
+        expect(await counted(account)).toBeLessThan(bytes + 10_000);
+      }
     });
 
     it('opens no more to find items than four times what they may hold', async () => {

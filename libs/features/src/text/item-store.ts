@@ -1,6 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError, isIdentifier, isJsonObject, type JsonObject, type JsonValue } from '#contracts';
-import { CONVERSATION_JSON, Database, type JsonBounds, jsonBytes, logger, LongText, wellFormedJson } from '#platform';
+import {
+  Batcher,
+  type BatcherOptions,
+  CONVERSATION_JSON,
+  Database,
+  type JsonBounds,
+  jsonBytes,
+  logger,
+  LongText,
+  REQUEST_WAIT_MS,
+  type StatementRunner,
+  wellFormedJson,
+} from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
 import type { ReserveMemory } from '../limits/reserve-memory.js';
 import { findInputItems, type InputItemPage, type InputItemQuery } from './input-item-page.js';
@@ -17,6 +29,7 @@ import {
   REMOVE_PLACES,
   REMOVE_RESPONSE,
   REMOVED_AT_ONCE,
+  ROW_BYTES,
   SAVE,
 } from './item-store-statements.js';
 import { readLongJson, SHORT_JSON_BYTES } from './stored-json.js';
@@ -24,11 +37,42 @@ import { readLongJson, SHORT_JSON_BYTES } from './stored-json.js';
 /**
  * A value as JSON that a database can hold: NUL and halves of surrogate pairs, which a model may write and no database
  * takes, become U+FFFD. As bytes, which the database client passes on as they are; a long one in pieces.
+ *
+ * @param json the same value as JSON, where that is at hand and was written by someone else.
  */
-export async function storableJson(value: unknown): Promise<Buffer | LongText> {
-  const pieces = await jsonBytes(value, wellFormedJson);
-  return pieces.length === 1 && pieces[0] ? pieces[0] : new LongText(pieces);
+export function storableJson(value: unknown, json?: string): readonly Buffer[] | Promise<readonly Buffer[]> {
+  // Others may escape any character, and only what we wrote is known to escape no more than it must.
+  const isReady = json !== undefined && json.length < SHORT_JSON_BYTES && !json.includes(String.raw`\u`);
+  return isReady ? [Buffer.from(json)] : jsonBytes(value, wellFormedJson);
 }
+
+/** A response as the statement takes it. */
+interface SavedRow {
+  readonly accountId: string;
+  readonly json: readonly Buffer[];
+  /** With what its rows take up. */
+  readonly keptBytes: number;
+}
+
+const isLong = ({ keptBytes }: SavedRow): boolean => keptBytes > SHORT_JSON_BYTES;
+
+/**
+ * What is stored together: a statement for each response would cost more than the rest of a short request. Only what is short,
+ * so that no account keeps the others waiting; and what finds no place here in time is stored alone.
+ */
+const SAVES: BatcherOptions<SavedRow> = {
+  maxItems: 64,
+  maxRunsInFlight: 2,
+  keyOf: ({ accountId }) => accountId,
+  maxWaitMs: REQUEST_WAIT_MS,
+  sizes: { of: ({ keptBytes }) => keptBytes, maxRun: SHORT_JSON_BYTES, maxWaiting: 64 * 1024 * 1024 },
+};
+
+/**
+ * How long a statement waits for another that is writing the same response or item. One for several accounts gives up soon: what
+ * is in its way is a matter of one of them. One for an account waits as long as it may run.
+ */
+const [LOCKED_TOGETHER, LOCKED_ALONE] = ['100ms', '0'];
 
 /** How long responses can be referred to. */
 const KEPT_DAYS = 30;
@@ -80,6 +124,8 @@ export interface StoredResponse {
   readonly apiKeyId: string;
   /** The native response object. */
   readonly response: JsonObject;
+  /** The same as JSON, where it is at hand. */
+  readonly json?: string | undefined;
   /** The items of this request alone, without those of earlier responses. */
   readonly inputItems: readonly JsonValue[];
   readonly previousResponseId: string | undefined;
@@ -95,6 +141,7 @@ const log = logger('text');
 export class ItemStore {
   readonly #database: Database;
   readonly #bytesMax: number;
+  readonly #saves = new Batcher((rows: readonly SavedRow[]) => this.#saveTogether(rows), SAVES);
 
   constructor(database: Database, @Inject(PLATFORM) { config }: Pick<Platform, 'config'>) {
     this.#database = database;
@@ -239,33 +286,69 @@ export class ItemStore {
     await database.query({ name: 'text_remove_response', text: REMOVE_RESPONSE, values: [accountId, responseId] });
   }
 
-  async save({ accountId, apiKeyId, response, inputItems, previousResponseId }: StoredResponse): Promise<void> {
+  /**
+   * Resolves when it is stored: together with what others store at the same time where it is short, and otherwise, or when that
+   * fails for whatever reason, alone in the account's share of the database.
+   */
+  async save({ accountId, apiKeyId, response, json, inputItems, previousResponseId }: StoredResponse): Promise<void> {
     const items = [...outputOf(response), ...inputItems].flatMap((item, place) =>
       isJsonObject(item) && isIdentifier(item['id']) ? [{ id: item['id'], place }] : [],
     );
-    const [answer, asked] = [await storableJson(response), await storableJson(inputItems)];
-    const isLong = answer instanceof LongText || asked instanceof LongText;
-    const { rows } = await this.#database.of(accountId).query<{ before: number; added: number }>({
-      name: 'text_save',
-      text: SAVE,
-      ...(isLong && { limit: 'long' }),
-      values: [
-        accountId,
-        response['id'],
-        previousResponseId ?? null,
-        answer,
-        asked,
-        items.map(({ id }) => id),
-        items.map(({ place }) => place),
-        KEPT_DAYS,
-        apiKeyId,
-      ],
-    });
-    const { before = 0, added = 0 } = rows[0] ?? {};
-    if (before + added > this.#bytesMax)
-      await this.#forgetOldest(accountId, response['id'], before + added - this.#bytesMax).catch((error: unknown) =>
+    const [answer, asked] = await Promise.all([storableJson(response, json), storableJson(inputItems)]);
+    const sizeBytes = lengthOf(answer) + lengthOf(asked);
+    const keptBytes = sizeBytes + ROW_BYTES * (1 + items.length);
+    const facts = {
+      account_id: accountId,
+      id: response['id'],
+      previous_response_id: previousResponseId,
+      api_key_id: apiKeyId,
+      size_bytes: sizeBytes,
+      kept_bytes: keptBytes,
+      items,
+    };
+    const front = Buffer.from(`${JSON.stringify(facts).slice(0, -1)},"response":`);
+    const row = { accountId, keptBytes, json: [front, ...answer, INPUT_ITEMS, ...asked, ROW_END] };
+    const beyond = isLong(row)
+      ? await this.#saveAlone(row)
+      : await this.#saves.add(row).catch(() => this.#saveAlone(row));
+    if (beyond > 0)
+      await this.#forgetOldest(accountId, response['id'], beyond).catch((error: unknown) =>
         log.warn('responses.kept', { accountId, error }),
       );
+  }
+
+  async #saveTogether(rows: readonly SavedRow[]): Promise<readonly number[]> {
+    try {
+      return await this.#insert(this.#database, rows, LOCKED_TOGETHER);
+    } catch (error) {
+      // What the database says of a row may quote it.
+      log.warn('responses.stored_apart', { responses: rows.length, code: (error as { code?: unknown }).code });
+      throw error;
+    }
+  }
+
+  async #saveAlone(row: SavedRow): Promise<number> {
+    const [beyond = 0] = await this.#insert(this.#database.of(row.accountId), [row], LOCKED_ALONE);
+    return beyond;
+  }
+
+  /** Answers by row how many bytes its account has stored beyond its room; of several rows of an account the first one says it. */
+  async #insert(database: StatementRunner, rows: readonly SavedRow[], lockWait: string): Promise<readonly number[]> {
+    const pieces = rows.flatMap(({ json }, index) => [index === 0 ? LIST_BEGIN : COMMA, ...json]);
+    pieces.push(LIST_END);
+    const hasLong = rows.some(isLong);
+    const { rows: accounts } = await database.query<{ account_id: string; bytes: number }>({
+      name: 'text_save',
+      text: SAVE,
+      ...(hasLong && { limit: 'long' }),
+      values: [hasLong ? new LongText(pieces) : Buffer.concat(pieces), KEPT_DAYS, lockWait],
+    });
+    const stored = new Map(accounts.map(({ account_id: accountId, bytes }) => [accountId, bytes]));
+    return rows.map(({ accountId }) => {
+      const bytes = stored.get(accountId) ?? 0;
+      stored.delete(accountId);
+      return Math.max(0, bytes - this.#bytesMax);
+    });
   }
 
   /** What fails or takes too long is done after the next response that the account stores. */
@@ -283,6 +366,11 @@ export class ItemStore {
     }
   }
 }
+
+const [LIST_BEGIN, COMMA, LIST_END] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
+const [INPUT_ITEMS, ROW_END] = [Buffer.from(',"input_items":'), Buffer.from('}')];
+
+const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);
 
 const notFound = (responseId: string): GatewayError =>
   new GatewayError('not_found', `There is no stored response "${responseId}".`);

@@ -8,21 +8,24 @@ const log = logger('text');
  * what it lacks is not found later, and the log says so.
  */
 export interface Remembered {
-  readonly note: (answer: JsonObject) => void;
+  /** @param json the answer as JSON, where it is at hand. */
+  readonly note: (answer: JsonObject, json?: string) => void;
   /** Resolves when everything noted is stored or could not be. */
   readonly done: () => Promise<void>;
 }
 
 /** @param remember undefined when nothing is to be kept. */
 export function rememberWith(
-  remember: ((answer: JsonObject) => Promise<void>) | undefined,
+  remember: ((answer: JsonObject, json?: string) => Promise<void>) | undefined,
   requestId: string,
 ): Remembered {
   let saving: Promise<void> = Promise.resolve();
   return {
-    note: (answer) => {
+    note: (answer, json) => {
       if (remember)
-        saving = remember(answer).catch((error: unknown) => log.error('response.not_stored', { requestId, error }));
+        saving = remember(answer, json).catch((error: unknown) =>
+          log.error('response.not_stored', { requestId, error }),
+        );
     },
     done: () => saving,
   };

@@ -29,6 +29,6 @@ export interface TextOrder<Body> {
   readonly reserve: ReserveMemory;
   /** Called before the answer begins with the offered tools that were not sent to the upstream. */
   readonly onToolsLeftOut?: (names: readonly string[]) => void;
-  /** Called with the finished native answer of a style that can be referred to; the end of a stream waits for it. */
-  readonly remember?: (answer: JsonObject) => Promise<void>;
+  /** Called with the finished native answer of a style that can be referred to, also as JSON where it is at hand; the end of a stream waits for it. */
+  readonly remember?: (answer: JsonObject, json?: string) => Promise<void>;
 }

@@ -19,8 +19,8 @@ export interface ReplyContext<Body> {
   readonly createdSeconds: number;
   /** Shown until the upstream reports the real number. */
   readonly estimatedInputTokens: number;
-  /** Called with the native answer of a style that can be referred to later, before its end is written. */
-  readonly onAnswer: (answer: JsonObject) => void;
+  /** Called with the native answer of a style that can be referred to later, also as JSON where it is at hand, before its end is written. */
+  readonly onAnswer: (answer: JsonObject, json?: string) => void;
 }
 
 /** Writes one streamed reply. Every returned text is a whole number of events, ready to be written at once. */

@@ -385,7 +385,7 @@ export class TextService {
     exchange.settle({ usage, produced, status: endOf(caller) });
     if ('refusal' in wrapped) throw wrapped.refusal;
     const remembered = rememberWith(order.remember, order.requestId);
-    remembered.note(answer);
+    remembered.note(answer, reply.json);
     await remembered.done();
     return wrapped.json;
   }

@@ -77,13 +77,14 @@ export class ResponsesController {
       bytes: changed ? undefined : request.rawBody,
       stream: sentBody.stream === true,
       ...(sentBody.store !== false && {
-        remember: (answer: Parameters<typeof responsesStyle.wrap>[1]) =>
+        remember: (answer: Parameters<typeof responsesStyle.wrap>[1], json?: string) =>
           this.items.save({
             accountId,
             apiKeyId,
             // An upstream that got the whole conversation says that it continues from none.
-            response:
-              previousResponseId === undefined ? answer : { ...answer, previous_response_id: previousResponseId },
+            ...(previousResponseId === undefined
+              ? { response: answer, json }
+              : { response: { ...answer, previous_response_id: previousResponseId } }),
             inputItems: ownItems,
             previousResponseId,
           }),

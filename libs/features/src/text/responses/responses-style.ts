@@ -17,8 +17,9 @@ export const responsesStyle: TextStyleCodec<ResponsesRequest> = {
   thinkingBudget: () => undefined,
   answer: (reply, context) => {
     const response = responsesAnswer(reply, context);
-    context.onAnswer(asJson(response));
-    return envelopedResponse(JSON.stringify(response), response);
+    const json = JSON.stringify(response);
+    context.onAnswer(asJson(response), json);
+    return envelopedResponse(json, response);
   },
   wrap: (json, answer: JsonObject & Partial<ResponseLike>, sent) =>
     envelopedResponse(withPrevious(json, sent?.previous_response_id), answer as JsonObject & ResponseLike),
