@@ -1,5 +1,5 @@
 import { readProcessConfig } from '#runtime';
-import { RunningTexts } from './running-texts.js';
+import { RunningTexts } from './client-connection.js';
 
 describe('The text requests of an account that run at once', () => {
   it('have a most, which others do not share, and each that is over makes room for one', () => {

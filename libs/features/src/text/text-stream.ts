@@ -8,10 +8,10 @@ import {
   type TextEvent,
 } from '#contracts';
 import { logger } from '#platform';
-import type { CallerPresence } from './caller-presence.js';
-import type { Remembered } from './remembered.js';
-import type { Exchange, ExchangeEnd } from './text-exchange.js';
+import type { ClientConnection } from './client-connection.js';
+import type { Metering, ReplyEnd } from './text-metering.js';
 import type { RoutedReply } from './text-router.js';
+import type { BegunText, TextRequestContext } from './text-request.js';
 import type { TextStreamEncoder } from './text-style-codec.js';
 
 /** Turns the cause of a broken stream into a GatewayError; an unexpected one reveals no details. */
@@ -35,11 +35,10 @@ export type StreamPiece = string | Uint8Array;
 export type SendPiece = (piece: StreamPiece) => Promise<void> | undefined;
 
 interface StreamParts {
-  readonly exchange: Exchange;
+  readonly service: { ask(request: TextRequestContext<unknown>, begun: BegunText): Promise<RoutedReply> };
+  readonly request: TextRequestContext<unknown>;
+  readonly begun: BegunText;
   readonly encoder: TextStreamEncoder;
-  readonly remembered: Remembered;
-  readonly route: () => Promise<RoutedReply>;
-  readonly caller: CallerPresence;
   /** The most that is read after the caller has left, in bytes. */
   readonly maxBytesLeft: number;
 }
@@ -50,6 +49,8 @@ const HELD_UP_MS = 1_000;
 /** One streamed answer, from the search for an upstream to its last event. */
 export class TextStream {
   readonly #parts: StreamParts;
+  readonly #client: ClientConnection;
+  readonly #metering: Metering;
   #routed: RoutedReply | undefined;
   #produced = '';
   #finish: FinishEvent | undefined;
@@ -60,6 +61,8 @@ export class TextStream {
 
   constructor(parts: StreamParts) {
     this.#parts = parts;
+    this.#client = parts.request.client;
+    this.#metering = parts.begun.metering;
   }
 
   get contentType(): string {
@@ -73,10 +76,10 @@ export class TextStream {
    */
   async open(): Promise<void> {
     try {
-      this.#routed = await this.#parts.route();
+      const { service, request, begun } = this.#parts;
+      this.#routed = await service.ask(request, begun);
     } catch (error) {
-      const { caller, exchange } = this.#parts;
-      exchange.settle(endWithoutReply(error, caller, exchange));
+      this.#metering.settle(endWithoutReply(error, this.#client, this.#metering));
       throw error;
     }
   }
@@ -91,7 +94,6 @@ export class TextStream {
    * throws only when the caller has left: then the upstream is read on for its usage, and nothing is sent.
    */
   async sendTo(send: SendPiece): Promise<void> {
-    const { caller } = this.#parts;
     const reply = this.#routed?.reply;
     try {
       if (reply?.kind === 'stream') await this.#relay(reply, send);
@@ -99,16 +101,16 @@ export class TextStream {
       else throw new GatewayError('upstream_error', 'The upstream did not stream its reply.');
     } catch (error) {
       this.#settleRest();
-      if (caller.hasLeft) throw error;
-      if (!caller.endedBy) this.#reportEnd(toStreamFailure(error));
+      if (this.#client.hasLeft) throw error;
+      if (!this.#client.endedBy) this.#reportEnd(toStreamFailure(error));
       await this.sendFailureTo(send, error);
     }
   }
 
   /** Sends a failure inside an answer that has begun, in the style's own form. */
   async sendFailureTo(send: SendPiece, error: unknown): Promise<void> {
-    const failure = toStreamFailure(this.#parts.caller.endedBy ?? error);
-    const { requestId } = this.#parts.exchange;
+    const failure = toStreamFailure(this.#client.endedBy ?? error);
+    const { requestId } = this.#metering;
     log.warn('stream.failed', { requestId, code: failure.code, detail: failure.message });
     for (const [index, piece] of this.#parts.encoder.fail(failure).entries()) {
       if (index > 0) await sleep(FAILURE_GAP_MS);
@@ -118,11 +120,11 @@ export class TextStream {
 
   /** Waits only for a slow caller: a promise for every token would cost as much as the token. */
   async #relay(reply: RelayedStream, send: SendPiece): Promise<void> {
-    const { encoder, caller } = this.#parts;
+    const { encoder } = this.#parts;
     for await (const frames of reply.frames) {
       const saving = this.#rememberOnce(reply);
       if (saving) await saving;
-      if (caller.hasLeft) {
+      if (this.#client.hasLeft) {
         this.#readOn(frames.length);
         continue;
       }
@@ -130,7 +132,7 @@ export class TextStream {
       if (sending) await this.#heldUp(sending);
     }
     const end = this.#endRelay(reply);
-    if (!caller.hasLeft) await send(end);
+    if (!this.#client.hasLeft) await send(end);
   }
 
   async #heldUp(sending: Promise<void>): Promise<void> {
@@ -142,15 +144,14 @@ export class TextStream {
   /** Reads on after the caller left, but not forever. */
   #readOn(bytes: number): void {
     this.#bytesLeft += bytes;
-    if (this.#bytesLeft > this.#parts.maxBytesLeft) this.#parts.caller.stop();
+    if (this.#bytesLeft > this.#parts.maxBytesLeft) this.#client.stop();
   }
 
   async #translate(reply: EventsReply, send: SendPiece): Promise<void> {
-    const { caller } = this.#parts;
     for await (const batch of reply.events) {
       const piece = this.#write(batch);
       if (this.#finish) break;
-      if (caller.hasLeft) {
+      if (this.#client.hasLeft) {
         this.#readOn(piece.length);
         continue;
       }
@@ -158,7 +159,7 @@ export class TextStream {
       if (sending) await this.#heldUp(sending);
     }
     const last = await this.#lastPiece();
-    if (!caller.hasLeft) await send(last);
+    if (!this.#client.hasLeft) await send(last);
   }
 
   /** The events of a batch; those before a `finish` are kept for the last piece. */
@@ -179,14 +180,14 @@ export class TextStream {
 
   /** The end waits until what can be referred to is stored. */
   async #lastPiece(): Promise<string> {
-    const { encoder, remembered, exchange } = this.#parts;
+    const { encoder, request } = this.#parts;
     if (!this.#finish)
       throw new GatewayError('upstream_error', 'The upstream broke off before its reply was complete.');
     this.#reportEnd();
-    const usage = await exchange.usageOf(this.#finish.usage, this.#produced);
+    const usage = await this.#metering.usageOf(this.#finish.usage, this.#produced);
     const last = this.#beforeFinish + encoder.write({ ...this.#finish, usage });
-    exchange.settle({ usage, produced: '', status: this.#status('completed') });
-    await remembered.done();
+    this.#metering.settle({ usage, produced: '', status: this.#status('completed') });
+    await request.stored();
     return last + encoder.end();
   }
 
@@ -194,8 +195,8 @@ export class TextStream {
     const answer = this.#noted ? undefined : reply.answer();
     if (!answer) return undefined;
     this.#noted = true;
-    this.#parts.remembered.note(answer);
-    return this.#parts.remembered.done();
+    this.#parts.request.store(answer);
+    return this.#parts.request.stored();
   }
 
   #endRelay(reply: RelayedStream): string {
@@ -203,17 +204,17 @@ export class TextStream {
     this.#reportEnd(failure);
     // A failure that the upstream itself reports before it wrote anything costs nothing there.
     const reported = failure && produced === '' ? undefined : usage;
-    this.#parts.exchange.settle({ usage: reported, produced, status: this.#status(failure ? 'failed' : 'completed') });
+    this.#metering.settle({ usage: reported, produced, status: this.#status(failure ? 'failed' : 'completed') });
     return this.#parts.encoder.end();
   }
 
   /** A failure after the caller left or stalled the reply says nothing about the upstream. */
   #reportEnd(failure?: GatewayError): void {
-    if (!failure || (!this.#parts.caller.hasLeft && this.#heldUpMs < HELD_UP_MS)) this.#routed?.ended(failure);
+    if (!failure || (!this.#client.hasLeft && this.#heldUpMs < HELD_UP_MS)) this.#routed?.ended(failure);
   }
 
   #status(status: 'completed' | 'failed'): 'completed' | 'failed' | 'aborted' {
-    return this.#parts.caller.hasLeft ? 'aborted' : status;
+    return this.#client.hasLeft ? 'aborted' : status;
   }
 
   /**
@@ -221,16 +222,15 @@ export class TextStream {
    * upstream had to wait for the caller, what was not seen of its work is charged as well.
    */
   #settleRest(): void {
-    const { caller, exchange } = this.#parts;
     const reply = this.#routed?.reply;
     const outcome = reply?.kind === 'stream' ? reply.outcome() : undefined;
     const { usage, produced } = outcome ?? {
-      usage: exchange.reportedUsage(),
-      produced: this.#produced + exchange.heldBack(),
+      usage: this.#metering.reportedUsage(),
+      produced: this.#produced + this.#metering.heldBack(),
     };
-    if (caller.endedBy) return exchange.settle({ usage, produced, status: 'failed' });
-    const isUnseen = caller.hasLeft || this.#heldUpMs >= HELD_UP_MS;
-    exchange.settle({ usage, produced, status: this.#status('failed'), isUnseen });
+    if (this.#client.endedBy) return this.#metering.settle({ usage, produced, status: 'failed' });
+    const isUnseen = this.#client.hasLeft || this.#heldUpMs >= HELD_UP_MS;
+    this.#metering.settle({ usage, produced, status: this.#status('failed'), isUnseen });
   }
 }
 
@@ -238,8 +238,8 @@ export class TextStream {
  * The end of a request that no upstream replied to. One that was asked and had not said a word yet when it was given up,
  * after its caller had left, may have done all that was held for it.
  */
-export function endWithoutReply(error: unknown, caller: CallerPresence, exchange: Exchange): ExchangeEnd {
-  if (!caller.hasLeft || caller.endedBy) return { usage: undefined, produced: '', status: 'failed' };
-  const isUnseen = error === caller.signal.reason;
-  return { usage: isUnseen ? exchange.reportedUsage() : undefined, produced: '', status: 'aborted', isUnseen };
+export function endWithoutReply(error: unknown, client: ClientConnection, metering: Metering): ReplyEnd {
+  if (!client.hasLeft || client.endedBy) return { usage: undefined, produced: '', status: 'failed' };
+  const isUnseen = error === client.signal.reason;
+  return { usage: isUnseen ? metering.reportedUsage() : undefined, produced: '', status: 'aborted', isUnseen };
 }

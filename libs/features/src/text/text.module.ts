@@ -29,7 +29,7 @@ import { LedgerTextBilling } from './ledger-text-billing.js';
 import { TextCalls } from './text-calls.js';
 import { TextRouter } from './text-router.js';
 import { TextService } from './text.service.js';
-import { RunningTexts } from './running-texts.js';
+import { RunningTexts } from './client-connection.js';
 import { TextUpstreams } from '../upstreams/text-upstreams.js';
 import { TextCircuits } from '../upstreams/upstream-circuits.js';
 import { OPEN_TEXT_UPSTREAMS, TextUpstreamRegistry } from '../upstreams/upstream-registry.js';

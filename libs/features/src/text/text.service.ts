@@ -5,7 +5,6 @@ import {
   MAX_URL_LENGTH,
   type NamedUrl,
   requestUses,
-  type StopSignal,
   type TextPart,
   type TextReply,
   type TextRequest,
@@ -14,38 +13,19 @@ import {
 import { type Clock, FetchRefused, type ForwardedUrls, nextTurn } from '#platform';
 import { countableText, type LeavingLimits, type TokenCounter } from '#providers';
 import { expectScope } from '../accounts/key-scopes.js';
-import type { CallerPresence } from './caller-presence.js';
+import { type ClientConnection, DisconnectDrainer } from './client-connection.js';
 import { producedText, ReplyCollector } from './collect-reply.js';
 import { estimateInput } from './estimate-tokens.js';
-import { withoutForeignReasoning } from './gateway-signatures.js';
-import type { HostedTools, PlannedOrder } from './hosted-tools/hosted-tools.js';
+import type { HostedTools } from './hosted-tools/hosted-tools.js';
 import { asJson } from './json-object.js';
-import { ReadingOn } from './reading-on.js';
-import { rememberWith } from './remembered.js';
 import { Settlements } from './settlements.js';
-import type { TextBilling, TextHoldOrder } from './text-billing.js';
-import { type Exchange, TextExchange } from './text-exchange.js';
-import type { TextOrder } from './text-order.js';
-import type { RoutableCall, RoutedReply, TextRouter } from './text-router.js';
+import type { TextBilling } from './text-billing.js';
+import { type Metering, TextMetering } from './text-metering.js';
+import type { BegunText, TextRequestContext } from './text-request.js';
+import type { RoutedReply, TextRouter } from './text-router.js';
 import { endWithoutReply, TextStream } from './text-stream.js';
 import type { TextStyleCodec } from './text-style-codec.js';
 import type { TextUpstreams } from '../upstreams/text-upstreams.js';
-import {
-  type AllowedUses,
-  contextOf,
-  expectModelAllowed,
-  heldBy,
-  holdOrderOf,
-  isLarge,
-  latest,
-  limited,
-  once,
-  outputOf,
-  reportToolsLeftOut,
-  type TextWork,
-  tryToWrap,
-  unlessLeft,
-} from './text-work.js';
 
 /** What text is answered with. */
 interface TextParts {
@@ -166,7 +146,7 @@ export class TextService {
   readonly #counter: () => Promise<TokenCounter>;
   readonly #settlements: Settlements;
   readonly #upstreams: TextUpstreams;
-  readonly #readingOn: ReadingOn;
+  readonly #drainer: DisconnectDrainer;
   readonly #urls: ForwardedUrls;
   readonly #hosted: HostedTools;
   /** How long a caller may read nothing of an answer that waits for them, in milliseconds. */
@@ -180,7 +160,7 @@ export class TextService {
     this.#upstreams = upstreams;
     this.#counter = counter;
     this.#settlements = new Settlements(clock);
-    this.#readingOn = new ReadingOn(leaving);
+    this.#drainer = new DisconnectDrainer(leaving);
     this.stallMs = leaving.stallMs;
   }
 
@@ -189,33 +169,34 @@ export class TextService {
    *
    * @throws GatewayError 4xx for the request's own faults, 402 without money, 5xx when no upstream could reply.
    */
-  async answer<Body>(order: TextOrder<Body>, caller: CallerPresence): Promise<string> {
-    const { context, exchange, route } = await this.#begin(order, false, caller);
+  async answer<Body>(request: TextRequestContext<Body>): Promise<string> {
+    const { client } = request;
+    const begun = await this.#begin(request);
+    const { metering } = begun;
     const collector = new ReplyCollector();
     let isOpen = false;
     try {
-      const { reply } = await route();
+      const { reply } = await this.ask(request, begun);
       isOpen = true;
-      if (reply.kind === 'body') return await this.#relayBody(order, reply, exchange, caller);
-      const collected = await this.#collect(reply, collector, exchange);
-      const remembered = rememberWith(order.remember, order.requestId);
+      if (reply.kind === 'body') return await relayBody(request, reply, metering);
+      const collected = await this.#collect(reply, collector, metering);
       // The model has done its work, also where nothing of it can be used.
-      exchange.settle({ usage: collected.finish.usage, produced: '', status: endOf(caller) });
-      const json = order.codec.answer(collected, { ...context, onAnswer: remembered.note });
-      await remembered.done();
+      metering.settle({ usage: collected.finish.usage, produced: '', status: endOf(client) });
+      const json = request.checked.codec.answer(collected, request.replyContext());
+      await request.stored();
       return json;
     } catch (error) {
       // Of a whole reply that broke nothing was delivered; one that its caller did not wait for was.
-      const end = isOpen && caller.hasLeft && !caller.endedBy;
-      exchange.settle(
-        end
+      const isDelivered = isOpen && client.hasLeft && !client.endedBy;
+      metering.settle(
+        isDelivered
           ? {
-              usage: exchange.reportedUsage(),
+              usage: metering.reportedUsage(),
               produced: producedText(collector.blocks),
               status: 'aborted',
               isUnseen: true,
             }
-          : endWithoutReply(error, caller, exchange),
+          : endWithoutReply(error, client, metering),
       );
       throw error;
     }
@@ -226,17 +207,22 @@ export class TextService {
    *
    * @throws GatewayError as `answer`, before any upstream is asked.
    */
-  async stream<Body>(order: TextOrder<Body>, caller: CallerPresence): Promise<TextStream> {
-    const { context, exchange, route } = await this.#begin(order, true, caller);
-    const remembered = rememberWith(order.remember, order.requestId);
-    return new TextStream({
-      exchange,
-      remembered,
-      encoder: order.codec.stream({ ...context, onAnswer: remembered.note }),
-      route,
-      caller,
-      maxBytesLeft: this.#readingOn.maxBytes,
-    });
+  async stream<Body>(request: TextRequestContext<Body>): Promise<TextStream> {
+    const begun = await this.#begin(request);
+    const encoder = request.checked.codec.stream(request.replyContext());
+    return new TextStream({ service: this, request, begun, encoder, maxBytesLeft: this.#drainer.maxBytes });
+  }
+
+  /**
+   * Chooses an upstream, and waits for the first sign of its reply.
+   *
+   * @throws GatewayError of the last upstream that was asked; what the client's signal throws when it has left.
+   */
+  async ask(request: TextRequestContext<unknown>, begun: BegunText): Promise<RoutedReply> {
+    const routed = begun.loop ? await begun.loop.open() : await this.#router.call(begun.call, request.client.signal);
+    if (routed.toolsLeftOut.length > 0) request.origin.onToolsLeftOut?.(routed.toolsLeftOut);
+    if (!begun.loop) begun.metering.repliedBy(routed.upstreamId, routed.reply.upstreamRequestId);
+    return routed;
   }
 
   /**
@@ -260,145 +246,106 @@ export class TextService {
 
   /** Resolves when what has been answered is settled as well. */
   async close(): Promise<void> {
-    await this.#readingOn.close();
+    await this.#drainer.close();
     await this.#settlements.drain();
     await this.#hosted.close();
   }
 
-  async #begin<Body>(order: TextOrder<Body>, stream: boolean, caller: CallerPresence): Promise<TextWork<Body>> {
-    const { codec, model, requestId } = order;
-    expectModelAllowed(order);
-    if (isLarge(order)) await nextTurn();
-    const allowed = this.#usesOf(order);
-    const { uses, plan, routes } = allowed;
-    const limits = this.#upstreams.limitsOf(model);
-    if (isLarge(order)) await nextTurn();
-    const input = estimateInput(order.body, order.bytes, limits);
-    const wanted = outputOf(order, limits, routes);
-    const { limit, replies, beside, most, least } = wanted;
-    if (uses.urls.length > 0 || plan) await this.#expectReachable(allowed, holdOrderOf(order, input, wanted));
-    if (plan) {
-      const output = { outputLimit: limit, outputBeside: beside, outputTokens: most, leastOutputTokens: least };
-      return this.#beginLoop(order, { plan, stream, input, modelLimits: limits, ...output }, caller);
-    }
-    const hold = await this.#billing.hold(holdOrderOf(order, input, wanted));
-    // What the caller did not limit is limited to what is held for it.
-    const added = limit === undefined ? Math.floor(hold.outputTokens / replies) - beside : undefined;
-    const request = once(() => limited(codec.read(order.body, model, stream), added));
-    const own = once(() => codec.native(order.body, order.bytes, added));
-    const native = latest((account) => withoutForeignReasoning(codec.style, own(), account));
-    const exchange = new TextExchange({
-      hold,
-      request,
-      held: heldBy(hold, { input, replies, limits, uses }),
-      billing: this.#billing,
-      counter: this.#counter,
-      settlements: this.#settlements,
-    });
-    this.#readOn(order, caller, exchange);
-    const call: RoutableCall = {
-      requestId,
-      accountId: order.caller.accountId,
-      style: codec.style,
-      stream,
-      model,
-      request: unlessLeft(caller, request),
-      native: unlessLeft(caller, native),
-      headers: order.headers,
-      unpriced: uses.unpriced,
-      unknownFields: uses.unknownFields,
-      onReply: (progress) => exchange.follow(progress),
-    };
-    const route = (): Promise<RoutedReply> => this.#route(call, order, exchange, caller.signal);
-    return { context: contextOf(order, input.shownTokens), exchange, route };
-  }
-
-  /** A request whose tools the gateway runs: each of its rounds is held for when it begins. */
-  #beginLoop<Body>(
-    order: TextOrder<Body>,
-    planned: Omit<PlannedOrder<Body>, 'order' | 'billing' | 'settlements' | 'counter'>,
-    caller: CallerPresence,
-  ): TextWork<Body> {
+  /**
+   * All that comes before an upstream is asked, in this order: the model, what the request asks for, its size, addresses and
+   * stores, money. Nothing is held where it throws.
+   *
+   * @throws GatewayError as `answer`.
+   */
+  async #begin<Body>(request: TextRequestContext<Body>): Promise<BegunText> {
+    const { codec, model, body, bytes } = request.checked;
+    const { caller } = request.origin;
+    request.expectModelAllowed();
+    if (request.isLarge) await nextTurn();
+    const asked = requestUses(codec.style, asJson(body as object));
+    request.plan = this.#hosted.plan(codec.style, body, asked, model);
+    // What a search cites is the account's files, as if they were read.
+    if (request.plan?.requestedTools.some(({ kind }) => kind === 'file_search')) expectScope(caller, 'files');
+    request.uses = request.plan?.uses ?? asked;
+    request.routes = this.#router.expectModel(model, request.uses.unpriced, codec.style);
+    request.limits = this.#upstreams.limitsOf(model);
+    if (request.isLarge) await nextTurn();
+    request.input = estimateInput(body, bytes, request.limits);
+    request.output = request.boundsOfOutput();
+    if (request.uses.urls.length > 0 || request.plan) await this.#expectReachable(request);
     const money = { billing: this.#billing, settlements: this.#settlements, counter: this.#counter };
-    const { exchange, open } = this.#hosted.begin({ order, ...planned, ...money }, caller);
-    this.#readOn(order, caller, exchange);
-    const context = contextOf(order, planned.input.shownTokens);
-    const route = async (): Promise<RoutedReply> => {
-      const routed = await open();
-      reportToolsLeftOut(order, routed);
-      return routed;
-    };
-    return { context, exchange, route };
+    if (request.plan) {
+      const begun = this.#hosted.begin(request, request.plan, money);
+      this.#drainWhenLeft(request, begun.metering);
+      return begun;
+    }
+    const hold = await this.#billing.hold(request.holdOrder());
+    const held = request.coveredBy(hold);
+    const metering = new TextMetering({ hold, held, request: () => request.translated(), ...money });
+    this.#drainWhenLeft(request, metering);
+    return { metering, call: request.callFor(metering) };
   }
 
   /** Once the caller has left, the upstream is read on for its usage, within bounds. */
-  #readOn<Body>(order: TextOrder<Body>, caller: CallerPresence, exchange: Exchange): void {
-    caller.onLeave(() => {
-      const left = { accountId: order.caller.accountId, bodyBytes: order.bytes?.length ?? 0 };
-      exchange.onOver(this.#readingOn.begin(left, () => caller.stop()));
+  #drainWhenLeft({ client, origin, checked }: TextRequestContext<unknown>, metering: Metering): void {
+    client.onLeave(() => {
+      const left = { accountId: origin.caller.accountId, bodyBytes: checked.bytes?.length ?? 0 };
+      metering.onOver(this.#drainer.begin(left, () => client.stop()));
     });
   }
 
   /** @throws GatewayError for a URL or a store that may not be read, or without money to read it for; none is held yet. */
-  async #expectReachable({ uses, plan, routes }: AllowedUses<unknown>, order: TextHoldOrder): Promise<void> {
-    const { accountId } = order;
+  async #expectReachable(request: TextRequestContext<unknown>): Promise<void> {
+    const { uses, plan, routes, origin } = request;
     const resolvesNames = routes.some(({ upstream }) => upstream.fetchesUrls);
     if (plan?.requestedTools.some(({ kind }) => kind === 'mcp'))
-      await this.#billing.expectFunds({ ...order, tools: this.#hosted.firstCalls(plan) });
-    else if (resolvesNames) await this.#billing.expectFunds(order);
+      await this.#billing.expectFunds({ ...request.holdOrder(), tools: this.#hosted.firstCalls(plan) });
+    else if (resolvesNames) await this.#billing.expectFunds(request.holdOrder());
     if (uses.urls.length > 0) await checkRequestUrls(this.#urls, uses.urls, resolvesNames);
-    if (plan) await this.#hosted.expectStores(plan, accountId);
+    if (plan) await this.#hosted.expectStores(plan, origin.caller.accountId);
   }
 
-  /** @throws GatewayError for a model or a use that may not go on; no money is held yet. */
-  #usesOf<Body>({ codec, model, body, caller }: TextOrder<Body>): AllowedUses<Body> {
-    const asked = requestUses(codec.style, asJson(body as object));
-    const plan = this.#hosted.plan(codec.style, body, asked, model);
-    // What a search cites is the account's files, as if they were read.
-    if (plan?.requestedTools.some(({ kind }) => kind === 'file_search')) expectScope(caller, 'files');
-    const uses = plan?.uses ?? asked;
-    const routes = this.#router.expectModel(model, uses.unpriced, codec.style);
-    return { uses, plan, routes };
-  }
-
-  async #route(
-    call: RoutableCall,
-    order: Pick<TextOrder<unknown>, 'onToolsLeftOut'>,
-    exchange: TextExchange,
-    signal: StopSignal,
-  ): Promise<RoutedReply> {
-    const routed = await this.#router.call(call, signal);
-    reportToolsLeftOut(order, routed);
-    exchange.repliedBy(routed.upstreamId, routed.reply.upstreamRequestId);
-    return routed;
-  }
-
-  async #relayBody<Body>(
-    order: TextOrder<Body>,
-    reply: Extract<TextReply, { kind: 'body' }>,
-    exchange: Exchange,
-    caller: CallerPresence,
-  ): Promise<string> {
-    const answer = reply.answer();
-    const wrapped = tryToWrap(() => order.codec.wrap(reply.json, answer, order.sentBody));
-    const { usage, produced } = reply.outcome();
-    exchange.settle({ usage, produced, status: endOf(caller) });
-    if ('refusal' in wrapped) throw wrapped.refusal;
-    const remembered = rememberWith(order.remember, order.requestId);
-    remembered.note(answer, reply.json);
-    await remembered.done();
-    return wrapped.json;
-  }
-
-  async #collect(reply: TextReply, collector: ReplyCollector, exchange: Exchange): Promise<CollectedReply> {
+  async #collect(reply: TextReply, collector: ReplyCollector, metering: Metering): Promise<CollectedReply> {
     if (reply.kind === 'whole') for (const event of reply.events) collector.add(event);
     else if (reply.kind === 'events')
       for await (const batch of reply.events) for (const event of batch) collector.add(event);
     else throw new GatewayError('upstream_error', 'The upstream streamed a reply that was not to be streamed.');
     const collected = collector.reply();
-    const usage = await exchange.usageOf(collected.finish.usage, producedText(collected.blocks));
+    const usage = await metering.usageOf(collected.finish.usage, producedText(collected.blocks));
     return { ...collected, finish: { ...collected.finish, usage } };
   }
 }
 
-const endOf = (caller: CallerPresence): 'aborted' | 'completed' => (caller.hasLeft ? 'aborted' : 'completed');
+/**
+ * The answer around an upstream's own JSON.
+ *
+ * @throws GatewayError `upstream_error` where a reply of a strange shape would end in a TypeError: it costs nothing. Another one
+ * that the style throws is for a reply that was paid for.
+ */
+async function relayBody<Body>(
+  request: TextRequestContext<Body>,
+  reply: Extract<TextReply, { kind: 'body' }>,
+  metering: Metering,
+): Promise<string> {
+  const { codec, sentBody } = request.checked;
+  const answer = reply.answer();
+  const { usage, produced } = reply.outcome();
+  const settle = (): void => metering.settle({ usage, produced, status: endOf(request.client) });
+  let json: string;
+  try {
+    json = codec.wrap(reply.json, answer, sentBody);
+  } catch (error) {
+    if (error instanceof GatewayError) {
+      settle();
+      throw error;
+    }
+    const message = 'The upstream sent something that is not part of its protocol.';
+    throw new GatewayError('upstream_error', message, { cause: error });
+  }
+  settle();
+  request.store(answer, reply.json);
+  await request.stored();
+  return json;
+}
+
+const endOf = (client: ClientConnection): 'aborted' | 'completed' => (client.hasLeft ? 'aborted' : 'completed');

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { GatewayError, isJsonObject, otherConversation, RESPONSES_LIMITS, ResponsesRequest } from '#contracts';
 import {
   type Caller,
+  type CheckedText,
   checkedBody,
   compactionOf,
   expectScope,
@@ -18,7 +19,7 @@ import { DataWith } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
 import type { SerializedBody } from '../../http/serialized-body.js';
 import { MemoryReservations } from '../../http/memory-reservations.js';
-import { TextAnswers, type TextDemand } from './text-answers.js';
+import { TextAnswers } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
 
 /** @throws GatewayError `invalid_parameter` when the output limit stands there under two names. */
@@ -52,15 +53,15 @@ export class ResponsesController {
     @CurrentCaller() caller: Caller,
   ): Promise<SerializedBody | undefined> {
     return this.answers.answer(request, response, () =>
-      this.demand(request, caller, this.memory.reserverFor(response, caller.accountId)),
+      this.check(request, caller, this.memory.reserverFor(response, caller.accountId)),
     );
   }
 
-  private async demand(
+  private async check(
     request: Request,
     caller: Caller,
     reserve: ReserveMemory,
-  ): Promise<TextDemand<ResponsesRequest>> {
+  ): Promise<CheckedText<ResponsesRequest>> {
     const { accountId, apiKeyId } = caller;
     const sentBody = await checkedBody(ResponsesRequest, request.body);
     if (refersToStored(sentBody)) expectScope(caller, 'responses');

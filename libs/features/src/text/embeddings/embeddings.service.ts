@@ -10,7 +10,7 @@ import {
 import { jsonBytes, systemClock } from '#platform';
 import { DEFAULT_MODEL_LIMITS, loadTokenCounter, type TokenCounter } from '#providers';
 import { noteFacts } from '../../observability/request-facts.js';
-import { replyBounds, reportExcess, withinBounds } from '../reply-bounds.js';
+import { replyBounds, reportExcess, withinBounds } from '../text-metering.js';
 import { Settlements } from '../settlements.js';
 import type { TextBilling, TextHold, TextSettlement } from '../text-billing.js';
 import { LedgerTextBilling } from '../ledger-text-billing.js';

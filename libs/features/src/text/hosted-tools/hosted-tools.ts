@@ -1,14 +1,12 @@
 import { GatewayError, type HostedKind, type RequestUses, type TextStyle, type ToolUses } from '#contracts';
 import type { SafeFetcher } from '#platform';
-import { type ModelLimits, type OpenTools, sandboxSearch, type WebSearch } from '#providers';
-import type { CallerPresence } from '../caller-presence.js';
-import type { InputEstimate } from '../estimate-tokens.js';
-import type { TextOrder } from '../text-order.js';
-import type { RoutedReply, TextRouter } from '../text-router.js';
+import { type OpenTools, sandboxSearch, type WebSearch } from '#providers';
+import type { TextRequestContext } from '../text-request.js';
+import type { TextRouter } from '../text-router.js';
 import type { TextUpstreams } from '../../upstreams/text-upstreams.js';
-import { belongsTo, mostUses, type RequestedTool, type WithoutHosted } from './requested-tools.js';
+import { belongsTo, mostUses, type RequestedTool, type ToolPlan } from './requested-tools.js';
 import { hostedStyle } from './hosted-styles.js';
-import { LoopExchange, type LoopFacts } from './loop-exchange.js';
+import { ToolLoopMetering, type LoopFacts } from './loop-metering.js';
 import { McpServers } from './mcp-servers.js';
 import { McpToolLists } from './mcp-tool-lists.js';
 import type { PassageSearch } from './passage-search.js';
@@ -19,18 +17,6 @@ import { ToolRunner } from './tool-runner.js';
 import { ToolShares } from './tool-shares.js';
 import { ToolWork } from './tool-work.js';
 
-/** What the gateway runs of one request. */
-export interface ToolPlan<Body> extends WithoutHosted<Body> {
-  readonly requestedTools: readonly RequestedTool[];
-  /** What is left to be allowed by an upstream. */
-  readonly uses: RequestUses;
-  /** The calls that the caller sets for all tools together. */
-  readonly maxCalls: number | undefined;
-  /** The kinds of tools whose results the answer shows. */
-  readonly shownResults: readonly HostedKind[];
-  readonly approvals: LoopOrder['approvals'];
-}
-
 /** The parts of hosted tools. */
 export interface HostedToolsParts {
   readonly open: OpenTools;
@@ -40,26 +26,13 @@ export interface HostedToolsParts {
   readonly passages: PassageSearch;
 }
 
-/** A planned request with what is known of it, and what it is paid with. */
-export interface PlannedOrder<Body> extends Pick<LoopFacts, 'billing' | 'settlements' | 'counter'> {
-  readonly order: TextOrder<Body>;
-  readonly plan: ToolPlan<Body>;
-  readonly stream: boolean;
-  readonly input: InputEstimate;
-  readonly modelLimits: ModelLimits;
-  readonly outputLimit: number | undefined;
-  readonly outputTokens: number;
-  readonly leastOutputTokens: number;
-  readonly outputBeside: number;
-}
-
 /** The most servers of tools that a request may name, and the most searches. */
 const MOST_TOOLS = 16;
 
 /** A loop and its money; nothing is held or asked yet. */
 export interface BegunLoop {
-  readonly exchange: LoopExchange;
-  readonly open: () => Promise<RoutedReply>;
+  readonly metering: ToolLoopMetering;
+  readonly loop: ToolLoop;
 }
 
 /** Tools that the gateway runs itself, where the upstream does not: file search, search of the web, servers of tools. */
@@ -113,56 +86,46 @@ export class HostedTools {
   }
 
   /** @throws GatewayError `unsupported_parameter` for what no other protocol can say. */
-  begin<Body>(planned: PlannedOrder<Body>, caller: CallerPresence): BegunLoop {
+  begin<Body>(
+    { checked, origin, input, output, limits: modelLimits }: TextRequestContext<Body>,
+    plan: ToolPlan<Body>,
+    money: Pick<LoopFacts, 'billing' | 'settlements' | 'counter'>,
+  ): BegunLoop {
     const { open, fetcher, router, passages } = this.#parts;
-    const { order, plan, billing, settlements, counter } = planned;
-    const { requestId, idempotencyKey, model, codec } = order;
-    const { accountId, apiKeyId } = order.caller;
-    const exchange = new LoopExchange({
-      requestId,
-      idempotencyKey,
-      accountId,
-      apiKeyId,
-      model,
-      billing,
-      settlements,
-      counter,
-    });
+    const { codec, model, stream } = checked;
+    const { requestId, idempotencyKey, client, reserve } = origin;
+    const { accountId, apiKeyId } = origin.caller;
+    const metering = new ToolLoopMetering({ requestId, idempotencyKey, accountId, apiKeyId, model, ...money });
     const { limits } = open;
-    const bounds = { lifetimeMs: 2 * limits.workMs, reserve: order.reserve };
+    const bounds = { lifetimeMs: 2 * limits.workMs, reserve };
     const servers = new McpServers(fetcher, accountId, this.#lists, bounds);
     const sources = new Sources();
     const payer = { accountId, apiKeyId, requestId };
     const runner = new ToolRunner({ ...payer, passages, web: this.#webSearch(model), servers, sources });
     const calls = Math.min(limits.calls, plan.maxCalls ?? limits.calls);
-    const work = new ToolWork(runner, this.#shares, { accountId, calls, workMs: limits.workMs }, caller);
-    const loopOrder: LoopOrder = {
+    const work = new ToolWork(runner, this.#shares, { accountId, calls, workMs: limits.workMs }, client);
+    const order: LoopOrder = {
       accountId,
       style: codec.style,
       shownResults: plan.shownResults,
-      stream: planned.stream,
+      stream,
       model,
-      request: codec.read(plan.body, model, planned.stream),
+      request: codec.read(plan.body, model, stream),
       requestedTools: plan.requestedTools,
       forced: plan.forced,
       only: plan.only,
       approvals: plan.approvals,
       unpriced: plan.uses.unpriced,
-      outputLimit: planned.outputLimit,
-      wantedOutput: planned.outputTokens,
-      leastOutput: planned.leastOutputTokens,
-      outputBeside: planned.outputBeside,
-      input: {
-        tokens: planned.input.heldTokens,
-        most: planned.input.mostTokens,
-        hasFiles: planned.input.hasFiles,
-      },
-      modelLimits: planned.modelLimits,
+      outputLimit: output.limit,
+      wantedOutput: output.most,
+      leastOutput: output.least,
+      outputBeside: output.beside,
+      input: { tokens: input.heldTokens, most: input.mostTokens, hasFiles: input.hasFiles },
+      modelLimits,
       maxRounds: limits.rounds,
       maxTokens: limits.tokens,
     };
-    const loop = new ToolLoop({ order: loopOrder, exchange, router, work, servers, sources, caller });
-    return { exchange, open: () => loop.open() };
+    return { metering, loop: new ToolLoop({ order, metering, router, work, servers, sources, client }) };
   }
 
   /** Ends the connections to the search engine. */

@@ -1,5 +1,5 @@
 import type { McpListStep, TextEvent, TextRequest, ToolStep, Turn } from '#contracts';
-import { isOpenEnded } from '../reply-bounds.js';
+import { isOpenEnded } from '../text-metering.js';
 import { cannotTranslate } from '../refusals.js';
 import { newTextId } from '../text-id.js';
 import type { ApprovalAnswer, RequestedMcpServer } from './requested-tools.js';
@@ -84,11 +84,11 @@ function approvedCall(approval: ApprovalAnswer, offered: readonly OfferedTool[])
 
 /** The opening with the results of the approved calls, which are charged whatever becomes of the rest. */
 async function withApproved(
-  { order, work, exchange }: LoopParts,
+  { order, work, metering }: LoopParts,
   opening: LoopOpening,
   approved: readonly ApprovedCall[],
 ): Promise<LoopOpening> {
-  const bill = await exchange.openCalls({
+  const bill = await metering.openCalls({
     request: () => opening.request,
     inputTokens: opening.input.tokens,
     mostInputTokens: opening.input.most,
@@ -108,7 +108,7 @@ async function withApproved(
     turns.push({ role: 'assistant', parts: [{ type: 'call', id: call.id, name, arguments: call.arguments }] });
     turns.push({ role: 'user', parts: [{ type: 'result', callId: call.id, name, content, isError }] });
   }
-  exchange.endRound('completed');
+  metering.endRound('completed');
   return {
     ...opening,
     request: { ...opening.request, turns: [...opening.request.turns, ...turns] },

@@ -1,9 +1,9 @@
 import type { ModelLimits } from '#providers';
 import type { HostedKind, TextRequest, TextStyle, UnpricedUse } from '#contracts';
-import type { CallerPresence } from '../caller-presence.js';
+import type { ClientConnection } from '../client-connection.js';
 import type { TextRouter } from '../text-router.js';
 import type { ApprovalAnswer, HostedReference, RequestedTool } from './requested-tools.js';
-import type { LoopExchange } from './loop-exchange.js';
+import type { ToolLoopMetering } from './loop-metering.js';
 import type { McpServers } from './mcp-servers.js';
 import type { LoopInput } from './round-input.js';
 import type { Sources } from './sources.js';
@@ -41,10 +41,10 @@ export interface LoopOrder {
 /** What the loop works with. */
 export interface LoopParts {
   readonly order: LoopOrder;
-  readonly exchange: LoopExchange;
+  readonly metering: ToolLoopMetering;
   readonly router: TextRouter;
   readonly work: ToolWork;
   readonly servers: McpServers;
   readonly sources: Sources;
-  readonly caller: CallerPresence;
+  readonly client: ClientConnection;
 }

@@ -1,4 +1,4 @@
-import type { HostedKind, RankWeights, SearchFilter, ToolUnit, ToolUses } from '#contracts';
+import type { HostedKind, RankWeights, RequestUses, SearchFilter, ToolUnit, ToolUses } from '#contracts';
 
 interface Requested {
   /** Where it stands in the request, `tools[1]`; what stands below belongs to it. */
@@ -80,6 +80,18 @@ export interface WithoutHosted<Body> {
   readonly forced: readonly HostedReference[];
   /** Only these may be called; undefined: all. */
   readonly only: readonly HostedReference[] | undefined;
+}
+
+/** What the gateway runs of one request. */
+export interface ToolPlan<Body> extends WithoutHosted<Body> {
+  readonly requestedTools: readonly RequestedTool[];
+  /** What is left to be allowed by an upstream. */
+  readonly uses: RequestUses;
+  /** The calls that the caller sets for all tools together. */
+  readonly maxCalls: number | undefined;
+  /** The kinds of tools whose results the answer shows. */
+  readonly shownResults: readonly HostedKind[];
+  readonly approvals: readonly ApprovalAnswer[];
 }
 
 /** What the loop asks of one inbound style. */

@@ -9,7 +9,7 @@ import {
 import { parsedObject } from '#platform';
 import { ReplyCollector } from '../collect-reply.js';
 import type { CitedText } from './cited-text.js';
-import type { Round } from './loop-exchange.js';
+import type { Round } from './loop-metering.js';
 import type { OfferedTool } from './offered-tools.js';
 import type { HostedCall } from './tool-runner.js';
 

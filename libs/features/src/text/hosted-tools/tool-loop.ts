@@ -12,10 +12,10 @@ import {
 } from '#contracts';
 import { leastOutputLimit } from '#providers';
 import type { RoutableCall, RoutedReply } from '../text-router.js';
-import { isOpenEnded } from '../reply-bounds.js';
+import { isOpenEnded } from '../text-metering.js';
 import { carriedResults } from './carried-results.js';
 import { CitedText } from './cited-text.js';
-import { type Round, sumOf } from './loop-exchange.js';
+import { type Round, sumOf } from './loop-metering.js';
 import { openingOf } from './loop-opening.js';
 import type { LoopParts } from './loop-order.js';
 import type { OfferedTool } from './offered-tools.js';
@@ -79,14 +79,14 @@ export class ToolLoop {
 
   /** Holds what the round may cost, and finds an upstream for it. */
   async #ask(request: TextRequest): Promise<OpenRound> {
-    const { order, exchange, router, caller } = this.#parts;
+    const { order, metering, router, client } = this.#parts;
     const used = this.#usage?.outputTokens ?? 0;
     const left = order.outputLimit === undefined ? undefined : order.outputLimit - used;
     // As much as is sent where an upstream takes no lower limit.
     const heldFor = left === undefined ? undefined : Math.max(left, leastOutputLimit('responses'));
     this.#rounds += 1;
     const limited: { request: TextRequest } = { request };
-    const round = await exchange.open({
+    const round = await metering.open({
       request: () => limited.request,
       inputTokens: this.#input.tokens,
       mostInputTokens: this.#input.most,
@@ -105,7 +105,7 @@ export class ToolLoop {
       stream: order.stream,
       model: order.model,
       request: () => {
-        if (caller.hasLeft) throw new Error('the caller has left');
+        client.expectPresent();
         round.isAsked = true;
         return limited.request;
       },
@@ -117,10 +117,10 @@ export class ToolLoop {
       unpriced: order.unpriced,
       // Its proofs of reasoning, and what it keeps of the conversation, are worth something there alone.
       goesOnAt: this.#routed?.upstreamId,
-      onReply: (progress) => round.exchange.follow(progress),
+      onReply: (progress) => round.metering.follow(progress),
     };
-    const routed = await router.call(call, caller.signal);
-    exchange.repliedBy(routed.upstreamId, routed.reply.upstreamRequestId);
+    const routed = await router.call(call, client.signal);
+    metering.repliedBy(routed.upstreamId, routed.reply.upstreamRequestId);
     this.#routed = routed;
     return { request, round, routed };
   }
@@ -143,7 +143,7 @@ export class ToolLoop {
 
   /** One round to its end, with its tools; answers the next one, or nothing when the reply is over. */
   async *#round({ request, round, routed }: OpenRound): AsyncGenerator<readonly TextEvent[], OpenRound | undefined> {
-    const { exchange, work, caller, order } = this.#parts;
+    const { metering, work, client, order } = this.#parts;
     const reply = new RoundReply({
       offered: this.#offered,
       cited: this.#cited,
@@ -155,12 +155,12 @@ export class ToolLoop {
       if (events.length > 0) yield events;
     }
     const { finish } = reply;
-    round.usage = await round.exchange.usageOf(finish.usage, round.produced);
+    round.usage = await round.metering.usageOf(finish.usage, round.produced);
     this.#usage = sumOf(this.#usage, round.usage);
-    const isOver = CUT_OFF.has(finish.reason) || caller.hasLeft || this.#rounds >= order.maxRounds;
+    const isOver = CUT_OFF.has(finish.reason) || client.hasLeft || this.#rounds >= order.maxRounds;
     const calls = isOver ? [] : reply.hostedCalls;
     const { results, waits } = yield* work.run(calls, round);
-    exchange.endRound(caller.hasLeft ? 'aborted' : 'completed');
+    metering.endRound(client.hasLeft ? 'aborted' : 'completed');
     const last = this.#lastReason(finish, reply, waits);
     if (last !== undefined) {
       const carried = reply.hasClientCalls ? this.#carried(reply.parts, results) : undefined;
@@ -198,7 +198,7 @@ export class ToolLoop {
   #lastReason({ reason }: FinishEvent, reply: RoundReply, waits: boolean): FinishReason | undefined {
     if (CUT_OFF.has(reason)) return reason;
     if (reply.hasClientCalls) return 'tool-calls';
-    if (waits || this.#parts.caller.hasLeft) return 'stop';
+    if (waits || this.#parts.client.hasLeft) return 'stop';
     if (reply.hostedCalls.length === 0) return reason === 'tool-calls' ? 'stop' : reason;
     return this.#rounds >= this.#parts.order.maxRounds ? 'tool-limit' : undefined;
   }

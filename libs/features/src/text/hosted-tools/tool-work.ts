@@ -1,6 +1,6 @@
 import type { ResultPart, TextEvent, ToolUnit } from '#contracts';
 import { abortAfter, asAbortSignal } from '#platform';
-import type { CallerPresence } from '../caller-presence.js';
+import type { ClientConnection } from '../client-connection.js';
 import { newTextId } from '../text-id.js';
 import { needsApproval } from './offered-tools.js';
 import { unitOf } from './requested-tools.js';
@@ -39,12 +39,12 @@ export class ToolWork {
   readonly #runner: ToolRunner;
   readonly #shares: ToolShares;
   readonly #bounds: WorkBounds;
-  readonly #caller: CallerPresence;
+  readonly #caller: ClientConnection;
   #calls = 0;
   #searches = 0;
   #spentMs = 0;
 
-  constructor(runner: ToolRunner, shares: ToolShares, bounds: WorkBounds, caller: CallerPresence) {
+  constructor(runner: ToolRunner, shares: ToolShares, bounds: WorkBounds, caller: ClientConnection) {
     this.#runner = runner;
     this.#shares = shares;
     this.#bounds = bounds;

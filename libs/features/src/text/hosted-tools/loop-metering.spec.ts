@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TextRequest } from '#contracts';
 import { ControllableClock } from '#testing';
-import type { ExchangeEnd } from '../text-exchange.js';
+import type { ReplyEnd } from '../text-metering.js';
 import { Settlements } from '../settlements.js';
 import type { TextBilling, TextHold, TextSettlement } from '../text-billing.js';
-import { LoopExchange, type Round } from './loop-exchange.js';
+import { ToolLoopMetering, type Round } from './loop-metering.js';
 
 const LIMITS = { maxOutputTokens: 1_000, contextTokens: 10_000, imageTokens: 100 };
 
@@ -25,10 +25,10 @@ class OpenBilling implements TextBilling {
 
 describe('The bill of a request that ends between two rounds of the gateway’s own tools', () => {
   let billing: OpenBilling;
-  let exchange: LoopExchange;
+  let metering: ToolLoopMetering;
   beforeEach(() => {
     billing = new OpenBilling();
-    exchange = new LoopExchange({
+    metering = new ToolLoopMetering({
       requestId: 'req_1',
       idempotencyKey: undefined,
       accountId: 'acct',
@@ -46,7 +46,7 @@ describe('The bill of a request that ends between two rounds of the gateway’s 
   });
 
   const openRound = (): Promise<Round> =>
-    exchange.open({
+    metering.open({
       request: () => ({}) as TextRequest,
       inputTokens: 5,
       mostInputTokens: 5,
@@ -59,13 +59,13 @@ describe('The bill of a request that ends between two rounds of the gateway’s 
     });
 
   /** The end of a request in its second round. What its first round wrote was charged with that. */
-  async function endOfSecond(isAsked: boolean, end: Pick<ExchangeEnd, 'status' | 'isUnseen'>): Promise<void> {
+  async function endOfSecond(isAsked: boolean, end: Pick<ReplyEnd, 'status' | 'isUnseen'>): Promise<void> {
     const first = await openRound();
-    first.usage = await exchange.usageOf(undefined, 'words');
-    exchange.endRound('completed');
+    first.usage = await metering.usageOf(undefined, 'words');
+    metering.endRound('completed');
     const second = await openRound();
     second.isAsked = isAsked;
-    exchange.settle({ usage: undefined, produced: 'words of the round before', ...end });
+    metering.settle({ usage: undefined, produced: 'words of the round before', ...end });
     await nextTurn();
     await nextTurn();
   }

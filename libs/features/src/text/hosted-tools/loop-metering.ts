@@ -1,10 +1,10 @@
 import type { TextRequest, TextUsage, ToolUnit, ToolUses } from '#contracts';
 import type { ModelLimits, TokenCounter } from '#providers';
 import { noteFacts } from '../../observability/request-facts.js';
-import { replyBounds } from '../reply-bounds.js';
+import { replyBounds } from '../text-metering.js';
 import type { Settlements } from '../settlements.js';
 import type { TextBilling } from '../text-billing.js';
-import { type Exchange, type ExchangeEnd, TextExchange } from '../text-exchange.js';
+import { type Metering, type ReplyEnd, TextMetering } from '../text-metering.js';
 
 /** The payer, and the means of payment. */
 export interface LoopFacts {
@@ -34,7 +34,7 @@ export interface RoundOrder {
 
 /** One time that the model is asked, or the calls before the first time, with money of their own. */
 export class Round {
-  readonly exchange: TextExchange;
+  readonly metering: TextMetering;
   /** The output that the hold covers, in tokens. */
   readonly coveredTokens: number;
   readonly requestId: string;
@@ -46,9 +46,9 @@ export class Round {
   usage: TextUsage | undefined;
   readonly #uses: Partial<Record<ToolUnit, number>>;
 
-  constructor(exchange: TextExchange, coveredTokens: number, uses: ToolUses) {
-    this.exchange = exchange;
-    this.requestId = exchange.requestId;
+  constructor(metering: TextMetering, coveredTokens: number, uses: ToolUses) {
+    this.metering = metering;
+    this.requestId = metering.requestId;
     this.coveredTokens = coveredTokens;
     this.#uses = { ...uses };
   }
@@ -69,7 +69,7 @@ export class Round {
  * calls, made before the first round, have a bill of their own. The first bill has the id of the request, the others `.2`,
  * `.3` behind it.
  */
-export class LoopExchange implements Exchange {
+export class ToolLoopMetering implements Metering {
   readonly #facts: LoopFacts;
   #bills = 0;
   #isAfterFirst = false;
@@ -127,34 +127,34 @@ export class LoopExchange implements Exchange {
     const { inputTokens, hasFiles } = order;
     const bounds = replyBounds({ ...order, replies: 1 });
     const held = { inputTokens, outputTokens: hold.outputTokens, hasFiles, bounds };
-    const exchange = new TextExchange({ hold, request: order.request, held, billing, counter, settlements });
+    const metering = new TextMetering({ hold, request: order.request, held, billing, counter, settlements });
     this.#bills = nth;
-    this.#round = new Round(exchange, hold.outputTokens, uses);
+    this.#round = new Round(metering, hold.outputTokens, uses);
     return this.#round;
   }
 
   /** Notes which upstream replied in the round that is open. */
   repliedBy(id: string, upstreamRequestId: string | undefined): void {
-    this.#round?.exchange.repliedBy(id, upstreamRequestId);
+    this.#round?.metering.repliedBy(id, upstreamRequestId);
     // The rounds after the first bill have ids that the log of requests does not know.
     noteFacts(this.requestId, { upstream: id });
   }
 
   /** Settles the round that is open: its reply is over, and so are its tools. */
-  endRound(status: ExchangeEnd['status']): void {
+  endRound(status: ReplyEnd['status']): void {
     const round = this.#round;
     this.#round = undefined;
     if (!round) return;
     const { usage, produced, uses: tools } = round;
-    this.#isBack = new Promise((resolve) => round.exchange.settle({ usage, produced, status, tools }, resolve));
+    this.#isBack = new Promise((resolve) => round.metering.settle({ usage, produced, status, tools }, resolve));
   }
 
   reportedUsage(): TextUsage | undefined {
-    return this.#round?.exchange.reportedUsage();
+    return this.#round?.metering.reportedUsage();
   }
 
   heldBack(): string {
-    return this.#round?.exchange.heldBack() ?? '';
+    return this.#round?.metering.heldBack() ?? '';
   }
 
   onOver(whenOver: () => void): void {
@@ -164,26 +164,26 @@ export class LoopExchange implements Exchange {
 
   /** The loop reports the sum of rounds that were counted already. */
   async usageOf(reported: TextUsage | undefined, produced: string): Promise<TextUsage> {
-    return reported ?? (await this.#round?.exchange.usageOf(reported, produced)) ?? NOTHING;
+    return reported ?? (await this.#round?.metering.usageOf(reported, produced)) ?? NOTHING;
   }
 
   /** The end of the whole request. Of a round that was still open only what it alone used is charged. */
-  settle(end: ExchangeEnd): void {
+  settle(end: ReplyEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
     const round = this.#round;
     this.#round = undefined;
-    if (round) round.exchange.settle(endOf(round, end));
+    if (round) round.metering.settle(endOf(round, end));
     this.#whenOver?.();
     this.#whenOver = undefined;
   }
 }
 
-function endOf(round: Round, end: ExchangeEnd): ExchangeEnd {
+function endOf(round: Round, end: ReplyEnd): ReplyEnd {
   const { status } = end;
   if (round.usage) return { usage: round.usage, produced: round.produced, status, tools: round.uses };
-  const usage = round.exchange.reportedUsage();
-  const produced = round.produced + round.exchange.heldBack();
+  const usage = round.metering.reportedUsage();
+  const produced = round.produced + round.metering.heldBack();
   const isNothing = !round.isAsked || (end.isUnseen !== true && !usage && produced === '');
   if (!isNothing) return { ...end, usage, produced, tools: round.uses };
   // Its model was not asked, or refused to answer: it was no time that the model was asked again.

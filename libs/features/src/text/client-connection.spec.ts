@@ -1,4 +1,4 @@
-import { ReadingOn } from './reading-on.js';
+import { DisconnectDrainer } from './client-connection.js';
 
 const LIMITS = {
   readMs: 60_000,
@@ -11,10 +11,10 @@ const LIMITS = {
 };
 
 describe('The slots for reading on', () => {
-  let reading: ReadingOn;
+  let reading: DisconnectDrainer;
   let stopped: string[];
   beforeEach(() => {
-    reading = new ReadingOn(LIMITS);
+    reading = new DisconnectDrainer(LIMITS);
     stopped = [];
   });
 
@@ -50,7 +50,7 @@ describe('The slots for reading on', () => {
   });
 
   it('are limited in time', async () => {
-    reading = new ReadingOn({ ...LIMITS, readMs: 20 });
+    reading = new DisconnectDrainer({ ...LIMITS, readMs: 20 });
     const stop = new Promise<string>((resolve) => {
       reading.begin({ accountId: 'one', bodyBytes: 0 }, () => resolve('stopped'));
     });

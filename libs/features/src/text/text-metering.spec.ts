@@ -5,7 +5,7 @@ import type { TextRequest, TextUsage } from '#contracts';
 import { ControllableClock } from '#testing';
 import { Settlements } from './settlements.js';
 import type { TextBilling, TextHold, TextSettlement } from './text-billing.js';
-import { TextExchange } from './text-exchange.js';
+import { TextMetering } from './text-metering.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -40,7 +40,7 @@ class SlowBilling implements TextBilling {
   }
 }
 
-describe('TextExchange', () => {
+describe('TextMetering', () => {
   let billing: SlowBilling;
   let settlements: Settlements;
   beforeEach(() => {
@@ -48,8 +48,8 @@ describe('TextExchange', () => {
     settlements = new Settlements(new ControllableClock());
   });
 
-  const begin = (request: TextRequest): TextExchange =>
-    new TextExchange({
+  const begin = (request: TextRequest): TextMetering =>
+    new TextMetering({
       hold: { requestId: 'req_1', outputTokens: 100 },
       billing,
       settlements,
@@ -108,9 +108,9 @@ describe('TextExchange', () => {
   ])(
     'charges a caller that left for what an upstream that %s may have done',
     async (_case, request, mayReason, due) => {
-      const exchange = begin(request as TextRequest);
-      if (mayReason !== undefined) exchange.follow({ reportedUsage: () => undefined, mayReasonUnasked: mayReason });
-      exchange.settle({ usage: undefined, produced: 'four', status: 'aborted', isUnseen: true });
+      const metering = begin(request as TextRequest);
+      if (mayReason !== undefined) metering.follow({ reportedUsage: () => undefined, mayReasonUnasked: mayReason });
+      metering.settle({ usage: undefined, produced: 'four', status: 'aborted', isUnseen: true });
       await nextTurn();
       await nextTurn();
       expect(billing.settled).toMatchObject([{ status: 'aborted', usage: due }]);
@@ -127,11 +127,11 @@ describe('TextExchange', () => {
     ],
     ['the most possible', { inputTokens: 1_000, outputTokens: 200 }, { outputTokens: 200, source: 'upstream' }],
   ])('charges a report of %s up to what is possible', async (_case, reported, due) => {
-    const exchange = begin({} as TextRequest);
+    const metering = begin({} as TextRequest);
     const usage = { ...REPORTED, ...reported };
-    exchange.follow({ reportedUsage: () => usage, mayReasonUnasked: false });
-    expect(await exchange.usageOf(usage, 'four')).toMatchObject(due);
-    exchange.settle({ usage, produced: '', status: 'completed' });
+    metering.follow({ reportedUsage: () => usage, mayReasonUnasked: false });
+    expect(await metering.usageOf(usage, 'four')).toMatchObject(due);
+    metering.settle({ usage, produced: '', status: 'completed' });
     expect(billing.settled).toMatchObject([{ usage: due }]);
     billing.finish();
     await settlements.drain();
@@ -165,9 +165,9 @@ describe('TextExchange', () => {
   );
 
   it('settles once, even when several exits of a request do', async () => {
-    const exchange = begin({} as TextRequest);
-    exchange.settle({ usage: REPORTED, produced: '', status: 'completed' });
-    exchange.settle({ usage: undefined, produced: '', status: 'failed' });
+    const metering = begin({} as TextRequest);
+    metering.settle({ usage: REPORTED, produced: '', status: 'completed' });
+    metering.settle({ usage: undefined, produced: '', status: 'failed' });
     await nextTurn();
     expect(billing.settled).toHaveLength(1);
     billing.finish();
