@@ -82,7 +82,7 @@ export { OPERATOR_GUESSES } from './limits/limit-tokens.js';
 export { LimitsModule } from './limits/limits.module.js';
 export { OpenTasks } from './limits/open-tasks.js';
 export { OpenWaits } from './limits/open-waits.js';
-export { RateLimits } from './limits/rate-limits.js';
+export { isLimited, RateLimits } from './limits/rate-limits.js';
 export type { ReserveMemory } from './limits/reserve-memory.js';
 export { MaintenanceService } from './maintenance/maintenance.service.js';
 export { openFacts, takeFacts } from './observability/request-facts.js';

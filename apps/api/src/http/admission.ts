@@ -1,4 +1,4 @@
-import { type Caller, OpenTasks, RateLimits } from '#features';
+import { type Caller, isLimited, OpenTasks, RateLimits } from '#features';
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 
@@ -15,13 +15,15 @@ export class Admission {
 
   /**
    * Counts a request: paid work for its key, free work for its key if that has a limit and else for the share of its
-   * account, shared work for that share alone.
+   * account, shared work for that share alone. Undefined: nothing bounds it.
    *
    * @throws GatewayError `rate_limit_exceeded`, or `unavailable` when limits cannot be checked.
    */
-  async count(kind: CountedAs, caller: Caller, response: Response): Promise<void> {
+  count(kind: CountedAs, caller: Caller, response: Response): Promise<void> | undefined {
     const ofKey = kind === 'paid' || (kind === 'free' && caller.requestsPerMinute !== null);
-    showLimits(ofKey ? await this.limits.admit(caller) : await this.limits.admitFree(caller.accountId), response);
+    if (ofKey && !isLimited(caller)) return undefined;
+    const admitted = ofKey ? this.limits.admit(caller) : this.limits.admitFree(caller.accountId);
+    return admitted.then((headers) => showLimits(headers, response));
   }
 
   /** Counts a request of someone who reads in the console, as free work of an account counts. @throws as `count`. */

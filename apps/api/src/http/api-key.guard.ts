@@ -23,17 +23,21 @@ declare module 'express-serve-static-core' {
 export class ApiKeyGuard implements CanActivate {
   constructor(private readonly access: AccessService) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    request.caller ??= await authenticate(request, this.access);
+    const caller = request.caller ?? authenticate(request, this.access);
+    if (!(caller instanceof Promise)) return this.letIn(caller, request, context);
+    return caller.then((found) => this.letIn(found, request, context));
+  }
+
+  private letIn(caller: Caller, request: Request, context: ExecutionContext): boolean {
+    request.caller = caller;
     request.expectStillAllowed ??= async () => {
       const now = await authenticate(request, this.access);
       expectScope(now, now.scopes.length > 0 ? routeFacts(context.getClass(), context.getHandler()).scope : undefined);
       if (onlyOwnKey(now) !== null && onlyOwnKey(request.caller ?? now) === null) throw narrowed();
     };
-    if (request.caller.scopes.length > 0) {
-      expectScope(request.caller, routeFacts(context.getClass(), context.getHandler()).scope);
-    }
+    if (caller.scopes.length > 0) expectScope(caller, routeFacts(context.getClass(), context.getHandler()).scope);
     return true;
   }
 }

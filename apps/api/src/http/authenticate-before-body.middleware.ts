@@ -1,4 +1,4 @@
-import type { AccessService } from '#features';
+import type { AccessService, Caller } from '#features';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { authenticate } from './authenticate.js';
 import { carriesBody } from './json-body.middleware.js';
@@ -12,12 +12,14 @@ declare module 'express-serve-static-core' {
 
 /** Checks the API key before reading the body, so an unauthenticated client cannot make the gateway buffer or parse anything. */
 export function authenticateBeforeBody(access: AccessService): RequestHandler {
-  const check = async (request: Request, next: NextFunction): Promise<void> => {
-    request.caller = await authenticate(request, access);
+  const goOnWith = (caller: Caller, request: Request, next: NextFunction): void => {
+    request.caller = caller;
     next();
   };
   return (request: Request, _response: Response, next: NextFunction) => {
     if (!carriesBody(request) || request.isOperator || request.match.facts.style === 'console') return next();
-    return check(request, next);
+    const caller = authenticate(request, access);
+    if (!(caller instanceof Promise)) return goOnWith(caller, request, next);
+    return caller.then((found) => goOnWith(found, request, next));
   };
 }

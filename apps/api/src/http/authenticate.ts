@@ -11,15 +11,20 @@ const KEY_IN_QUERY = /^(api[-_]?key|access_token|token)$/i;
 const KEY_HEADERS_ELSEWHERE = ['api-key', 'apikey', 'x-auth-token', 'x-token', 'token'];
 
 /**
- * Authenticates the caller of a request.
+ * Authenticates the caller of a request, at once where its key is known: most of what a promise costs is spent on waiting for nothing.
  *
  * @throws GatewayError `invalid_api_key`, `address_not_allowed` when the key is bound to other addresses, or
  * `rate_limit_exceeded` when too many wrong keys came from the address.
  */
-export async function authenticate(request: Request, access: AccessService): Promise<Caller> {
+export function authenticate(request: Request, access: AccessService): Caller | Promise<Caller> {
   const presented = presentedKey(request);
   if (!presented) throw new GatewayError('invalid_api_key', noKey(request));
-  const caller = await access.authenticate(presented, () => request.ip);
+  const caller = access.authenticate(presented, () => request.ip);
+  return caller instanceof Promise ? caller.then((found) => admitted(found, request)) : admitted(caller, request);
+}
+
+/** @throws GatewayError `address_not_allowed`. */
+function admitted(caller: Caller, request: Request): Caller {
   // Asking Express for the address costs more than the rest of this, and few keys are bound to any.
   if (caller.allowedAddresses.length > 0) expectAllowedAddress(caller.allowedAddresses, request.ip);
   return caller;

@@ -103,7 +103,8 @@ async function takeBody(request: Request, response: Response, bounds: BodyBounds
   const marked = bytes[0] === BYTE_ORDER_MARK[0] && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   const from = marked ? BYTE_ORDER_MARK.length : 0;
   request.rawBody = marked ? bytes.subarray(from) : bytes;
-  request.body = request.rawBody.length === 0 ? {} : await readJson(bytes, from, scan);
+  const body = request.rawBody.length === 0 ? {} : readJson(bytes, from, scan);
+  request.body = body instanceof Promise ? await body : body;
 }
 
 const announcesBody = (headers: IncomingHttpHeaders): boolean =>

@@ -49,7 +49,8 @@ export async function readBody(
   const scan = new JsonScan(sender.json);
   const body = await received(request, answer, bounds, sender, scan);
   scan.end();
-  return { bytes: await body.joined(), scan };
+  const bytes = body.joined();
+  return { bytes: bytes instanceof Promise ? await bytes : bytes, scan };
 }
 
 function received(

@@ -1,5 +1,4 @@
 import { GatewayError } from '#contracts';
-import type { Caller } from '#features';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Admission, CountedAs } from './admission.js';
 import { carriesBody } from './json-body.middleware.js';
@@ -24,10 +23,9 @@ const COUNTED_AS = { task: 'paid', text: 'paid', free: 'free', always: 'shared' 
  * path that is not known counts for the free share of its account.
  */
 export function requestLimits(admission: Admission): RequestHandler {
-  const countThen = async (next: NextFunction, request: Request, response: Response, caller: Caller): Promise<void> => {
-    request.isCounted = true;
+  const countThen = async (next: NextFunction, request: Request, counting: Promise<void>): Promise<void> => {
     try {
-      await admission.count(countedAs(request), caller, response);
+      await counting;
     } catch (error) {
       if (!isSmallRepeat(request) || !(error instanceof GatewayError)) throw error;
       request.overLimit = error;
@@ -37,7 +35,9 @@ export function requestLimits(admission: Admission): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     const { caller } = request;
     if (!caller || !carriesBody(request)) return next();
-    return countThen(next, request, response, caller);
+    request.isCounted = true;
+    const counting = admission.count(countedAs(request), caller, response);
+    return counting ? countThen(next, request, counting) : next();
   };
 }
 

@@ -19,6 +19,10 @@ export interface LimitedKey {
   readonly tokensPerMinute: number | null;
 }
 
+/** Whether anything of a minute bounds the requests of a key. */
+export const isLimited = ({ requestsPerMinute, tokensPerMinute }: LimitedKey): boolean =>
+  requestsPerMinute !== null || tokensPerMinute !== null;
+
 interface Limit {
   readonly name: 'requests' | 'tokens' | 'free-requests';
   readonly perMinute: number;
@@ -47,7 +51,6 @@ export class RateLimits {
    * be reached and the configuration says to refuse then.
    */
   async admit({ apiKeyId, requestsPerMinute, tokensPerMinute }: LimitedKey): Promise<LimitHeaders> {
-    if (requestsPerMinute === null && tokensPerMinute === null) return NO_HEADERS;
     const standings: string[] = [];
     const policies: string[] = [];
     for (const limit of limitsOf(requestsPerMinute, tokensPerMinute)) {

@@ -34,6 +34,8 @@ function billOf(tariff: TextTariff, usage: TextUsage | undefined, tools: ToolUse
   return bill.chargeMicros > MOST_HELD_MICROS ? { ...bill, chargeMicros: MOST_HELD_MICROS } : bill;
 }
 
+const atMostHeld = (micros: Micros): Micros => (micros < MOST_HELD_MICROS ? micros : MOST_HELD_MICROS);
+
 const STATUS = { completed: 'completed', failed: 'failed', aborted: 'cancelled' } as const;
 
 /** Text requests on the ledger: the estimate held, the usage charged line by line, failures and empty replies free. */
@@ -84,7 +86,6 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
     const payer = { accountId, apiKeyId, amountMicros };
     // A request that may be repeated needs a hold of its own, by which a repeat finds out whether it was paid.
     const reserved = idempotencyKey === undefined ? this.#reservations.reserve(payer) : undefined;
-    const mostMicros = tariff.estimate(mostInputTokens, outputTokens, tools);
     // A reservation is a hundredth of the money: what is drawn of it and turns out dearer is covered by the rest.
     const heldMicros = reserved
       ? amountMicros
@@ -93,7 +94,7 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
           idempotencyKey,
           ...payer,
           leastMicros: tariff.estimate(inputTokens, leastOutputTokens, tools),
-          amountMicros: mostMicros < MOST_HELD_MICROS ? mostMicros : MOST_HELD_MICROS,
+          amountMicros: atMostHeld(tariff.estimate(mostInputTokens, outputTokens, tools)),
         });
     const covered = heldMicros < amountMicros ? tariff.outputCovered(inputTokens, heldMicros, tools) : outputTokens;
     const held = { requestId, idempotencyKey, accountId, apiKeyId, model, heldMicros };

@@ -15,7 +15,7 @@ const LIMIT_MS = 45 * 60_000;
  */
 export class Settlements {
   readonly #clock: Clock;
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Set<Promise<unknown>>();
   readonly #draining = new AbortController();
 
   constructor(clock: Clock) {
@@ -27,9 +27,9 @@ export class Settlements {
    * succeeded or not.
    */
   add(requestId: string, settle: () => Promise<void>, onTried?: () => void): void {
-    const running = this.#persist(requestId, settle, onTried)
-      .catch((error: unknown) => log.error('settlement.failed', { requestId, error }))
-      .finally(() => this.#running.delete(running));
+    const running: Promise<unknown> = this.#persist(requestId, settle, onTried).then(() =>
+      this.#running.delete(running),
+    );
     this.#running.add(running);
   }
 
@@ -39,6 +39,7 @@ export class Settlements {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
+  /** Never throws. */
   async #persist(requestId: string, settle: () => Promise<void>, onTried?: () => void): Promise<void> {
     const untilMs = this.#clock.elapsedMs() + LIMIT_MS;
     for (let tried = 0; ; tried += 1) {
@@ -46,7 +47,8 @@ export class Settlements {
       try {
         return await settle();
       } catch (error) {
-        if (this.#draining.signal.aborted || this.#clock.elapsedMs() > untilMs) throw error;
+        if (this.#draining.signal.aborted || this.#clock.elapsedMs() > untilMs)
+          return log.error('settlement.failed', { requestId, error });
         log.warn('settlement.delayed', { requestId, error, retryInMs: pauseMs });
       } finally {
         onTried?.();

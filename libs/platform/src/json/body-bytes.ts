@@ -48,11 +48,14 @@ export class BodyBytes {
   }
 
   /** All bytes in one piece; other work runs while a large body is put together. */
-  async joined(): Promise<Buffer> {
+  joined(): Buffer | Promise<Buffer> {
     if (this.#only) return this.#only;
     const [first] = this.#blocks;
     if (!first) return Buffer.alloc(0);
-    if (this.#blocks.length === 1) return first.subarray(0, this.#length);
+    return this.#blocks.length === 1 ? first.subarray(0, this.#length) : this.#joinedInTurns();
+  }
+
+  async #joinedInTurns(): Promise<Buffer> {
     const whole = Buffer.allocUnsafeSlow(this.#length);
     const turns = new Turns();
     await nextTurn(turns);
