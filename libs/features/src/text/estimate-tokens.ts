@@ -1,7 +1,6 @@
 import { carriesFile, isAddress, isJsonObject } from '#contracts';
 import type { ModelLimits } from '#providers';
-import { asBuffer } from './as-buffer.js';
-import { Signs } from './signs.js';
+import { asBuffer, ByteMatcher } from './byte-matcher.js';
 
 /** Bodies of fewer bytes that name nothing but text are taken as text as they are; others are looked through. */
 const SMALL_BODY_BYTES = 32 * 1024;
@@ -16,7 +15,7 @@ const BASE64_PER_BYTE = 4 / 3;
 const CALLERS_OWN = new Set(['tools', 'args', 'response', 'metadata']);
 
 /** What a small body holds somewhere when it refers to a file or carries one; an escape may hide it. */
-const SIGNS_OF_MEDIA = new Signs([
+const SIGNS_OF_MEDIA = new ByteMatcher([
   'url',
   'uri',
   'file',

@@ -9,25 +9,24 @@ import {
 } from '#contracts';
 import { JsonTexts } from '#platform';
 import { accountIn, callProofIn, type MarkedProof, markedProof } from '#providers';
-import { asBuffer } from './as-buffer.js';
-import { Signs } from './signs.js';
+import { asBuffer, ByteMatcher } from './byte-matcher.js';
 
 /** Whose proofs there are: vendors', by their protocol, and the gateway's own (`carriedResults`). */
 const SIGNERS: ReadonlySet<string> = new Set([...TEXT_PROTOCOLS, 'gateway']);
 
 /** What a body with such a mark, or with the empty signature of a vendor that gives none, holds somewhere. */
-const SIGNS = new Signs([
+const SIGNS = new ByteMatcher([
   ...[...SIGNERS].flatMap((signer) => [`"${signer}:`, `"${signer}@`]),
   '"signature":""',
   '"signature": ""',
 ]);
 
 /** What a body of the style holds somewhere when it says back any reasoning: names of fields, which no escape can hide. */
-const REASONING: Readonly<Record<TextStyle, Signs>> = {
-  responses: new Signs(['encrypted_content']),
-  messages: new Signs(['signature', '"redacted_thinking"']),
-  gemini: new Signs(['hought']),
-  chat: new Signs(['reasoning_details', 'thought_signature']),
+const REASONING: Readonly<Record<TextStyle, ByteMatcher>> = {
+  responses: new ByteMatcher(['encrypted_content']),
+  messages: new ByteMatcher(['signature', '"redacted_thinking"']),
+  gemini: new ByteMatcher(['hought']),
+  chat: new ByteMatcher(['reasoning_details', 'thought_signature']),
 };
 
 /**
@@ -35,7 +34,7 @@ const REASONING: Readonly<Record<TextStyle, Signs>> = {
  * the id, which a vendor then does not find.
  */
 const OWN_ID = /^rs_[0-9a-f]{24}$/;
-const OWN_IDS = { beginning: new Signs(['"rs_']), anywhere: /"rs_[0-9a-f]{24}"/ };
+const OWN_IDS = { beginning: new ByteMatcher(['"rs_']), anywhere: /"rs_[0-9a-f]{24}"/ };
 
 const holdsOwnId = (bytes: Buffer): boolean =>
   OWN_IDS.beginning.standIn(bytes) && OWN_IDS.anywhere.test(bytes.toString('latin1'));

@@ -10,12 +10,10 @@ import {
   type TextEvent,
 } from '#contracts';
 import { parseBounded } from '#platform';
-import { asBuffer } from '../as-buffer.js';
-import { textOfArguments } from '../free-form-tools.js';
+import { asBuffer } from '../byte-matcher.js';
+import { textOfArguments } from '../tool-arguments.js';
 import { chatAnnotation } from '../hosted-tools/chat-annotations.js';
-import { JoinedTexts } from '../joined-texts.js';
-import { EVENT_STREAM } from '../server-sent-event.js';
-import { newTextId } from '../text-id.js';
+import { EVENT_STREAM, JoinedTexts, newTextId } from '../reply-parts.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
 import { belongsToOnePart, followsItsCall, proofAtCall, reasoningDetail } from './chat-reasoning.js';
 import { offersLegacyFunctions } from './legacy-functions.js';

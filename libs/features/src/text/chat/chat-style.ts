@@ -1,6 +1,6 @@
 import type { ChatRequest } from '#contracts';
-import { envelope } from '../envelope.js';
-import { withShortSchemas } from '../schema-texts.js';
+import { envelope } from '../reply-parts.js';
+import { withShortSchemas } from '../request-parts.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
 import { ChatStream } from './chat-stream.js';
 import { nativeChatBody } from './native-chat-body.js';

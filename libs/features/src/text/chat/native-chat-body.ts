@@ -1,6 +1,6 @@
 import { CHAT_LIMITS, type ChatRequest, type JsonObject, type NativeBody } from '#contracts';
 import { addToTopLevelObject } from '#providers';
-import { asBuffer } from '../as-buffer.js';
+import { asBuffer } from '../byte-matcher.js';
 import { asJson } from '../json-object.js';
 import { chatOutputLimit } from './read-chat-request.js';
 

@@ -9,9 +9,9 @@ import {
   isCustomCall,
   type TextPart,
 } from '#contracts';
-import { withoutAbsent } from '../absent.js';
-import { argumentsWith } from '../free-form-tools.js';
-import { readMediaAddress } from '../media-source.js';
+import { withoutAbsent } from '../json-object.js';
+import { argumentsWith } from '../tool-arguments.js';
+import { readMediaAddress } from '../request-parts.js';
 import { cannotTranslate } from '../refusals.js';
 import type { TurnList } from '../turn-list.js';
 import { withReasoning } from './chat-reasoning.js';

@@ -11,11 +11,10 @@ import {
   type TextRequest,
   type ToolChoice,
 } from '#contracts';
-import { withoutAbsent } from '../absent.js';
-import { functionForText } from '../free-form-tools.js';
-import { asJson } from '../json-object.js';
+import { asJson, withoutAbsent } from '../json-object.js';
+import { functionForText } from '../tool-arguments.js';
 import { cannotTranslate, expectOffered } from '../refusals.js';
-import { stopSequences } from '../stop-sequences.js';
+import { stopSequences } from '../request-parts.js';
 import { TurnList } from '../turn-list.js';
 import { offersLegacyFunctions } from './legacy-functions.js';
 import { readChatMessage } from './read-chat-messages.js';

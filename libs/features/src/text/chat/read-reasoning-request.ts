@@ -1,5 +1,5 @@
 import { asksForThinking, type ChatRequest, type ReasoningEffort, type ReasoningRequest } from '#contracts';
-import { withoutAbsent } from '../absent.js';
+import { withoutAbsent } from '../json-object.js';
 
 /** The tokens to think with that the caller names, in the words of any vendor. */
 export const namedBudget = ({ reasoning, thinking, thinking_budget: budget }: ChatRequest): number | undefined =>

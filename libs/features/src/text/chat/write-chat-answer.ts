@@ -11,9 +11,8 @@ import {
   type TextUsage,
 } from '#contracts';
 import { chatContent } from '../hosted-tools/chat-annotations.js';
-import { textOfArguments } from '../free-form-tools.js';
-import { JoinedTexts } from '../joined-texts.js';
-import { newTextId } from '../text-id.js';
+import { textOfArguments } from '../tool-arguments.js';
+import { JoinedTexts, newTextId } from '../reply-parts.js';
 import type { ReplyContext } from '../text-style-codec.js';
 import { offersLegacyFunctions } from './legacy-functions.js';
 import { belongsToOnePart, proofAtCall, reasoningDetail } from './chat-reasoning.js';

@@ -9,9 +9,8 @@ import {
   type TextEvent,
 } from '#contracts';
 import { Grounding } from '../hosted-tools/gemini-grounding.js';
-import { EVENT_STREAM } from '../server-sent-event.js';
-import { finishedArguments } from '../parsed-arguments.js';
-import { JoinedTexts } from '../joined-texts.js';
+import { EVENT_STREAM, JoinedTexts } from '../reply-parts.js';
+import { finishedArguments } from '../tool-arguments.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
 import { followsItsCall } from '../chat/chat-reasoning.js';
 import { carriedProof } from './carried-reasoning.js';

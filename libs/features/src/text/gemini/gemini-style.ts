@@ -1,9 +1,9 @@
 import type { GeminiContent, GeminiPart, GeminiRequest, JsonObject, NativeBody } from '#contracts';
 import { addToTopLevelObject } from '#providers';
-import { asBuffer } from '../as-buffer.js';
-import { envelope } from '../envelope.js';
+import { asBuffer } from '../byte-matcher.js';
+import { envelope } from '../reply-parts.js';
 import { asJson } from '../json-object.js';
-import { withShortSchemas } from '../schema-texts.js';
+import { withShortSchemas } from '../request-parts.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
 import { arrayFraming, eventFraming, GeminiStream } from './gemini-stream.js';
 import { readGeminiRequest } from './read-gemini-request.js';

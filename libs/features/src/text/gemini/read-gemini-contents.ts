@@ -10,7 +10,7 @@ import type {
   UserPart,
 } from '#contracts';
 import { carriedReasoning } from './carried-reasoning.js';
-import { inlineMedia } from '../media-source.js';
+import { inlineMedia } from '../request-parts.js';
 import { cannotTranslate } from '../refusals.js';
 import type { TurnList } from '../turn-list.js';
 

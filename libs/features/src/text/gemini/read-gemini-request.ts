@@ -13,10 +13,9 @@ import {
   type TextRequest,
   type ToolChoice,
 } from '#contracts';
-import { withoutAbsent } from '../absent.js';
-import { asJson } from '../json-object.js';
+import { asJson, withoutAbsent } from '../json-object.js';
 import { cannotTranslate } from '../refusals.js';
-import { stopSequences } from '../stop-sequences.js';
+import { stopSequences } from '../request-parts.js';
 import { TurnList } from '../turn-list.js';
 import { jsonSchemaOf } from './gemini-schema.js';
 import { expectOneContent, readGeminiContent } from './read-gemini-contents.js';

@@ -10,8 +10,8 @@ import type {
   TextUsage,
 } from '#contracts';
 import { Grounding } from '../hosted-tools/gemini-grounding.js';
-import { readableBlocks } from '../parsed-arguments.js';
-import { JoinedTexts } from '../joined-texts.js';
+import { readableBlocks } from '../tool-arguments.js';
+import { JoinedTexts } from '../reply-parts.js';
 import { carriedProof } from './carried-reasoning.js';
 
 const FINISH_REASON: Partial<Record<FinishReason, GeminiFinishReason>> = {

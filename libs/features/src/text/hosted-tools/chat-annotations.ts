@@ -1,5 +1,5 @@
 import type { Citation, JsonObject, ReplyBlock } from '#contracts';
-import { JoinedTexts } from '../joined-texts.js';
+import { JoinedTexts } from '../reply-parts.js';
 import { writeAnnotation } from './responses-steps.js';
 
 /** A citation as the chat style has it: its fields stand in an object of their own. `offset`: of its block in the content. */

@@ -1,7 +1,7 @@
 import type { McpListStep, TextEvent, TextRequest, ToolStep, Turn } from '#contracts';
 import { isOpenEnded } from '../text-metering.js';
 import { cannotTranslate } from '../refusals.js';
-import { newTextId } from '../text-id.js';
+import { newTextId } from '../reply-parts.js';
 import type { ApprovalAnswer, RequestedMcpServer } from './requested-tools.js';
 import type { LoopParts } from './loop-order.js';
 import { namesOf, type OfferedTool, offeredTools, type ServerTools } from './offered-tools.js';

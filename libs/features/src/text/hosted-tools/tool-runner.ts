@@ -10,7 +10,7 @@ import {
 } from '#contracts';
 import { logger, parsedObject } from '#platform';
 import { McpFailure, type WebSearch, WebSearchFailure } from '#providers';
-import { newTextId } from '../text-id.js';
+import { newTextId } from '../reply-parts.js';
 import type { McpServers } from './mcp-servers.js';
 import type { OfferedTool } from './offered-tools.js';
 import type { PassageSearch } from './passage-search.js';

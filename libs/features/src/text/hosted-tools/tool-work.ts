@@ -1,7 +1,7 @@
 import type { ResultPart, TextEvent, ToolUnit } from '#contracts';
 import { abortAfter, asAbortSignal } from '#platform';
 import type { ClientConnection } from '../client-connection.js';
-import { newTextId } from '../text-id.js';
+import { newTextId } from '../reply-parts.js';
 import { needsApproval } from './offered-tools.js';
 import { unitOf } from './requested-tools.js';
 import { type HostedCall, type Outcome, refused, type ToolRunner } from './tool-runner.js';

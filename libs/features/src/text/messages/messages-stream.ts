@@ -10,8 +10,7 @@ import {
   type ToolStep,
 } from '#contracts';
 import { stepBlocks, writeCitation } from '../hosted-tools/messages-steps.js';
-import { EVENT_STREAM, namedEvent } from '../server-sent-event.js';
-import { newTextId } from '../text-id.js';
+import { EVENT_STREAM, namedEvent, newTextId } from '../reply-parts.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
 import { isUnsaid, stopReason, writeMessagesUsage } from './write-messages-answer.js';
 

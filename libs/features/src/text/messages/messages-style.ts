@@ -1,8 +1,8 @@
 import type { JsonObject, MessagesRequest, NativeBody } from '#contracts';
-import { envelope } from '../envelope.js';
+import { envelope } from '../reply-parts.js';
 import { readableMessages } from '../hosted-tools/readable-blocks.js';
 import { asJson } from '../json-object.js';
-import { withShortSchemas } from '../schema-texts.js';
+import { withShortSchemas } from '../request-parts.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
 import { MessagesStream } from './messages-stream.js';
 import { readMessagesRequest } from './read-messages-request.js';

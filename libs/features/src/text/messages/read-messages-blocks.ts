@@ -10,7 +10,7 @@ import type {
   TextPart,
   UserPart,
 } from '#contracts';
-import { withoutAbsent } from '../absent.js';
+import { withoutAbsent } from '../json-object.js';
 import { cannotTranslate } from '../refusals.js';
 import type { TurnList } from '../turn-list.js';
 

@@ -13,11 +13,10 @@ import {
   type TextRequest,
   type ToolChoice,
 } from '#contracts';
-import { withoutAbsent } from '../absent.js';
-import { asJson } from '../json-object.js';
+import { asJson, withoutAbsent } from '../json-object.js';
 import { readableMessages } from '../hosted-tools/readable-blocks.js';
 import { cannotTranslate } from '../refusals.js';
-import { stopSequences } from '../stop-sequences.js';
+import { stopSequences } from '../request-parts.js';
 import { TurnList } from '../turn-list.js';
 import { readMessagesBlocks } from './read-messages-blocks.js';
 

@@ -12,8 +12,8 @@ import {
 } from '#contracts';
 import { markedProof } from '#providers';
 import { stepBlocks, writeCitation } from '../hosted-tools/messages-steps.js';
-import { readableBlocks } from '../parsed-arguments.js';
-import { newTextId } from '../text-id.js';
+import { readableBlocks } from '../tool-arguments.js';
+import { newTextId } from '../reply-parts.js';
 
 const STOP_REASON: Record<FinishReason, MessagesStopReason> = {
   stop: 'end_turn',

@@ -7,10 +7,9 @@ import {
   type ResponsesMessage,
   type ResponsesRequest,
 } from '#contracts';
-import { envelopeBytes } from '../envelope.js';
+import { envelopeBytes, newTextId } from '../reply-parts.js';
 import { asJson } from '../json-object.js';
 import { cannotTranslate } from '../refusals.js';
-import { newTextId } from '../text-id.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
 import { compactedContent, summaryOf } from './compaction-item.js';
 import { responsesStyle } from './responses-style.js';

@@ -7,8 +7,8 @@ import {
   isNamespace,
   type ResponsesTool,
 } from '#contracts';
-import { withoutAbsent } from '../absent.js';
-import { functionForText } from '../free-form-tools.js';
+import { withoutAbsent } from '../json-object.js';
+import { functionForText } from '../tool-arguments.js';
 
 /** How the caller knows a tool that other protocols get as a function. */
 export interface ToolOrigin {

@@ -8,9 +8,9 @@ import type {
   ResponsesMessage,
   TextPart,
 } from '#contracts';
-import { withoutAbsent } from '../absent.js';
-import { argumentsWith } from '../free-form-tools.js';
-import { readMediaAddress } from '../media-source.js';
+import { withoutAbsent } from '../json-object.js';
+import { argumentsWith } from '../tool-arguments.js';
+import { readMediaAddress } from '../request-parts.js';
 import { cannotTranslate } from '../refusals.js';
 import type { TurnList } from '../turn-list.js';
 import { summaryOf } from './compaction-item.js';

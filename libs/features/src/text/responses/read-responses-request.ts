@@ -13,11 +13,10 @@ import {
   type TextRequest,
   type ToolChoice,
 } from '#contracts';
-import { withoutAbsent } from '../absent.js';
-import { asJson } from '../json-object.js';
+import { asJson, withoutAbsent } from '../json-object.js';
 import { isStepItem, readableItems } from '../hosted-tools/readable-items.js';
 import { cannotTranslate, expectOffered } from '../refusals.js';
-import { stopSequences } from '../stop-sequences.js';
+import { stopSequences } from '../request-parts.js';
 import { TurnList } from '../turn-list.js';
 import { flatName, flatTools } from './flat-tools.js';
 import { readResponsesItem } from './read-responses-items.js';

@@ -1,6 +1,6 @@
 import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from '#contracts';
 import { beginningOf, endOf, isHostedItem } from '../hosted-tools/responses-steps.js';
-import type { NamedData } from '../server-sent-event.js';
+import type { NamedData } from '../reply-parts.js';
 import { UNFINISHED } from './write-responses-answer.js';
 
 /** An event of a stream that is sent again; `fields` are those beside `type` and `sequence_number`. */

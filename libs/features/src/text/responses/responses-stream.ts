@@ -11,10 +11,9 @@ import {
   type ResponsesStreamEvents,
   type TextEvent,
 } from '#contracts';
-import { asBuffer } from '../as-buffer.js';
+import { asBuffer } from '../byte-matcher.js';
 import { asJson } from '../json-object.js';
-import { EVENT_STREAM, namedEvent } from '../server-sent-event.js';
-import { newTextId } from '../text-id.js';
+import { EVENT_STREAM, namedEvent, newTextId } from '../reply-parts.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
 import { beginningOf, endOf, type StepEvent, stepItem, writeAnnotation } from '../hosted-tools/responses-steps.js';
 import { originsOf, type ToolOrigin } from './flat-tools.js';

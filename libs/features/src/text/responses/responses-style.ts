@@ -1,6 +1,6 @@
 import type { JsonObject, ResponsesRequest } from '#contracts';
 import { asJson } from '../json-object.js';
-import { withShortSchemas } from '../schema-texts.js';
+import { withShortSchemas } from '../request-parts.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
 import { nativeResponsesBody, responsesOutputLimit } from './native-responses-body.js';
 import { readResponsesRequest } from './read-responses-request.js';

@@ -14,10 +14,9 @@ import {
   type TextUsage,
 } from '#contracts';
 import { charactersLeft } from '#platform';
-import { envelope } from '../envelope.js';
-import { argumentsWith, textOfArguments } from '../free-form-tools.js';
+import { envelope, newTextId } from '../reply-parts.js';
+import { argumentsWith, textOfArguments } from '../tool-arguments.js';
 import { asJson } from '../json-object.js';
-import { newTextId } from '../text-id.js';
 import type { ReplyContext } from '../text-style-codec.js';
 import { originsOf, type ToolOrigin } from './flat-tools.js';
 import { stepItem, withoutTokens, writeAnnotation } from '../hosted-tools/responses-steps.js';

@@ -1,6 +1,12 @@
-import { type FinishReason, type FunctionTool, isJsonObject } from '#contracts';
-import { parseBounded } from '#platform';
-import { isCutOff } from './parsed-arguments.js';
+import {
+  type FinishReason,
+  type FunctionTool,
+  GatewayError,
+  isJsonObject,
+  type JsonObject,
+  type ReplyBlock,
+} from '#contracts';
+import { parseBounded, parsedObject } from '#platform';
 
 /** A tool whose input is a text and no JSON, as its style says it. */
 export interface FreeFormTool {
@@ -45,3 +51,26 @@ export function textOfArguments(json: string, end: FinishReason | undefined): st
     return isCutOff(end) ? undefined : json;
   }
 }
+
+/** Ends of a reply that leave its last call unfinished. */
+const CUT_OFF: ReadonlySet<FinishReason> = new Set(['length', 'content-filter']);
+
+/** Whether a reply that ended so may have ended within a call. */
+export const isCutOff = (end: FinishReason | undefined): boolean => end !== undefined && CUT_OFF.has(end);
+
+/**
+ * The arguments of a call that is over, for styles that show them as an object. Undefined: the reply was cut off within
+ * them, and the call is left out. A client would run whatever stood in their place.
+ *
+ * @param end how the reply ended; undefined when it continues after the call.
+ * @throws GatewayError `upstream_error` for arguments that are whole and no JSON object.
+ */
+export function finishedArguments(json: string, end: FinishReason | undefined): JsonObject | undefined {
+  const object = parsedObject(json === '' ? '{}' : json);
+  if (object || isCutOff(end)) return object;
+  throw new GatewayError('upstream_error', 'The model wrote a function call whose arguments cannot be read.');
+}
+
+/** The calls of a whole reply whose arguments can be read, and everything that is no call. */
+export const readableBlocks = (blocks: readonly ReplyBlock[], end: FinishReason): readonly ReplyBlock[] =>
+  blocks.filter((block) => block.type !== 'call' || finishedArguments(block.arguments, end) !== undefined);

@@ -2,7 +2,7 @@
 const SEARCHED_AS_TEXT_BYTES = 4 * 1024;
 
 /** Pieces of ASCII text that show, cheaply, what the bytes of a body may hold. */
-export class Signs {
+export class ByteMatcher {
   readonly #asText: readonly string[];
   readonly #asBytes: readonly Buffer[];
 
@@ -18,3 +18,7 @@ export class Signs {
     return this.#asText.some((sign) => text.includes(sign));
   }
 }
+
+/** The same memory: nothing is copied. */
+export const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);

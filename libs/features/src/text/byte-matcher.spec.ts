@@ -1,7 +1,7 @@
-import { Signs } from './signs.js';
+import { ByteMatcher } from './byte-matcher.js';
 
-describe('Signs', () => {
-  const signs = new Signs(['"file', '\\u']);
+describe('ByteMatcher', () => {
+  const signs = new ByteMatcher(['"file', '\\u']);
 
   it.each([0, 5_000])('finds a sign at the beginning, inside and at the end of a body of %i bytes more', (further) => {
     const filling = 'ä'.repeat(further / 2);
