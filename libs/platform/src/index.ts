@@ -1,4 +1,5 @@
 export { Batcher, type BatcherOptions } from './batching/batcher.js';
+export { SlotList } from './batching/slot-list.js';
 export {
   type Admission,
   type BreakerPolicy,

@@ -1,4 +1,5 @@
 import { GatewayError } from '#contracts';
+import { SlotList } from '#platform';
 
 /** How long a body may pause, in seconds. */
 const PAUSE_SECONDS = 10;
@@ -10,6 +11,7 @@ const MEASURE_EVERY_MS = 1_000;
 const CREDIT_MAX_BYTES = PAUSE_SECONDS * LEAST_BYTES_PER_SECOND;
 
 interface Sender {
+  slot: number;
   credit: number;
   seenBytes: number;
   seenAtMs: number;
@@ -22,15 +24,21 @@ interface Sender {
  * them; it stops at the first check that finds none, since a timer of its own for each body costs more than the body.
  */
 export class SendingRate {
-  readonly #senders = new Set<Sender>();
+  readonly #senders = new SlotList<Sender>();
   #timer: NodeJS.Timeout | undefined;
 
   /** Watches a body until the answered function is called. `tooSlow` is called once. */
   watch(bytes: () => number, tooSlow: (refusal: GatewayError) => void): () => void {
-    const sender = { credit: CREDIT_MAX_BYTES, seenBytes: 0, seenAtMs: performance.now(), bytes, tooSlow };
-    this.#senders.add(sender);
+    const sender = { slot: -1, credit: CREDIT_MAX_BYTES, seenBytes: 0, seenAtMs: performance.now(), bytes, tooSlow };
+    sender.slot = this.#senders.add(sender);
     this.#timer ??= setInterval(() => this.#measure(), MEASURE_EVERY_MS).unref();
-    return () => void this.#senders.delete(sender);
+    return () => this.#release(sender);
+  }
+
+  #release(sender: Sender): void {
+    if (sender.slot === -1) return;
+    this.#senders.remove(sender.slot);
+    sender.slot = -1;
   }
 
   #measure(): void {
@@ -45,7 +53,7 @@ export class SendingRate {
       sender.credit = Math.min(CREDIT_MAX_BYTES, sender.credit + bytes - sender.seenBytes) - due;
       [sender.seenBytes, sender.seenAtMs] = [bytes, now];
       if (sender.credit > 0) continue;
-      this.#senders.delete(sender);
+      this.#release(sender);
       sender.tooSlow(
         new GatewayError(
           'request_timeout',

@@ -1,16 +1,22 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError, shuttingDown, type StopSignal } from '#contracts';
-import { StopSource } from '#platform';
+import { SlotList, StopSource } from '#platform';
 import type { LeavingLimits } from '#providers';
 import { PLATFORM, type Platform } from '#runtime';
 
+const NO_SLOT = -1;
+
 /** Whether the caller of one text request is still there, and the signal that ends the work for them at the upstream. */
 export class ClientConnection {
+  /** Where `RunningTexts` has it. */
+  slot = NO_SLOT;
   readonly #upstream = new StopSource();
   #hasLeft = false;
   #endedBy: GatewayError | undefined;
   #whenLeft: (() => void) | undefined;
   #left: AbortController | undefined;
+
+  constructor(readonly accountId: string) {}
 
   /** Aborted when the upstream shall not be read any more, which may be long after the caller has left. */
   get signal(): StopSignal {
@@ -79,8 +85,7 @@ const RETRY_AFTER_MS = 2_000;
  */
 @Injectable()
 export class RunningTexts {
-  /** Each with its account. */
-  readonly #callers = new Map<ClientConnection, string>();
+  readonly #callers = new SlotList<ClientConnection>();
   readonly #ofAccount = new Map<string, number>();
   #isDraining = false;
   #whenNone: (() => void)[] = [];
@@ -104,19 +109,19 @@ export class RunningTexts {
         `The account has ${this.#maxPerAccount} text requests that are being answered, which is as many as it may; send this one again when one of them is done.`,
         { retryAfterMs: RETRY_AFTER_MS },
       );
-    const caller = new ClientConnection();
-    this.#callers.set(caller, accountId);
     this.#ofAccount.set(accountId, running + 1);
-    return caller;
+    const client = new ClientConnection(accountId);
+    client.slot = this.#callers.add(client);
+    return client;
   }
 
-  over(caller: ClientConnection): void {
-    const accountId = this.#callers.get(caller);
-    if (accountId === undefined) return;
-    this.#callers.delete(caller);
-    const running = (this.#ofAccount.get(accountId) ?? 0) - 1;
-    if (running > 0) this.#ofAccount.set(accountId, running);
-    else this.#ofAccount.delete(accountId);
+  over(client: ClientConnection): void {
+    if (client.slot === NO_SLOT) return;
+    this.#callers.remove(client.slot);
+    client.slot = NO_SLOT;
+    const running = (this.#ofAccount.get(client.accountId) ?? 0) - 1;
+    if (running > 0) this.#ofAccount.set(client.accountId, running);
+    else this.#ofAccount.delete(client.accountId);
     if (this.#callers.size === 0) for (const resolve of this.#whenNone.splice(0)) resolve();
   }
 
@@ -127,7 +132,7 @@ export class RunningTexts {
   async drain(limitMs: number): Promise<void> {
     this.#isDraining = true;
     await this.#none(limitMs);
-    for (const caller of this.#callers.keys()) caller.end(shuttingDown());
+    for (const caller of this.#callers) caller.end(shuttingDown());
     await this.#none(TELLING_MS);
   }
 

@@ -1,4 +1,4 @@
-import { type Clock, logger } from '#platform';
+import { type Clock, logger, SlotList } from '#platform';
 
 const log = logger('text');
 
@@ -15,7 +15,7 @@ const LIMIT_MS = 45 * 60_000;
  */
 export class Settlements {
   readonly #clock: Clock;
-  readonly #running = new Set<Promise<unknown>>();
+  readonly #running = new SlotList<Promise<void>>();
   readonly #draining = new AbortController();
 
   constructor(clock: Clock) {
@@ -27,10 +27,7 @@ export class Settlements {
    * succeeded or not.
    */
   add(requestId: string, settle: () => Promise<void>, onTried?: () => void): void {
-    const running: Promise<unknown> = this.#persist(requestId, settle, onTried).then(() =>
-      this.#running.delete(running),
-    );
-    this.#running.add(running);
+    const slot = this.#running.add(this.#persist(requestId, settle, onTried).then(() => this.#running.remove(slot)));
   }
 
   /** Resolves when every settlement that has begun is over. None waits any longer: each is tried once more. */

@@ -9,6 +9,7 @@ import {
   logger,
   REQUEST_WAIT_MS,
   retryOnConnectionError,
+  SlotList,
 } from '#platform';
 import { PausedWork } from '../../observability/paused-work.js';
 import { collectDebts } from './debts.js';
@@ -114,7 +115,7 @@ export class RequestLedger implements OnModuleDestroy {
   private readonly open: OpenHolds;
   private readonly limits: SpendLimits;
   private readonly paused: PausedWork;
-  private readonly underSettlement = new Map<string, Set<Promise<unknown>>>();
+  private readonly underSettlement = new Map<string, SlotList<Promise<unknown>>>();
 
   constructor(
     private readonly database: Database,
@@ -164,10 +165,11 @@ export class RequestLedger implements OnModuleDestroy {
 
   /** What the account used is being written to the books: until then its other holds are not refused. */
   settling(accountId: string, settlement: Promise<unknown>): void {
-    const running = this.underSettlement.get(accountId) ?? new Set();
-    this.underSettlement.set(accountId, running.add(settlement));
+    const running = this.underSettlement.get(accountId) ?? new SlotList();
+    if (running.size === 0) this.underSettlement.set(accountId, running);
+    const slot = running.add(settlement);
     const over = (): void => {
-      running.delete(settlement);
+      running.remove(slot);
       if (running.size === 0 && this.underSettlement.get(accountId) === running) this.underSettlement.delete(accountId);
     };
     settlement.then(over, over);
