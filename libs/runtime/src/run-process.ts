@@ -18,6 +18,7 @@ import {
   type Tracing,
 } from '#platform';
 import { readProcessConfig, type ProcessConfig } from './config/process-config.js';
+import { makeObjectsYoung } from './young-objects.js';
 
 /** A started process. */
 export interface RunningProcess {
@@ -52,6 +53,7 @@ const TRACE_FLUSH_MS = 2_000;
  * clear line each, and SIGTERM or SIGINT stops it in good order with exit code 0. A second signal exits at once.
  */
 export async function runProcess<Readers extends SettingsReaders>(plan: ProcessPlan<Readers>): Promise<void> {
+  makeObjectsYoung();
   const { name } = plan;
   let inWords = plan.forPeople === true;
   try {
