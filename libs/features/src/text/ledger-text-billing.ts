@@ -23,7 +23,7 @@ interface LedgerHold extends TextHold {
   /** Undefined for a request with a hold of its own. */
   readonly reserved: ReservedAmount | undefined;
   /** The charge was more than the reservation had left. It stays so, or one that is tried again could be made in two ways. */
-  isBeyond?: true;
+  isBeyond: true | undefined;
   /** The prices when the request came in: it is charged at these, however long it runs. */
   readonly tariff: TextTariff;
 }
@@ -97,8 +97,19 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
           amountMicros: atMostHeld(tariff.estimate(mostInputTokens, outputTokens, tools)),
         });
     const covered = heldMicros < amountMicros ? tariff.outputCovered(inputTokens, heldMicros, tools) : outputTokens;
-    const held = { requestId, idempotencyKey, accountId, apiKeyId, model, heldMicros };
-    return { ...held, outputTokens: covered, reserved, tariff };
+    // Written out: a spread in front of further fields costs more than all else here.
+    return {
+      requestId,
+      idempotencyKey,
+      accountId,
+      apiKeyId,
+      model,
+      heldMicros,
+      outputTokens: covered,
+      reserved,
+      isBeyond: undefined,
+      tariff,
+    };
   }
 
   async expectFunds({

@@ -1,6 +1,7 @@
 import { ERRORS, GatewayError, MediaFailure } from '#contracts';
 import { signals } from '../metrics/signals.js';
 import { inSpan } from './span.js';
+import { isTracing } from './tracing.js';
 
 /** What is asked of an upstream. */
 export type UpstreamOperation = 'start' | 'check' | 'find' | 'cancel' | 'open' | 'text';
@@ -13,18 +14,15 @@ export async function observeUpstream<Result>(
   upstream: string,
   operation: UpstreamOperation,
   work: () => Promise<Result>,
-  attributes: Readonly<Record<string, string | number>> = {},
+  attributes?: Readonly<Record<string, string | number>>,
 ): Promise<Result> {
   const startedAt = performance.now();
   signals.upstreamInFlight.begin(upstream);
   let outcome = 'failed';
   try {
-    const subject = {
-      name: `${upstream} ${operation}`,
-      kind: 'client',
-      attributes: { upstream, ...attributes },
-    } as const;
-    const result = await inSpan(subject, work);
+    const result = await (isTracing()
+      ? inSpan({ name: `${upstream} ${operation}`, kind: 'client', attributes: { upstream, ...attributes } }, work)
+      : work());
     outcome = 'answered';
     return result;
   } catch (error) {
