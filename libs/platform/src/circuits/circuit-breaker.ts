@@ -128,6 +128,8 @@ export class CircuitBreaker {
   recordSuccess(circuits: Circuits, admission: Admission): readonly string[] {
     const seen = this.watched.get(circuits.all);
     if (this.policy.evidence === 'failed') seen?.failures.clear();
+    // It serves somebody: what it refused others lay in what they sent.
+    for (const name of namesOf(circuits)) seen?.claims.delete(name);
     if (this.isQuiet) return [];
     const probes = [...this.heldProbes(admission).values()];
     for (const probe of probes) this.cooldowns.recovered(probe);

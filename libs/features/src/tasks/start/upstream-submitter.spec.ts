@@ -278,6 +278,20 @@ describe('Offering an order to several upstreams', () => {
     expect(await attempt(bench, await asAccount('acct_other', 1))).toBe('running');
   });
 
+  it('does not close it for what it refuses two accounts, where it takes the order of a third in between', async () => {
+    upstreams.exchange([first.routed()]);
+    const take = first.onStart;
+    const refuse = () => Promise.reject(new MediaFailure('unfit', 'not_served', { vendor: { status: 403 } }));
+    first.onStart = refuse;
+    await order(bench);
+    first.onStart = take;
+    expect(await attempt(bench, await asAccount('acct_third', 1))).toBe('running');
+    first.onStart = refuse;
+    await attempt(bench, await asAccount('acct_other', 1));
+    first.onStart = take;
+    expect(await attempt(bench, await asAccount('acct_third', 1))).toBe('running');
+  });
+
   it('closes an upstream that refuses to serve a second account, too', async () => {
     upstreams.exchange([first.routed(), second.routed({ priority: 1 })]);
     first.onStart = () => Promise.reject(new MediaFailure('unfit', 'not_served', { vendor: { status: 403 } }));
