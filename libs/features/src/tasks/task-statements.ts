@@ -231,6 +231,7 @@ update task set cancel_outcome = $2, version = version + 1 where id = $1 and sta
 
 /** $1 medium, $2 most rows. Open tasks past their deadline, whatever they wait for, but for those that would not end lately. */
 export const PAST_DEADLINE = `
-select id, state, attempt, provider, operation, outputs, start_intent_at is not null as started_upstream from task
+select id, state, attempt, provider, operation, outputs, start_intent_at is not null as "startedUpstream", model,
+  account_id as "accountId", cancel_requested_at is not null as "cancelRequested" from task
 where medium = $1 and finished_at is null and deadline_at <= now() and ${notPaused('deadline', 'task.id')}
 order by deadline_at limit $2`;

@@ -26,6 +26,9 @@ export interface OverdueTask {
   readonly operation: JsonObject | null;
   readonly outputs: ProviderOutput[] | null;
   readonly startedUpstream: boolean;
+  readonly model: string;
+  readonly accountId: string;
+  readonly cancelRequested: boolean;
 }
 
 /** What is tried again, and whether the try that failed counts against the task. */
@@ -222,13 +225,8 @@ export class TaskTransitions {
     await this.changed(taskId, this.transitioned('refuse_cancel', statements.REFUSE_CANCEL, [taskId, outcome]));
   }
 
-  async pastDeadline(medium: Medium, limit: number): Promise<OverdueTask[]> {
-    const rows = await this.run<Omit<OverdueTask, 'startedUpstream'> & { started_upstream: boolean }>(
-      'past_deadline',
-      statements.PAST_DEADLINE,
-      [medium, limit],
-    );
-    return rows.map(({ started_upstream: startedUpstream, ...task }) => ({ ...task, startedUpstream }));
+  pastDeadline(medium: Medium, limit: number): Promise<OverdueTask[]> {
+    return this.run<OverdueTask>('past_deadline', statements.PAST_DEADLINE, [medium, limit]);
   }
 
   private async changed(taskId: string, transition: Promise<boolean>): Promise<boolean> {

@@ -16,7 +16,14 @@ describe('The deadline of a task', () => {
   let keeper: DeadlineKeeper;
   beforeAll(async () => {
     bench = await openTaskBench(new FakeVendor());
-    keeper = new DeadlineKeeper('image', bench.transitions, bench.settlement, bench.upstreams, bench.database);
+    keeper = new DeadlineKeeper(
+      'image',
+      bench.transitions,
+      bench.settlement,
+      bench.upstreams,
+      bench.database,
+      bench.parts.circuits,
+    );
   });
   afterEach(() => keeper.stop());
   afterAll(() => bench.close());
@@ -43,7 +50,14 @@ describe('The deadline of a task', () => {
       { role: 'output', contentType: 'text/html', url: 'https://vendor.example/1.jpg' },
     ]);
     await bench.change(taskId, 'deadline_at = now()');
-    keeper = new DeadlineKeeper('image', bench.transitions, bench.settlement, bench.upstreams, bench.database);
+    keeper = new DeadlineKeeper(
+      'image',
+      bench.transitions,
+      bench.settlement,
+      bench.upstreams,
+      bench.database,
+      bench.parts.circuits,
+    );
     keeper.start();
     expect(await ended(taskId)).toBe('failed');
     const { rows } = await bench.database.query({
@@ -66,6 +80,7 @@ describe('The deadline of a task', () => {
       bench.settlement,
       MediaUpstreams.of(upstream),
       bench.database,
+      bench.parts.circuits,
     );
     keeper.start();
     expect(await ended(taskId)).toBe('failed');
@@ -94,7 +109,14 @@ describe('The deadline of a task', () => {
     await bench.database.query({ text, values: [stuck] });
     await bench.change(last, `deadline_at = now() - interval '1 second'`);
     await refuseToEnd(stuck);
-    keeper = new DeadlineKeeper('image', bench.transitions, bench.settlement, bench.upstreams, bench.database);
+    keeper = new DeadlineKeeper(
+      'image',
+      bench.transitions,
+      bench.settlement,
+      bench.upstreams,
+      bench.database,
+      bench.parts.circuits,
+    );
     keeper.start();
     expect(await ended(last)).toBe('failed');
     const paused = () => pausesOf(bench.database, 'deadline', stuck[0] ?? '');

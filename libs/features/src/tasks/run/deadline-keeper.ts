@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Medium } from '#contracts';
 import { Database, logger, PeriodicTask } from '#platform';
 import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
+import { MediaCircuits } from '../../upstreams/upstream-circuits.js';
 import { possiblySpooled } from '../store/result-files.js';
 import { bareTicket, notedCall } from '../vendor-call.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
@@ -31,6 +32,7 @@ export class DeadlineKeeper {
     private readonly settlement: SettleTaskService,
     private readonly upstreams: MediaUpstreams,
     database: Database,
+    private readonly circuits: MediaCircuits,
   ) {
     this.paused = new PausedWork(database);
     this.loop = new PeriodicTask(`deadlines-${medium}`, ROUND_MS, () => this.failOverdue());
@@ -59,7 +61,15 @@ export class DeadlineKeeper {
         ] as const)
       : (['deadline_exceeded', 'The task did not finish within its time limit; nothing was charged.'] as const);
     const ended = await this.settlement.failUnclaimed(this.withKept(task), [task.state], code, message);
-    if (ended) await this.stopVendor(task);
+    if (!ended) return;
+    this.countForVendor(task);
+    await this.stopVendor(task);
+  }
+
+  /** It took the order and was not done with it in time; what its owner wanted stopped says nothing. */
+  private countForVendor({ state, provider, model, accountId, cancelRequested }: OverdueTask): void {
+    const routed = state === 'running' && !cancelRequested ? this.upstreams.byId(provider ?? '') : undefined;
+    if (routed) this.circuits.recordFailedWork(routed, { model, accountId });
   }
 
   private withKept(task: OverdueTask): OverdueTask {

@@ -5,6 +5,7 @@ import { eventually, pngSample } from '#testing';
 import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { fleetSources } from '../../operations/fleet-sources.js';
 import { ProviderPoller } from '../poll/upstream-poller.js';
+import { DeadlineKeeper } from '../run/deadline-keeper.js';
 import { attempt, order, orderTogether } from '../run/testing/order-tasks.js';
 import { ScriptedUpstream } from '../run/testing/scripted-upstream.js';
 import { openTaskBench, type TaskBench } from '../run/testing/task-bench.js';
@@ -248,6 +249,20 @@ describe('Offering an order to several upstreams', () => {
       await fail(3, (turn) => asAccount('acct_other', turn));
       await eventually(async () => (await providerOf(await asAccount('acct_third', 1))) === second.id);
       expect(second.taken.length).toBeGreaterThan(0);
+    });
+
+    it('rests for all as well when it is not done with them by their deadlines', async () => {
+      const { transitions, settlement, database, parts } = bench;
+      const keeper = new DeadlineKeeper('image', transitions, settlement, upstreams, database, parts.circuits);
+      keeper.start();
+      for (let turn = 0; turn < 3; turn += 1) {
+        const taskId = await asAccount('acct_other', turn);
+        expect(await attempt(bench, taskId)).toBe('running');
+        await bench.change(taskId, `deadline_at = now()`);
+        await eventually(async () => (await bench.row(taskId)).state === 'failed');
+      }
+      await eventually(async () => (await providerOf(await asAccount('acct_third', 1))) === second.id);
+      await keeper.stop();
     });
 
     it('rests for the account alone whose orders failed', async () => {
