@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import type { TaskView } from '#contracts';
-import { createTestDatabase, eventually } from '#testing';
+import { createTestDatabase, eventually, pngSample } from '#testing';
 import { consoleClient } from '../harness/console-client.js';
 import { consoleLinks } from '../harness/console-link.js';
 import { type SpawnedProcess, spawnApp } from '../harness/spawned-process.js';
@@ -15,6 +15,7 @@ import { createGatewayPlace, startTestGateway, TEST_KEY, type TestGateway } from
 
 const run = promisify(execFile);
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
+const PICTURE = `data:image/png;base64,${pngSample({ width: 300, height: 300 }).toString('base64')}`;
 
 /** What a customer can see of an installation. */
 async function seenBy(baseUrl: string, key: string) {
@@ -46,14 +47,41 @@ async function useAll(gateway: TestGateway): Promise<void> {
   await eventually(
     async () => (await gateway.send('GET', `/v1/vector_stores/${store.id}/files/${id}`)).body['status'] === 'completed',
   );
+  await gateway.send('POST', `/v1/vector_stores/${store.id}/file_batches`, { file_ids: [id] });
   await gateway.send('POST', '/v1/responses', { model: 'vendor-5', input: 'Say something.', store: true });
   await gateway.send('POST', '/v1/webhooks/endpoints', { url: 'https://hooks.example.com/' });
-  const links = await consoleLinks(gateway);
-  await consoleClient(gateway).call('POST /sign-in/link', {
-    code: new URL(await links.next()).hash.replace('#code=', ''),
-  });
-  await links.close();
+  await gateway.send('GET', '/v1/webhooks/signing-secret');
+  const order = { model: 'kappa-a-4-0', prompt: '[sandbox:delay=60000] a lighthouse', image_urls: [PICTURE] };
+  const once = { ...headers, 'idempotency-key': 'once' };
+  const { body } = await gateway.send<{ data: readonly [{ task_id: string }] }>(
+    'POST',
+    '/v1/images/generations',
+    order,
+    once,
+  );
+  expect(body).toMatchObject({ data: [{ task_id: expect.any(String) }] });
+  await gateway.send('POST', `/v1/tasks/${body.data[0].task_id}/cancel`, {});
+  await people(gateway);
   await leaveKeptResult(gateway);
+}
+
+/** An owner with a session, somebody whom it invited, and an invitation that nobody took. */
+async function people(gateway: TestGateway): Promise<void> {
+  const links = await consoleLinks(gateway);
+  const owner = consoleClient(gateway);
+  await owner.call('POST /sign-in/link', { code: new URL(await links.next()).hash.replace('#code=', '') });
+  await links.close();
+  const invite = async (email: string): Promise<string> =>
+    (await owner.call('POST /people/invitations', { role: 'developer', email })).body.link;
+  await invite('later@example.com');
+  const code = new URL(await invite('ann@example.com')).hash.replace('#invitation=', '');
+  const password = 'correct horse battery';
+  await consoleClient(gateway).call('POST /sign-in/invitation', {
+    code,
+    name: 'Ann',
+    email: 'ann@example.com',
+    password,
+  });
 }
 
 /** As a worker leaves it that dies between the answer of a vendor, which holds the file itself, and the end of the task. */
@@ -86,11 +114,36 @@ async function allRows(connectionString: string): Promise<Record<string, string[
   return found;
 }
 
-/** Of which the account that used everything has rows. */
-const FILLED = ['task', 'task_file', 'uploaded_file', 'file_passage', 'vector_store_file', 'text_response'].concat(
-  'webhook_endpoint',
-  'console_session',
-);
+/** Where an account that used everything may leave no row: what stands there for a moment, or comes of days, operators and vendors. */
+const MAY_BE_EMPTY: readonly string[] = [
+  'console_identity',
+  'ledger_checkpoint',
+  'ledger_open_hold',
+  'ledger_sum',
+  'maintenance_position',
+  'one_time_link',
+  'passage_vector',
+  'passkey',
+  'paused_work',
+  'request_hold',
+  'spend_mark',
+  'taken_order',
+  'task_call',
+  'task_event',
+  'task_long_text',
+  'task_redrive',
+  'task_refund',
+  'text_call_failure',
+  'upstream',
+  'upstream_allowance',
+  'upstream_orphan',
+  'usage_closed_day',
+  'usage_daily_by_account',
+  'usage_daily_by_key',
+  'usage_daily_by_model',
+  'used_challenge',
+  'worker',
+];
 
 /** Each file of a store by its key, with the hash of its bytes. */
 async function storedFiles(dataDirectory: string): Promise<Record<string, string>> {
@@ -141,7 +194,8 @@ describe('Backup and restore', () => {
 
       const rows = await allRows(fresh.url);
       expect(rows).toEqual(await allRows(place.databaseUrl));
-      expect(FILLED.filter((table) => rows[table]?.length === 0)).toEqual([]);
+      const empty = Object.keys(rows).filter((table) => rows[table]?.length === 0);
+      expect(empty.filter((table) => !MAY_BE_EMPTY.includes(table))).toEqual([]);
       const files = await storedFiles(restoredDirectory);
       expect(files).toEqual(await storedFiles(place.dataDirectory));
       expect(
