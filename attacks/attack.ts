@@ -34,6 +34,8 @@ export interface Outcome {
   readonly bill?: Bill;
   readonly before?: Latencies;
   readonly during?: Latencies;
+  /** What was kept for the attacker's account when it was over, in bytes. */
+  readonly keptBytes?: number;
 }
 
 /** Something a hostile tenant does, and what must hold while and after it does. */

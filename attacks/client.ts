@@ -40,9 +40,9 @@ export type Style = keyof typeof STYLES;
 export const STYLE_NAMES = Object.keys(STYLES) as readonly Style[];
 
 export interface Request {
-  readonly method: 'POST' | 'GET';
+  readonly method: 'POST' | 'GET' | 'DELETE';
   readonly path: string;
-  readonly body?: string | JsonObject;
+  readonly body?: string | JsonObject | FormData;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -72,14 +72,21 @@ export interface Answer {
 }
 
 /** The body as it is sent. */
-export const textOf = (body: string | JsonObject): string => (typeof body === 'string' ? body : JSON.stringify(body));
+export const textOf = (body: string | JsonObject | FormData): string =>
+  typeof body === 'string' ? body : JSON.stringify(body);
+
+/** Longer than any answer may take, so that no attack waits for ever. */
+const ANSWER_LIMIT_MS = 120_000;
 
 /** Sends a request and reads its answer to the end. */
 export async function send(url: string, key: string, { method, path, body, headers }: Request): Promise<Answer> {
+  const { 'content-type': json, ...others } = headersFor(key);
+  const isForm = body instanceof FormData;
   const answer = await fetch(url + path, {
     method,
-    headers: { ...headersFor(key), ...headers },
-    ...(body !== undefined && { body: textOf(body) }),
+    headers: { ...others, ...(!isForm && { 'content-type': json }), ...headers },
+    ...(body !== undefined && { body: isForm ? body : textOf(body) }),
+    signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
   });
   return { status: answer.status, text: await answer.text(), headers: answer.headers };
 }
@@ -188,7 +195,7 @@ async function drained(socket: Socket): Promise<void> {
   over.abort();
 }
 
-const headersFor = (key: string): Record<string, string> => ({
+const headersFor = (key: string) => ({
   authorization: `Bearer ${key}`,
   'content-type': 'application/json',
   'vendor-version': '2023-06-01',

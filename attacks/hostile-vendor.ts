@@ -10,6 +10,8 @@ export interface Plan {
   readonly text: string;
   /** How long the vendor is silent between the text and the count of its tokens. */
   readonly countAfterMs: number;
+  /** Its stream word for word, instead of text and count. */
+  readonly stream?: string;
   /** Refuses a request for what stands in its body. */
   readonly refuse?: (body: string) => { readonly status: number; readonly body: object } | undefined;
 }
@@ -20,10 +22,15 @@ export const PLAIN: Plan = {
   countAfterMs: 0,
 };
 
+/** What is kept of each request: names and marks stand at its front, and images behind them. */
+const KEPT_BYTES = 8_192;
+
 /** A vendor that speaks all four protocols; an attack sets how it answers. */
 export class HostileVendor {
   plan: Plan = PLAIN;
-  /** How often each request body was received, word for word. */
+  /** How requests are answered whose front holds a word, so that attacks at once have each its own vendor. */
+  readonly planFor = new Map<string, Plan>();
+  /** The front of each request body that was received. */
   readonly received: string[] = [];
   readonly #server = createServer((request, response) => void this.#serve(request, response).catch(() => undefined));
 
@@ -49,8 +56,9 @@ export class HostileVendor {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString('utf8');
-    this.received.push(body);
-    const { plan } = this;
+    const front = Buffer.from(body.slice(0, KEPT_BYTES)).toString('utf8');
+    this.received.push(front);
+    const plan = [...this.planFor].find(([word]) => front.includes(word))?.[1] ?? this.plan;
     const refusal = plan.refuse?.(body);
     const protocol = protocolOf(request.url ?? '');
     if (!protocol) return void response.writeHead(404).end('{}');
@@ -75,8 +83,13 @@ async function sendWhole(protocol: WireFormat, { text, count, countAfterMs }: Pl
   response.end(JSON.stringify(protocol.whole(text, count)));
 }
 
-async function sendStream(protocol: WireFormat, { text, count, countAfterMs }: Plan, response: ServerResponse) {
+async function sendStream(protocol: WireFormat, plan: Plan, response: ServerResponse) {
   response.setHeader('content-type', 'text/event-stream');
+  const { text, count, countAfterMs, stream } = plan;
+  if (stream !== undefined) {
+    response.end(stream);
+    return;
+  }
   for (const event of protocol.textEvents(text, count)) response.write(event);
   await sleep(countAfterMs);
   for (const event of protocol.lastEvents(text, count)) response.write(event);

@@ -1,8 +1,13 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
 
 const TARPITS = 110;
+/** A video without its header, as is seen only at its end: of no told length, and of no ranges. */
+const LONG_FILE = '/long.mp4';
+const LONG_FILE_MIB = 19;
+const VIDEO_START = Buffer.from('000000106674797069736f6d000000007fffffff6d646174', 'hex');
 
 /** One of many addresses of this machine, each a receiver of its own to the gateway. */
 function addressOf(index: number): string {
@@ -10,11 +15,22 @@ function addressOf(index: number): string {
   return `127.0.${1 + Math.floor(place / 100)}.${2 + (place % 100)}`;
 }
 
+function sendLongFile(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'video/mp4' });
+  const piece = Buffer.alloc(1_048_576);
+  pipeline(
+    Readable.from([VIDEO_START, ...Array.from({ length: LONG_FILE_MIB }, () => piece)]),
+    response,
+    () => undefined,
+  );
+}
+
 /** Receivers of webhooks: one that takes calls, and one that accepts connections on many addresses and never responds. */
 export class Receivers {
   readonly arrived = new Set<string>();
   readonly #open = new Set<Socket>();
   readonly #good = createServer((request, response) => {
+    if (request.url === LONG_FILE) return sendLongFile(response);
     this.arrived.add(String(request.headers['webhook-id']));
     request.resume();
     response.writeHead(204).end();
@@ -33,6 +49,10 @@ export class Receivers {
 
   get goodUrl(): string {
     return `http://127.0.0.1:${portOf(this.#good)}/`;
+  }
+
+  get longFileUrl(): string {
+    return new URL(LONG_FILE, this.goodUrl).href;
   }
 
   /** The address of a silent receiver; the same again after TARPITS others. */

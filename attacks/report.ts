@@ -1,15 +1,20 @@
 import type { Latencies } from './victim.js';
 import type { Bill, Outcome } from './attack.js';
+import type { Memory } from './target.js';
 
 const HEAD = [
-  '| attack | queues in | other account p50/p95 before, ms | during | failed | charged | due | breaches |',
-  '|---|---|---:|---:|---:|---:|---:|---:|',
+  '| attack | queues in | other account p50/p95 before, ms | during | failed | most memory, MiB | kept, MiB | charged | due | breaches |',
+  '|---|---|---:|---:|---:|---|---:|---:|---:|---:|',
 ].join('\n');
+
+const MEBIBYTE = 1_048_576;
 
 /** One attack on one kind of gateway. */
 export interface Row extends Outcome {
   readonly name: string;
   readonly backend: string;
+  /** The most that each process had meanwhile. */
+  readonly memory?: readonly Memory[];
 }
 
 /** The table of all attacks, and below it every breach in words. */
@@ -20,9 +25,12 @@ export function tableOf(rows: readonly Row[]): string {
   return [HEAD, ...rows.map(lineOf), ...(breaches.length > 0 ? ['', ...breaches] : [])].join('\n');
 }
 
-function lineOf({ name, backend, before, during, bill, breaches }: Row): string {
+function lineOf({ name, backend, before, during, bill, breaches, memory, keptBytes }: Row): string {
   const failed = during === undefined ? '' : `${during.failed}/${during.requests}`;
-  const cells = [name, backend, timesOf(before), timesOf(during), failed, ...moneyOf(bill), breaches.length];
+  const most = (memory ?? []).map(({ role, bytes }) => `${role} ${Math.round(bytes / MEBIBYTE)}`).join(', ');
+  const kept = keptBytes === undefined ? '' : (keptBytes / MEBIBYTE).toFixed(1);
+  const times = [timesOf(before), timesOf(during), failed];
+  const cells = [name, backend, ...times, most, kept, ...moneyOf(bill), breaches.length];
   return `| ${cells.join(' | ')} |`;
 }
 

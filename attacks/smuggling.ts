@@ -1,7 +1,10 @@
+import type { JsonObject } from '#contracts';
+import { eventually } from '#testing';
 import type { Attack, Outcome, Scene } from './attack.js';
-import { type Request, send, textOf, textRequest } from './client.js';
+import { type Request, send, type Style, STYLE_NAMES, textOf, textRequest } from './client.js';
 import { PLAIN } from './hostile-vendor.js';
 import { MODEL_OVER } from './target.js';
+import { type Protocol, PROTOCOLS } from './wire-formats.js';
 
 /** Requests that must not reach a vendor, each with what it tries. */
 const json = (path: string, body: string): Request => ({ method: 'POST', path, body });
@@ -94,6 +97,20 @@ const UNPRICED: readonly Request[] = [
   asked(GEMINI_PATH, { contents: CONTENTS, cachedContent: 'cachedContents/of-another-tenant' }),
 ];
 
+const SOUND_DATA = Buffer.alloc(64).toString('base64');
+const inputAudio = { type: 'input_audio', input_audio: { data: SOUND_DATA, format: 'wav' } };
+
+/** Sound costs several times what text does, and nobody has priced it here. */
+const SOUND: readonly Request[] = (Object.keys(PROTOCOLS) as Protocol[]).flatMap((protocol) => [
+  textRequest('chat', protocol, false, { messages: [{ role: 'user', content: [inputAudio] }] }),
+  textRequest('chat', protocol, false, { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } }),
+  textRequest('responses', protocol, false, { input: [{ role: 'user', content: [inputAudio] }] }),
+  textRequest('gemini', protocol, false, {
+    contents: [{ role: 'user', parts: [{ inlineData: { mimeType: 'audio/wav', data: SOUND_DATA } }] }],
+  }),
+  textRequest('gemini', protocol, false, { generationConfig: { responseModalities: ['AUDIO'] } }),
+]);
+
 /** Every request must be refused with a 4xx that names its field, cost nothing and never reach the vendor. */
 const refusedBeforeVendor = (name: string, requests: readonly Request[]): Attack => ({
   name: `refused before any vendor: ${name}`,
@@ -111,6 +128,94 @@ const refusedBeforeVendor = (name: string, requests: readonly Request[]): Attack
     return { breaches, bill: { chargedMicros: await target.chargedMicros(attacker), dueMicros: 0n } };
   },
 });
+
+/** The output limit beside a second one, in a name or a shape that one of the two sides might take for none. */
+const LIMITS: Readonly<Record<Style, readonly JsonObject[]>> = {
+  chat: [
+    { max_completion_tokens: 16, n: 1, max_tokens: null },
+    { max_tokens: null, max_completion_tokens: 16 },
+    { max_tokens: 16, max_completion_tokens: null },
+    { max_completion_tokens: 16, max_output_tokens: 90_000 },
+    { max_tokens: 16, max_completion_tokens: 20_000 },
+  ],
+  responses: [
+    { max_output_tokens: 16, max_tokens: 20_000 },
+    { max_output_tokens: 16, max_completion_tokens: null },
+    { max_output_tokens: 16, max_tokens: null, n: 4 },
+  ],
+  messages: [
+    { max_tokens: 16, max_completion_tokens: 20_000 },
+    { max_tokens: 16, max_output_tokens: null },
+    { max_tokens: 16, max_tokens_to_sample: 20_000 },
+  ],
+  gemini: [
+    { generationConfig: { maxOutputTokens: 16, max_output_tokens: null } },
+    { generationConfig: { maxOutputTokens: 16 }, generation_config: null },
+    { generationConfig: { maxOutputTokens: 16, candidateCount: null }, max_tokens: 20_000 },
+  ],
+};
+
+const TOLD_LIMIT = /"(\w*max_?\w*tokens\w*)"\s*:\s*([^,}\s]+)/gi;
+
+/** A limit of sixteen, the least that every protocol takes, is refused for what stands beside it, or is the only one that the vendor is told. */
+const oneLimit: Attack = {
+  name: 'an output limit that is told twice, or as nothing',
+  run: async ({ target, vendor, tenant }): Promise<Outcome> => {
+    vendor.plan = PLAIN;
+    const attacker = await tenant('5');
+    const breaches: string[] = [];
+    for (const style of STYLE_NAMES)
+      for (const protocol of Object.keys(PROTOCOLS) as Protocol[])
+        for (const limits of LIMITS[style]) {
+          const received = vendor.received.length;
+          const { status } = await send(target.url, attacker.key, textRequest(style, protocol, false, limits));
+          const told = [...vendor.received.slice(received).join('').matchAll(TOLD_LIMIT)].map(([whole]) => whole);
+          const isKept = told.length === 1 && /: ?16$|:16$/.test(told[0] ?? '');
+          if (status === 200 ? !isKept : status >= 500)
+            breaches.push(`${style} over ${protocol}, ${JSON.stringify(limits)}: ${status}, told ${told.join()}`);
+        }
+    return { breaches };
+  },
+};
+
+const ENDS_WITHIN_MS = 15_000;
+
+/** What a secret has opened: a session of the console, a wait, the events of a task. */
+const endedSecret: Attack = {
+  name: 'what a secret has opened that was rotated',
+  run: async ({ target, tenant }): Promise<Outcome> => {
+    const { accountId, key } = await tenant('5');
+    const page = { 'sec-fetch-site': 'same-origin', 'x-console': '1' };
+    const signedIn = await send(target.url, key, {
+      ...json('/console/api/sign-in/key', JSON.stringify({ key })),
+      headers: page,
+    });
+    const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const order = { model: 'eta-image-2.0', prompt: '[sandbox:delay=60000] a lighthouse' };
+    const { text } = await send(target.url, key, asked('/v1/images/generations', order));
+    const task = /"task_id":"([^"]+)"/.exec(text)?.[1] ?? '';
+    const open = ['?wait=30', '/events'].map(async (rest) =>
+      send(target.url, key, { method: 'GET', path: `/v1/tasks/${task}${rest}` }),
+    );
+    const [{ id } = { id: '' }] = await target.rows<{ id: string }>(
+      'select id from api_key where account_id = $1',
+      accountId,
+    );
+    const rotated = await target.admin<{ key: string }>('POST', `/keys/${id}/rotate`, { overlap_seconds: 0 });
+    const session = async (): Promise<number> =>
+      (await send(target.url, rotated.key, { method: 'GET', path: '/console/api/session', headers: { cookie } }))
+        .status;
+    const breaches = (await session()) === 401 ? [] : ['the session of the console goes on'];
+    const isOver = async (): Promise<boolean> =>
+      (await send(target.url, key, { method: 'GET', path: '/v1/user/balance' })).status === 401;
+    await eventually(isOver, { limitMs: ENDS_WITHIN_MS, pauseMs: 200 });
+    await send(target.url, rotated.key, asked(`/v1/tasks/${task}/cancel`, {}));
+    const [wait, events] = await Promise.all(open);
+    if (wait?.text.includes('cancelled') === true) breaches.push('the wait tells the end');
+    if (events?.text.includes('task.cancelled')) breaches.push('the events tell the end');
+    return { breaches };
+  },
+};
 
 const proof = textRequest('responses', 'responses', false);
 
@@ -130,4 +235,7 @@ export const SMUGGLING_ATTACKS: readonly Attack[] = [
   refusedBeforeVendor('second spellings', SPELLINGS),
   refusedBeforeVendor('private addresses', PRIVATE_URLS.flatMap(addressRequests)),
   refusedBeforeVendor('unpriced tools, tiers and ids', UNPRICED),
+  refusedBeforeVendor('sound', SOUND),
+  oneLimit,
+  endedSecret,
 ];

@@ -1,12 +1,26 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migrate, startEmbeddedPostgres } from '#platform';
+import { Pool, type QueryResultRow } from 'pg';
+import { parse } from 'yaml';
+import { embeddedDatabaseUrl, migrate, startEmbeddedPostgres } from '#platform';
 import { eventually, startRedisServer } from '#testing';
 import { type Protocol, PROTOCOLS } from './wire-formats.js';
+
+const MEBIBYTE = 1_048_576;
 
 /** What a gateway under attack stands on. */
 export type Backend = 'embedded' | 'redis';
@@ -39,13 +53,17 @@ export interface Surroundings {
 
 /** A gateway in processes of its own, and what its operator sees. */
 export class Target {
+  private database: Pool | undefined;
+
   private constructor(
     readonly backend: Backend,
     readonly url: string,
     /** The processes write their logs here. */
     readonly logFile: string,
     /** The process that serves requests first, then its workers. */
-    private readonly processes: readonly ChildProcess[],
+    private readonly processes: readonly Started[],
+    /** Where the processes may write: DATA_DIR, and what they write for a moment. */
+    private readonly folders: { readonly data: string; readonly temporary: string },
     private readonly stopServices: () => Promise<void>,
   ) {}
 
@@ -54,13 +72,17 @@ export class Target {
     const folder = mkdtempSync(join(tmpdir(), 'gateway-attacks-'));
     const upstreams = join(folder, 'upstreams.yaml');
     writeFileSync(upstreams, upstreamsFile(vendorUrl));
-    const services = backend === 'redis' ? await startServices(folder) : { environment: {}, stop: noServices };
+    const folders = { data: join(folder, 'data'), temporary: join(folder, 'temporary') };
+    mkdirSync(folders.temporary);
+    const services =
+      backend === 'redis' ? await startServices(folder) : { environment: {}, databaseUrl: undefined, stop: noServices };
     const environment = {
       ...inherited(),
       ...services.environment,
       NODE_ENV: 'production',
       PORT: String(port),
-      DATA_DIR: join(folder, 'data'),
+      DATA_DIR: folders.data,
+      TMPDIR: folders.temporary,
       ADMIN_TOKEN,
       // Images are made by the sandbox here, with prices of the price book's examples.
       SANDBOX_SELLS: 'true',
@@ -72,26 +94,67 @@ export class Target {
     const logFile = join(folder, 'gateway.log');
     const log = openSync(logFile, 'a');
     const roles = backend === 'redis' ? FLEET : ['gateway'];
-    const processes = roles.map((role) =>
-      spawn(process.execPath, [`dist/apps/${role}/src/main.js`], { stdio: ['ignore', log, log], env: environment }),
-    );
-    const target = new Target(backend, `http://127.0.0.1:${port}`, logFile, processes, async () => {
+    const processes = roles.map((role): Started => {
+      const limitBytes = memoryLimitOf(role);
+      const heap = `--max-old-space-size=${limitBytes / MEBIBYTE / 2}`;
+      const child = spawn(process.execPath, [heap, `dist/apps/${role}/src/main.js`], {
+        stdio: ['ignore', log, log],
+        env: environment,
+      });
+      return { role, child, limitBytes };
+    });
+    const url = `http://127.0.0.1:${port}`;
+    const target = new Target(backend, url, logFile, processes, folders, async () => {
       await services.stop();
       rmSync(folder, { recursive: true, force: true });
     });
     await target.becomesReady();
+    target.database = new Pool({ connectionString: services.databaseUrl ?? embeddedDatabaseUrl(folders.data), max: 2 });
     return target;
   }
 
   /** Whether the process that serves requests still runs. */
   get alive(): boolean {
-    return this.processes[0] !== undefined && isRunning(this.processes[0]);
+    return this.processes.every(({ child }) => isRunning(child));
   }
 
   /** Memory of the process that serves requests, in bytes. */
   residentBytes(): number {
-    const status = readFileSync(`/proc/${this.processes[0]?.pid}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+    return this.processes[0] ? residentBytesOf(this.processes[0]) : 0;
+  }
+
+  /** Memory of each process. */
+  memory(): readonly Memory[] {
+    return this.processes.map((started) => ({
+      role: started.role,
+      bytes: isRunning(started.child) ? residentBytesOf(started) : 0,
+      limitBytes: started.limitBytes,
+    }));
+  }
+
+  /** Bytes of the files that the processes have for a moment, and of those that are stored. */
+  fileBytes(): { readonly temporary: number; readonly stored: number } {
+    return { temporary: bytesBelow(this.folders.temporary), stored: bytesBelow(join(this.folders.data, 'media')) };
+  }
+
+  /** What Postgres and the store keep for an account, in bytes: its rows, the rows of its tasks and indexes, and its files. */
+  async keptBytes({ accountId }: Tenant): Promise<number> {
+    const tables = await this.rows<{ name: string; column: string }>(OWNED_TABLES);
+    const parts = tables.map(({ name, column }) => {
+      const owner = OWNERS[column];
+      const ids = owner === undefined ? '$1' : `any(array(select id from ${owner} where account_id = $1))`;
+      return `select coalesce(sum(pg_column_size(t.*)), 0) as bytes from "${name}" t where t.${column} = ${ids}`;
+    });
+    const files = `select coalesce(sum(bytes), 0) from uploaded_file where account_id = $1 and state <> 'deleted'`;
+    const text = `select sum(bytes)::float8 as bytes from (${[...parts, files].join(' union all ')}) as part`;
+    const [kept] = await this.rows<{ bytes: number }>(text, accountId);
+    return kept?.bytes ?? 0;
+  }
+
+  /** Asks the database what no customer can. */
+  async rows<Row extends QueryResultRow>(text: string, ...values: readonly unknown[]): Promise<Row[]> {
+    if (!this.database) throw new Error('the gateway has not started');
+    return (await this.database.query<Row>({ text, values: [...values] })).rows;
   }
 
   /** An admin request that must succeed, sent again while the gateway has too much to do; answers its `data`. */
@@ -131,12 +194,16 @@ export class Target {
   /** Findings of a full reconciliation, each as a sentence. */
   async imbalances(): Promise<string[]> {
     const report = await this.admin<{ balanced: boolean; findings: object[] }>('POST', '/reconciliations?full=true');
-    return report.balanced ? [] : report.findings.map((finding) => `the ledger: ${JSON.stringify(finding)}`);
+    return report.balanced
+      ? []
+      : report.findings.slice(0, 5).map((finding) => `the ledger: ${JSON.stringify(finding)}`);
   }
 
   async stop(): Promise<void> {
-    for (const child of this.processes) child.kill('SIGTERM');
-    await Promise.all(this.processes.filter(isRunning).map((child) => once(child, 'exit')));
+    await this.database?.end();
+    const children = this.processes.map(({ child }) => child);
+    for (const child of children) child.kill('SIGTERM');
+    await Promise.all(children.filter(isRunning).map((child) => once(child, 'exit')));
     await this.stopServices();
   }
 
@@ -156,6 +223,63 @@ export class Target {
 
 const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null;
 
+/** A process of the gateway, and the memory that the chart gives it. */
+interface Started {
+  readonly role: string;
+  readonly child: ChildProcess;
+  readonly limitBytes: number;
+}
+
+/** The memory of one process. */
+export interface Memory {
+  readonly role: string;
+  readonly bytes: number;
+  readonly limitBytes: number;
+}
+
+const residentBytesOf = ({ child }: Started): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
+
+interface Resources {
+  readonly resources: { readonly limits: { readonly memory: string } };
+}
+const CHART = parse(readFileSync('deploy/helm/values.yaml', 'utf8')) as {
+  readonly api: Resources;
+  readonly workers: Readonly<Record<string, Resources>>;
+};
+
+/** The whole gateway in one process has to do with what the chart gives an API alone. */
+function memoryLimitOf(role: string): number {
+  const { memory } = (CHART.workers[role] ?? CHART.api).resources.limits;
+  const [, number = '', unit = ''] = /^(\d+)(Mi|Gi)$/.exec(memory) ?? [];
+  if (number === '') throw new Error(`deploy/helm/values.yaml: memory of ${role} is "${memory}", not so many Mi or Gi`);
+  return Number(number) * (unit === 'Gi' ? 1024 : 1) * MEBIBYTE;
+}
+
+function bytesBelow(folder: string): number {
+  if (!existsSync(folder)) return 0;
+  let bytes = 0;
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
+    // One that has gone meanwhile has no size.
+    if (entry.isFile()) bytes += statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0;
+  return bytes;
+}
+
+/** What a row belongs to that names no account. */
+const OWNERS: Readonly<Record<string, string>> = {
+  task_id: 'task',
+  index_id: 'file_index',
+  vector_store_id: 'vector_store',
+  delivery_id: 'webhook_delivery',
+};
+const OWNED_TABLES = `
+select name, columns[1] as column from (
+  select c.relname as name, array_agg(a.attname::text order by array_position('{account_id,task_id,index_id,vector_store_id,delivery_id}', a.attname::text)) as columns
+  from pg_class c join pg_attribute a on a.attrelid = c.oid
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+    and a.attname in ('account_id', 'task_id', 'index_id', 'vector_store_id', 'delivery_id') and a.attnum > 0
+  group by c.relname) as owned`;
+
 const FLEET = ['api', 'video-worker', 'image-worker', 'maintenance-worker'];
 
 /** The caller's environment, without what configures a gateway. */
@@ -166,13 +290,20 @@ function inherited(): Record<string, string> {
 
 const noServices = async (): Promise<void> => undefined;
 
-async function startServices(folder: string): Promise<{ environment: Record<string, string>; stop(): Promise<void> }> {
+interface Services {
+  readonly environment: Record<string, string>;
+  readonly databaseUrl: string;
+  stop(): Promise<void>;
+}
+
+async function startServices(folder: string): Promise<Services> {
   const postgres = await startEmbeddedPostgres(join(folder, 'database'));
   const redis = await startRedisServer();
   if (!redis) throw new Error('redis-server is missing: install it, or attack only the embedded gateway');
   await migrate(postgres.url);
   return {
     environment: { DATABASE_URL: postgres.url, REDIS_URL: redis.url },
+    databaseUrl: postgres.url,
     stop: async () => {
       await Promise.all([postgres.stop(), redis.kill()]);
     },

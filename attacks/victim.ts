@@ -5,6 +5,8 @@ import type { Tenant } from './target.js';
 export interface Latencies {
   readonly requests: number;
   readonly failed: number;
+  /** The first different reasons of those. */
+  readonly failures: readonly string[];
   readonly p50Ms: number;
   readonly p95Ms: number;
 }
@@ -16,6 +18,8 @@ export type Probe = (tenant: Tenant) => Promise<void>;
 export interface Paced {
   readonly probe: Probe;
   readonly pauseMs: number;
+  /** How much longer it may take than when it is alone: what one turn of another account takes. */
+  readonly turnMs?: number;
 }
 
 const paced = (probe: Probe | Paced): Paced => (typeof probe === 'function' ? { probe, pauseMs: 20 } : probe);
@@ -66,10 +70,14 @@ export class Victim {
     void until.then(ended, ended);
     const own = new OwnDelays();
     let failed = 0;
+    const failures = new Set<string>();
     while (!end.reached || times.length < atLeast) {
       const beganMs = performance.now();
       const lostBeforeMs = own.lostMs;
-      await probe(this.tenant).catch(() => (failed += 1));
+      await probe(this.tenant).catch((error: unknown) => {
+        failed += 1;
+        failures.add(String(error).slice(0, 200));
+      });
       const lostMs = own.lostMs - lostBeforeMs;
       times.push(Math.max(0, performance.now() - beganMs - lostMs));
       await sleep(pauseMs);
@@ -77,7 +85,7 @@ export class Victim {
     own.stop();
     times.sort((one, other) => one - other);
     const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
-    return { requests: times.length, failed, p50Ms: at(0.5), p95Ms: at(0.95) };
+    return { requests: times.length, failed, failures: [...failures].slice(0, 3), p50Ms: at(0.5), p95Ms: at(0.95) };
   }
 }
 
@@ -106,21 +114,25 @@ export async function besideVictim(
     const during = await victim.measure(probe, attacking);
     await attacking;
     const failures = failuresOf(before, during);
-    const slowness = slownessOf(before, during);
+    const slowness = slownessOf(before, during, paced(probe).turnMs, TRIES);
     if (failures.length > 0 || slowness.length === 0 || left === 0)
       return { before, during, breaches: [...failures, ...slowness] };
   }
 }
 
-const failuresOf = (before: Latencies, during: Latencies): string[] => [
-  ...(before.failed > 0 ? [`${before.failed} requests of the other account failed before the attack began`] : []),
-  ...(during.failed > 0 ? [`${during.failed} of ${during.requests} requests of the other account failed`] : []),
+export const failuresOf = (before: Latencies, during: Latencies): string[] => [
+  ...(before.failed > 0
+    ? [`${before.failed} requests of the other account failed before the attack began: ${before.failures.join('; ')}`]
+    : []),
+  ...(during.failed > 0
+    ? [`${during.failed} of ${during.requests} requests of the other account failed: ${during.failures.join('; ')}`]
+    : []),
 ];
 
-function slownessOf(before: Latencies, during: Latencies): string[] {
-  const allowedMs = Math.max(before.p95Ms * 2, before.p95Ms + NOISE_MS);
+export function slownessOf(before: Latencies, during: Latencies, turnMs = NOISE_MS, tries = 1): string[] {
+  const allowedMs = Math.max(before.p95Ms * 2, before.p95Ms + turnMs);
   if (during.p95Ms <= allowedMs) return [];
   return [
-    `the other account's p95 went from ${before.p95Ms.toFixed(0)} to ${during.p95Ms.toFixed(0)} ms, ${TRIES} times of ${TRIES}`,
+    `the other account's p95 went from ${before.p95Ms.toFixed(0)} to ${during.p95Ms.toFixed(0)} ms${tries > 1 ? `, ${tries} times of ${tries}` : ''}`,
   ];
 }
