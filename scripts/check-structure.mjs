@@ -18,6 +18,7 @@ import { missingTests } from './structure/named-tests.mjs';
 import { parseSources } from './structure/sources.mjs';
 import { strayFiles } from './structure/stray-files.mjs';
 import { unreadExports } from './structure/unread-exports.mjs';
+import { foreignSources, retiredWords } from './structure/words.mjs';
 
 let parsed;
 const sources = () => (parsed ??= parseSources());
@@ -100,6 +101,8 @@ const ROWS = [
   { name: 'readme', was: 185, most: 90, counts: 'lines of README.md', find: () => linesOf('README.md') },
   { name: 'links', was: 0, most: 0, counts: 'dead links and paths in documents', find: deadLinks },
   { name: 'promises', was: 0, most: 0, counts: 'promises of SECURITY.md without their test', find: missingTests },
+  { name: 'sources', was: 197, most: 45, counts: 'citations of papers outside the repository', find: foreignSources },
+  { name: 'words', was: 0, most: 0, counts: 'retired names and words', find: retiredWords },
   { name: 'stray-files', was: 6, most: 0, counts: 'stray files', find: strayFiles },
 ];
 

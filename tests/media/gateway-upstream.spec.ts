@@ -145,7 +145,7 @@ describe('protocol gateway, against a real gateway', () => {
     await upstream.cancel?.(operation, call);
     expect(await ended(operation, call)).toMatchObject({
       state: 'failed',
-      publicReason: 'The vendor stopped the work.',
+      publicReason: 'The vendor stopped working on the order.',
     });
   });
 

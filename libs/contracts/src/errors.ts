@@ -22,8 +22,8 @@ const MISSING = kind(404, false, 'not_found_error', 'not_found_error', 'NOT_FOUN
 const OVERLOADED = kind(503, true, 'server_error', 'overloaded_error', 'UNAVAILABLE');
 
 /**
- * Every failure a caller can meet. D1 section 7 leaves the statuses open; these follow what real client libraries
- * retry and how they name it.
+ * Every failure a caller can meet. Statuses and types are those that common client libraries retry, or report, in the
+ * right way.
  */
 export const ERRORS = {
   invalid_json: REFUSED,
@@ -94,7 +94,7 @@ export interface GatewayErrorDetails {
   readonly cause?: unknown;
 }
 
-/** A failure with two voices: `publicMessage` goes to the caller, `message` and `cause` only to the log. */
+/** A failure with two messages: `publicMessage` goes to the caller, `message` and `cause` only to the log. */
 export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly publicMessage: string;
@@ -129,7 +129,7 @@ export class GatewayError extends Error {
 
 /** 503: this process ends. Nothing that was not delivered is charged, and another process may answer at once. */
 export const shuttingDown = (): GatewayError =>
-  new GatewayError('unavailable', 'This part of the gateway is shutting down; try again, another one answers.', {
+  new GatewayError('unavailable', 'This gateway process is shutting down: try again, another one will answer.', {
     retryAfterMs: 1_000,
     headers: { connection: 'close' },
   });

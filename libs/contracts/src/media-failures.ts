@@ -3,8 +3,8 @@ import type { OperationState, TaskFailureCode } from './media-provider.js';
 /**
  * Why a call to a media upstream failed.
  *
- * - `busy`: too much is asked of it; nothing was taken, and `scope` says what is full.
- * - `unavailable`: it is away, and nothing was taken.
+ * - `busy`: it is at a limit; nothing was taken, and `scope` says what is full.
+ * - `unavailable`: it cannot be reached, and nothing was accepted.
  * - `unfit`: its key, balance or contract does not allow the order; nothing was taken, and an operator has to fix it.
  * - `refused`: it does not make this order, and no other vendor is asked: the caller gets the reason.
  * - `unsupported`: it cannot make this order, but another vendor may.
@@ -26,32 +26,35 @@ interface MediaReasonFacts {
  */
 export const MEDIA_REASONS = {
   busy: { code: 'upstream_error', publicReason: 'The vendor is busy.' },
-  away: { code: 'upstream_error', publicReason: 'The vendor does not answer.' },
+  away: { code: 'upstream_error', publicReason: 'The vendor does not respond.' },
   not_served: { code: 'upstream_error', publicReason: 'The vendor does not serve this model at present.' },
   wrong_key: { code: 'upstream_error', publicReason: 'The vendor does not serve this model at present.' },
   not_paid: { code: 'upstream_error', publicReason: 'The vendor does not serve this model at present.' },
-  unanswered: { code: 'upstream_unknown', publicReason: 'The vendor did not say whether it took the order.' },
+  unanswered: { code: 'upstream_unknown', publicReason: 'The vendor did not say whether it accepted the order.' },
   prompt_refused: { code: 'content_policy', publicReason: 'The vendor refused the prompt for its content.' },
   reference_refused: { code: 'content_policy', publicReason: 'The vendor refused a referenced file for its content.' },
-  face_refused: { code: 'content_policy', publicReason: 'The vendor does not accept the face of a real person there.' },
+  face_refused: {
+    code: 'content_policy',
+    publicReason: 'The vendor does not accept the face of a real person in this field.',
+  },
   content_refused: { code: 'content_policy', publicReason: 'The vendor refused the content.' },
   result_refused: { code: 'content_policy', publicReason: 'The vendor made it and then withheld it for its content.' },
   reference_unusable: { code: 'invalid_media', publicReason: 'The vendor could not use a referenced file.' },
   parameter_refused: { code: 'upstream_error', publicReason: 'The vendor refused a parameter of the order.' },
-  not_possible: { code: 'upstream_error', publicReason: 'The vendor cannot make this order.' },
+  not_possible: { code: 'upstream_error', publicReason: 'The vendor cannot carry out this order.' },
   work_failed: { code: 'upstream_error', publicReason: 'The vendor could not make it.' },
-  work_stopped: { code: 'upstream_error', publicReason: 'The vendor stopped the work.' },
-  work_expired: { code: 'upstream_error', publicReason: 'The vendor did not finish in its own time.' },
-  work_lost: { code: 'upstream_error', publicReason: 'The vendor no longer knows the work.' },
+  work_stopped: { code: 'upstream_error', publicReason: 'The vendor stopped working on the order.' },
+  work_expired: { code: 'upstream_error', publicReason: 'The vendor did not finish within its own time limit.' },
+  work_lost: { code: 'upstream_error', publicReason: 'The vendor no longer knows this order.' },
   nothing_delivered: {
     code: 'upstream_error',
-    publicReason: 'The vendor said that it was done but delivered no file.',
+    publicReason: 'The vendor reported success but delivered no file.',
   },
 } as const satisfies Record<string, MediaReasonFacts>;
 
 export type MediaReason = keyof typeof MEDIA_REASONS;
 
-/** The end of work that delivered nothing, in the words for its customer. */
+/** How work that delivered nothing ended, in words for the customer. */
 export const failedBecause = (reason: MediaReason): OperationState => ({ state: 'failed', ...MEDIA_REASONS[reason] });
 
 /** What a vendor said, for operators: its HTTP status, its code, its sentence without keys and links. */
@@ -65,7 +68,7 @@ export interface VendorWords {
 export interface MediaFailureDetails {
   /** Absent: the vendor account. */
   readonly scope?: MediaFailureScope;
-  /** How long the vendor asked to be left alone, in milliseconds. */
+  /** How long the vendor asked us to wait, in milliseconds. */
   readonly retryAfterMs?: number;
   /** The public field that is refused, for example `duration`. */
   readonly param?: string;
@@ -75,7 +78,7 @@ export interface MediaFailureDetails {
   readonly cause?: unknown;
 }
 
-/** Thrown by every verb of a `MediaUpstream`; sorted once, by the adapter, which knows its vendor best. */
+/** Thrown by every method of a `MediaUpstream`; classified once, by the adapter, which knows its vendor best. */
 export class MediaFailure extends Error {
   /** Why the task fails when nothing else can be tried. */
   readonly code: TaskFailureCode;

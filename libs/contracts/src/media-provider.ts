@@ -6,7 +6,7 @@ import type { MeasuredReference, Medium, OutputPlan } from './catalog/media-orde
 export interface MediaOrder {
   /** Our task id; vendors that take an idempotency key or a client reference get this. */
   readonly taskId: string;
-  /** Which try of handing this order over this is, counted from 1. Absent means the first. */
+  /** Which try of submitting this order this is, counted from 1. Absent means the first. */
   readonly attempt?: number;
   readonly model: string;
   readonly family: string;
@@ -29,7 +29,7 @@ export interface ProviderOutput {
   readonly contentType: string;
   /** Where the bytes are: a vendor link, or whatever the provider's own `open` understands. Never shown to a client. */
   readonly url: string;
-  /** How long a video is by the vendor's word, when it says so. */
+  /** The length of a video as the vendor reports it, if it does. */
   readonly seconds?: number;
   /** When the link dies, in Unix milliseconds, when the vendor says so. */
   readonly expiresAtMs?: number;
@@ -57,7 +57,8 @@ export const TASK_FAILURES = {
   invalid_media: 'A referenced file broke a rule of the model.',
   content_policy: 'The vendor refused the content.',
   upstream_error: 'The vendor could not make it.',
-  upstream_unknown: 'The vendor may or may not have taken the order; it was not sent twice, and nothing was charged.',
+  upstream_unknown:
+    'The vendor may or may not have accepted the order; it was not sent twice, and nothing was charged.',
   deadline_exceeded: 'It took longer than the time allowed for its family.',
   storage_failed: 'The finished files could not be stored.',
   processing_crashed:
@@ -67,7 +68,7 @@ export const TASK_FAILURES = {
 export type TaskFailureCode = keyof typeof TASK_FAILURES;
 
 /**
- * A vendor that makes media in two steps: `start` hands the order over, `check` asks how it goes.
+ * A vendor that makes media in two steps: `start` submits the order, `check` polls it.
  * Both may be called again by another process after a crash.
  */
 export interface MediaProvider {
@@ -77,7 +78,7 @@ export interface MediaProvider {
    * nothing twice. `lookup`: `find` can tell whether the first arrived. `unknown`: neither, so it is never repeated.
    */
   readonly repeatStart: 'idempotent' | 'lookup' | 'unknown';
-  /** How often the vendor lets one customer ask about operations, all processes together. Absent: it states no limit. */
+  /** How often the vendor lets one customer poll, all processes together. Absent: it states no limit. */
   readonly checksPerSecond?: number;
   /**
    * How long `start` may take, in milliseconds; then its signal aborts, and nothing more is sent. A call whose worker died

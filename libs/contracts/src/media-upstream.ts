@@ -3,7 +3,7 @@ import type { MeasuredReference, MediaReference, Medium } from './catalog/media-
 import type { JsonObject } from './json.js';
 import type { MediaOrder, Operation, OperationState, ProviderOutput, UndeliveredOutput } from './media-provider.js';
 
-/** An order before its referenced files were looked at: all that is needed to say who can make it. */
+/** An order whose referenced files have not been checked yet: all that is needed to say who can make it. */
 export interface PlannedOrder extends Omit<MediaOrder, 'attempt' | 'references'> {
   readonly references: readonly Pick<MediaReference, 'param' | 'medium' | 'role' | 'source'>[];
 }
@@ -111,18 +111,18 @@ export type Verified =
       readonly vendor?: { readonly status?: number; readonly code?: string; readonly message?: string };
     };
 
-/** What was sent to an address that a vendor was given. Nothing of it is believed. */
+/** What was sent to an address that a vendor was given. None of it is trusted. */
 export interface CallbackRequest {
   readonly method: string;
   /** As the vendor was given it, without its query. */
   readonly path: string;
   readonly query: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Undefined when it was no JSON object, or too long. */
+  /** Undefined when it was not a JSON object, or too long. */
   readonly body: JsonObject | undefined;
 }
 
-/** What holds for every call of an upstream. Times in milliseconds. */
+/** What applies to every request to an upstream. Times in milliseconds. */
 export interface UpstreamTraits {
   /** `task`: `start` answers an operation. `call`: one long request that answers the files. */
   readonly style: 'task' | 'call';
@@ -163,11 +163,11 @@ export interface MediaUpstream {
   /** Whether and how it makes the order. Pure: no network, the same answer each time. */
   plan(order: PlannedOrder): CallPlan | CannotMake;
 
-  /** Hands the order over. @throws MediaFailure */
+  /** Submits the order. @throws MediaFailure */
   start(order: MediaOrder, call: VendorCall): Promise<Started>;
 
   /**
-   * How it goes. Work that ended badly is a state, not a failure.
+   * Polls the work. Work that failed is a state, not an exception.
    *
    * @throws MediaFailure `busy`, `unavailable` or `unfit`: no usable answer, the work itself may continue.
    */
@@ -177,7 +177,7 @@ export interface MediaUpstream {
   mayKeep?(operation: Operation): number;
 
   /**
-   * The vendor's own name of the work: no two orders of one vendor account have the same. Undefined where operations cannot be
+   * The vendor's own id of the work: no two orders of one vendor account have the same. Undefined where operations cannot be
    * mixed up, for they say themselves whose they are.
    */
   nameOf?(operation: Operation): string | undefined;

@@ -31,7 +31,7 @@ export type StateBefore<Next extends TaskState> = {
   [State in TaskState]: Next extends (typeof TASK_TRANSITIONS)[State][number] ? State : never;
 }[TaskState];
 
-/** What clients see of a task that a worker has begun (D1 section 3 names only `submitted`). */
+/** What clients see of a task that a worker has begun (submission always answers `submitted`). */
 const PUBLIC_STATUS = {
   queued: 'in_progress',
   submitting: 'in_progress',

@@ -1,7 +1,7 @@
 /** Something a reader can see. */
 export const VISIBLE = /\S/u;
 
-/** True unless a text in the value, or the name of a field in it, holds what no database can: NUL, or half of a surrogate pair. */
+/** True unless a text in the value, or the name of a field in it, holds what no database can store: NUL, or half of a surrogate pair. */
 export function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
   return typeof value !== 'object' || value === null || Object.entries(value).flat().every(isStorable);
@@ -28,5 +28,5 @@ export const isVisible = (text: string | undefined): text is string => text !== 
 
 const ANY_UNSTORABLE = /[\0\p{Surrogate}]/gu;
 
-/** The first `max` UTF-16 units of a text, fit to be stored and sent: what no database holds becomes U+FFFD. */
+/** The first `max` UTF-16 units of a text, safe to store and send: what no database can store becomes U+FFFD. */
 export const excerpt = (text: string, max: number): string => text.slice(0, max).replaceAll(ANY_UNSTORABLE, '\uFFFD');

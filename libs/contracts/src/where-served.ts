@@ -9,7 +9,7 @@ export const WHERE_TEXT_IS =
 const LONGEST_SHOWN = 64;
 const MOST_LISTED = 6;
 
-/** "model vendor-5 writes text: send it to ..."; null when this is no text model of the specification. */
+/** "model vendor-5 writes text: send it to ..."; null when this is not a text model of the specification. */
 export const textModelElsewhere = (model: string): string | null =>
   SPECIFIED_TEXT_MODELS.some(({ id }) => id === model)
     ? `model ${model} writes text: send it to ${WHERE_TEXT_IS}.`
@@ -18,7 +18,7 @@ export const textModelElsewhere = (model: string): string | null =>
 /** The error message for an unknown text model; `known` are the existing names. */
 export function unknownTextModel(model: string, known: readonly string[]): string {
   const media = familyOf(model);
-  if (media) return `The model "${model}" writes no text: send it to POST ${media.path}.`;
+  if (media) return `The model "${model}" does not write text: send it to POST ${media.path}.`;
   const near = nearestName(model, known);
   const listed = known.slice(0, MOST_LISTED).join(', ');
   const advice =

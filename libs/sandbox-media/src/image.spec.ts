@@ -18,7 +18,7 @@ const SCENE: SceneDescription = {
 const image = (change: Partial<SceneDescription> = {}) =>
   readPng(render({ kind: 'image', scene: { ...SCENE, ...change } }));
 
-/** D3 4.1 (eta, theta) and 4.5 (kappa). */
+/** The sizes of eta and theta, and of kappa. */
 const SIZES = `
   1024x1024 1152x864 864x1152 1280x720 720x1280 1248x832 832x1248
   2048x2048 2048x1536 1536x2048 2048x1152 1152x2048 2048x1360 1360x2048

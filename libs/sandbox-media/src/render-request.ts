@@ -9,7 +9,7 @@ export type SceneDescription = {
   /** Pixels; even for videos. */
   readonly width: number;
   readonly height: number;
-  /** Whether a watermark stands in the lower right corner. */
+  /** Whether a watermark is in the lower right corner. */
   readonly watermark: boolean;
   /** Further lines about the request, the most telling first. */
   readonly facts: readonly string[];

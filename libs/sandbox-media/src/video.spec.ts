@@ -54,7 +54,7 @@ function expectedFrame(canvas: Canvas): DecodedFrame {
   return { luma, blueDifference, redDifference };
 }
 
-/** All sizes of D2 with a table, those of its resolution classes, and shapes taken from references. */
+/** All sizes of video models that have a table, those of its resolution classes, and shapes taken from references. */
 const SIZES: [number, number][] = [
   [832, 480],
   [480, 832],

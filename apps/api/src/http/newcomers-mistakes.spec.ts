@@ -98,7 +98,7 @@ describe('A request with a typical mistake', () => {
     it('gets an error that names the path of an image model', async () => {
       expect(await refusal('eta-image-2.0')).toEqual([
         404,
-        'The model "eta-image-2.0" writes no text: send it to POST /v1/images/generations.',
+        'The model "eta-image-2.0" does not write text: send it to POST /v1/images/generations.',
       ]);
     });
   });

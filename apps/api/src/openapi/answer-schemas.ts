@@ -77,7 +77,7 @@ const MODEL_FIELD: JsonObject = {
 
 const MODEL_VARIANT: JsonObject = {
   type: 'object',
-  description: 'A priced variant of the model; price is null while it has none and cannot be ordered.',
+  description: 'A variant of the model with its price. While it has no price, price is null and it cannot be ordered.',
   required: ['variant', 'unit', 'price'],
   properties: {
     variant: { type: 'string' },

@@ -168,7 +168,7 @@ function routesOf(controller: Function): Route[] {
 const isAdmin = (route: string): boolean => / \/admin\/v1(\/|$)/.test(route);
 const isConsole = (route: string): boolean => / \/console\/api(\/|$)/.test(route);
 
-/** What stands in front of a route, and as what it stands in the table. */
+/** What precedes the path of a route, and what the table of routes calls it. */
 function doorOf(route: Route, name: string): [guard: string, shown: string] {
   if (isAdmin(name)) return ['adminGate', 'everything below /admin/v1'];
   if (isConsole(name)) return ['consoleGate', 'everything below /console/api'];

@@ -2,7 +2,7 @@ import { familyOf } from './catalog.js';
 import type { JsonValue } from '../json.js';
 import { readModelRequest } from './read-model-request.js';
 
-/** The field tables of D2 and D3, copied from the documents by hand, so that a slip in a family file shows here. */
+/** The fields of every family, written by hand a second time from what was specified, so that a slip in a family file shows here. */
 interface Table {
   /** A legal body to vary one field of at a time. */
   readonly base: Record<string, JsonValue> & { readonly model: string };

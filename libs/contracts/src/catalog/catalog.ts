@@ -17,7 +17,7 @@ import { gamma } from './video-families/gamma.js';
 import { zetaQ3Pro } from './video-families/zeta-q3-pro.js';
 import { zetaQ3 } from './video-families/zeta-q3.js';
 
-/** The families of D2, in the order of its sections. */
+/** All video families, in the order in which documents and lists name them. */
 export const VIDEO_FAMILIES = [
   alpha,
   beta27,
@@ -32,7 +32,7 @@ export const VIDEO_FAMILIES = [
   zetaQ3,
 ] as const;
 
-/** The families of D3, in the order of its sections. */
+/** All image families, in the same kind of order. */
 export const IMAGE_FAMILIES = [eta, theta, iota, iotaEdit, kappa] as const;
 
 /** Every media family there is. A new family is one file and one line above. */

@@ -22,10 +22,10 @@ export type UncheckedObject = Readonly<Record<string, unknown>>;
  */
 type Check = (value: unknown, param: string, errors: FieldErrors) => JsonValue | undefined;
 
-/** A field table made ready once, at start, so that checking a request only compares. */
+/** A field table compiled once, at startup, so that checking a request only compares. */
 export interface TableCheck {
   /**
-   * Checks an object against the table; `prefix` stands before field names in errors.
+   * Checks an object against the table; `prefix` is before field names in errors.
    * `broken` names the fields whose value was wrong: rules that read them would judge invalid values.
    */
   readonly check: (
@@ -126,7 +126,7 @@ function plainCheck(field: Exclude<Field, { kind: 'object' | 'objects' }>): Chec
   }
 }
 
-/** Says what to do about a number or a truth value in quotes, the commonest slip of all. */
+/** Says what to do about a number or a truth value in quotes, the most common mistake of all. */
 const unquote = (value: unknown, looksRight: RegExp): string =>
   typeof value === 'string' && looksRight.test(value.slice(0, 40)) ? ' Send it without quotes.' : '';
 
@@ -146,7 +146,7 @@ const choiceCheck = ({ values, spellings }: ChoiceField): Check => {
 const textCheck = ({ max, required }: TextField): Check => {
   return (value, param, errors) => {
     if (typeof value !== 'string') {
-      errors.add(param, `${param} must be a text, not ${quote(value)}.`);
+      errors.add(param, `${param} must be a string, not ${quote(value)}.`);
     } else if (required && !VISIBLE.test(value)) {
       errors.add(param, `${param} must not be empty.`);
     } else if (!hasAtMostCharacters(value, max)) {
@@ -181,7 +181,7 @@ const flagCheck: Check = (value, param, errors) => {
 const fileCheck = (source: FileSource): Check => {
   return (value, param, errors) => {
     if (typeof value !== 'string') {
-      errors.add(param, `${param} must be a text, not ${quote(value)}.`);
+      errors.add(param, `${param} must be a string, not ${quote(value)}.`);
       return undefined;
     }
     const wrong = wrongSource(value, source);

@@ -1,6 +1,6 @@
 import type { Field } from './field.js';
 
-/** Where a form shows a field, in this order; what stands under `more` can stay folded. */
+/** Where a form shows a field, in this order; what is under `more` can stay folded. */
 export const FIELD_GROUPS = ['model', 'prompt', 'inputs', 'output', 'more'] as const;
 export type FieldGroup = (typeof FIELD_GROUPS)[number];
 
@@ -33,7 +33,7 @@ const UNITS: Readonly<Record<string, FieldUnit>> = {
   sample_count: 'video',
 };
 
-/** What the value counts; null where it is no number of anything. */
+/** What the value counts; null if it counts nothing. */
 export const unitOf = ({ name }: Field): FieldUnit | null => UNITS[name] ?? null;
 
 /** The group of a field of a request body. */

@@ -18,7 +18,7 @@ export interface FieldTableRow {
   readonly note: string;
   /** JSON Schema (2020-12) of a value that is given; each choice in its documented spelling, once. */
   readonly schema: JsonObject;
-  /** What the number counts; null where it is no number of anything. */
+  /** What the number counts; null if it counts nothing. */
   readonly unit: FieldUnit | null;
   /** Where a form shows it; fields of objects stand in the group of the object. */
   readonly group: FieldGroup;

@@ -1,12 +1,12 @@
 import type { FileSource } from './field.js';
 
-/** Longest URL taken, in characters: room for presigned links, far below what a row or a log should hold. */
+/** Longest URL accepted, in characters: room for presigned links, far below what a row or a log should hold. */
 export const MAX_URL_LENGTH = 8_192;
 
 const WEB_URL = /^https?:\/\/[^\s\p{Cc}\p{Surrogate}]+$/iu;
 const HTTPS_URL = /^https:\/\/[^\s\p{Cc}\p{Surrogate}]+$/iu;
 const DATA_URI_HEAD = /^data:image\/([a-z+.-]{1,16});base64,/;
-/** Digits of base64 that are looked through in less than a millisecond. */
+/** Digits of base64 that are checked in less than a millisecond. */
 const LONG_DIGITS = 512 * 1024;
 
 const NOT_BASE64 = /[^A-Za-z0-9+/]/;

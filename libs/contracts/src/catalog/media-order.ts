@@ -4,7 +4,7 @@ import type { JsonObject } from '../json.js';
 export const MEDIA = ['video', 'image'] as const;
 export type Medium = (typeof MEDIA)[number];
 
-/** The submission paths of D2 and D3, each serving its own families. */
+/** The submission paths for videos and images; each serves its own families. */
 export type SubmissionPath = '/v1/videos/generations' | '/v1/images/generations' | '/v1/images/edits';
 
 /** File types a reference may have, judged by its first bytes and never by its name. */
@@ -39,7 +39,7 @@ export interface MediaLimits {
 
 /** One file a request points at: by public URL, or inline as a data URI. */
 export interface MediaReference {
-  /** Where it stands in the request, for example `image_urls[0]` or `image_with_roles[1].url`. */
+  /** Where it is in the request, for example `image_urls[0]` or `image_with_roles[1].url`. */
   readonly param: string;
   readonly medium: 'image' | 'video' | 'audio';
   readonly role: 'first_frame' | 'last_frame' | 'reference' | 'soundtrack' | 'voice';
@@ -113,7 +113,7 @@ export interface ModelRequest {
   readonly family: string;
   readonly medium: Medium;
   readonly path: SubmissionPath;
-  /** How the request was routed by what it holds, for example `text-to-video`. */
+  /** How the request was routed by its content, for example `text-to-video`. */
   readonly mode: string;
   readonly parameters: JsonObject;
   /** Things the caller should know although the request was accepted. */

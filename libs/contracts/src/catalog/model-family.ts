@@ -78,7 +78,7 @@ export interface FamilyDefinition<
   readonly billing: (
     order: NoInfer<Request>,
   ) => { readonly variant: NoInfer<Sold>[Request['model']][number] } & Omit<Billing, 'unit' | 'variant'>;
-  /** How long result links live, in seconds; null when they stay (D3 section 1). */
+  /** How long result links live, in seconds; null when they do not expire. */
   readonly resultTtlSeconds: number | null;
   /** How long a task may take before it fails and its hold is released. */
   readonly deadlineSeconds: number;

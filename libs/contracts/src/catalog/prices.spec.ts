@@ -17,12 +17,12 @@ describe('the example price book', () => {
     },
   );
 
-  it('orders beta-2.5-preview by resolution, as D2 4.6 says', () => {
+  it('charges more for beta-2.5-preview the higher its resolution', () => {
     const price = EXAMPLE_PRICES['beta-2.5-preview'];
     expect(price['1080p'] > price['720p'] && price['720p'] > price['480p']).toBe(true);
   });
 
-  it('charges more for a rewritten theta prompt, as D3 4.2 says', () => {
+  it('charges more for a rewritten theta prompt', () => {
     const price = EXAMPLE_PRICES['theta-image-turbo'];
     expect(price.prompt_extend > price.default).toBe(true);
   });

@@ -49,7 +49,7 @@ describe('readModelRequest', () => {
     expect(refusal({ model: 'iota-1.0-edit-reseller' }, IMAGES).publicMessage).toMatch(/POST \/v1\/images\/edits/);
   });
 
-  it('requires a model although D3 gives defaults, because the path serves several families', () => {
+  it('requires a model where the path serves several families', () => {
     expect(refusal({ prompt: 'x' }, IMAGES)).toMatchObject({ code: 'missing_parameter', param: 'model' });
   });
 

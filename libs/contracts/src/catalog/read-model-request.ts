@@ -8,7 +8,7 @@ import { nearestNames } from '../nearest-name.js';
 import { textModelElsewhere } from '../where-served.js';
 
 /**
- * Checks the parsed body of a submission against the family of its model: all rules of D2 and D3 that need no file.
+ * Checks the parsed body of a submission against the family of its model: every rule that can be checked without fetching a file.
  *
  * @throws GatewayError 400 that lists every wrong field; 404 when no model has the given name.
  */
@@ -19,7 +19,7 @@ export function readModelRequest(path: SubmissionPath, body: unknown): ModelRequ
   return family.read(body['model'] === model ? body : { ...body, model });
 }
 
-/** D3 4.4 gives `model` a default; it holds where the path serves nothing else. */
+/** `model` may be left out only on a path that serves a single model. */
 function onlyModelAt(path: SubmissionPath): string {
   const models = familiesAt(path).flatMap((family) => family.models);
   const [only] = models;
@@ -28,7 +28,7 @@ function onlyModelAt(path: SubmissionPath): string {
 }
 
 function familyServing(path: SubmissionPath, model: unknown): ModelFamily {
-  if (typeof model !== 'string') throw refuseModel('invalid_parameter', `model must be a text, not ${quote(model)}.`);
+  if (typeof model !== 'string') throw refuseModel('invalid_parameter', `model must be a string, not ${quote(model)}.`);
   const family = familyOf(model);
   if (!family) throw refuseModel('model_not_found', unknownModel(path, model));
   if (family.path !== path)

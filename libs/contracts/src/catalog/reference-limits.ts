@@ -2,22 +2,22 @@ import type { MediaLimits } from './media-order.js';
 
 const MEGABYTE = 1024 * 1024;
 
-/** Largest image where a family states no size of its own: that of D1 section 8, in bytes. */
+/** Largest image where a family states no size of its own, in bytes: the same as for images in text requests. */
 export const GENERAL_IMAGE_MAX_BYTES = 20 * MEGABYTE;
 
-/** Images of families that state no limits: the types and the size D1 names for input images (4.1 and section 8). */
+/** Images of families that state no limits: the types and the size that text requests allow. */
 export const GENERAL_IMAGE = {
   formats: ['png', 'jpeg', 'webp', 'gif'],
   maxBytes: GENERAL_IMAGE_MAX_BYTES,
 } as const satisfies MediaLimits;
 
-/** Videos of families that state no size or type: those the beta families state (D2 section 8). */
+/** Videos of families that state no size or type: the limits of the beta families. */
 export const GENERAL_VIDEO = { formats: ['mp4', 'mov'], maxBytes: 100 * MEGABYTE } as const satisfies MediaLimits;
 
-/** Sound of families that state no size or type: those the beta families state (D2 section 8). */
+/** Audio of families that state no size or type: the limits of the beta families. */
 export const GENERAL_AUDIO = { formats: ['wav', 'mp3'], maxBytes: 15 * MEGABYTE } as const satisfies MediaLimits;
 
-/** Sides and ratio of reference videos of the beta families (D2 section 8). */
+/** Sides and ratio of reference videos of the beta families. */
 export const BETA_VIDEO = {
   ...GENERAL_VIDEO,
   minSidePixels: 240,

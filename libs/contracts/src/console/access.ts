@@ -29,9 +29,9 @@ export const CONSOLE_PERMISSIONS = {
   'tasks:cancel': ['developer', 'owner', 'key'],
   'usage:read': ['viewer', 'developer', 'finance', 'owner', 'key'],
   'balance:read': ['viewer', 'developer', 'finance', 'owner', 'key'],
-  /** Every movement of the account's money. */
+  /** Every ledger entry of the account. */
   'ledger:read': ['finance', 'owner', 'key'],
-  /** Below what balance the account gets `balance.low`. */
+  /** The balance below which the account gets `balance.low`. */
   'billing:manage': ['finance', 'owner'],
   'webhooks:manage': ['developer', 'owner', 'key'],
   /** Keys that the person made. */

@@ -146,10 +146,10 @@ export interface ConsoleInvitation {
 export interface AccountApi {
   'GET /keys': Read<{ items: readonly ConsoleKey[] }>;
   'GET /keys/:key_id': Read<ConsoleKey>;
-  /** `secret` stands in this answer and never again. Needs proof. */
+  /** `secret` is shown in this response only. Needs proof. */
   'POST /keys': Write<ConsoleKeySettings & { name: string }, { key: ConsoleKey; secret: string }>;
   'POST /keys/:key_id': Write<ConsoleKeySettings, ConsoleKey>;
-  /** `overlap_seconds`: how long the old secret works, 0 to 30 days, a day unless said. Needs proof. */
+  /** `overlap_seconds`: how long the old secret works, 0 to 30 days, a day by default. Needs proof. */
   'POST /keys/:key_id/rotate': Write<{ overlap_seconds?: number }, { key: ConsoleKey; secret: string }>;
   'POST /keys/:key_id/revoke': Write<NoFields, ConsoleKey>;
 
@@ -177,7 +177,7 @@ export interface AccountApi {
   'GET /usage/records': Read<ConsoleList<ConsoleUsageRecord>, ConsoleExportQuery & Omit<ConsoleUsageQuery, 'group_by'>>;
 
   'GET /billing': Read<ConsoleBalance>;
-  /** Below what balance the endpoints of the account get `balance.low`; null: never. */
+  /** The balance below which the endpoints of the account get `balance.low`; null: never. */
   'POST /billing/notice': Write<{ low_balance: Amount | null }, ConsoleBalance>;
   'GET /billing/entries': Read<
     ConsoleList<ConsoleEntry>,
@@ -186,7 +186,7 @@ export interface AccountApi {
   'GET /billing/entries/:entry_id': Read<ConsoleEntryExplained>;
 
   'GET /webhooks/endpoints': Read<{ items: readonly ConsoleWebhookEndpoint[]; event_types: readonly string[] }>;
-  /** `secret` stands in this answer and never again. */
+  /** `secret` is shown in this response only. */
   'POST /webhooks/endpoints': Write<
     { url: string; event_types?: readonly string[] },
     { endpoint: ConsoleWebhookEndpoint; secret: string }
@@ -202,7 +202,7 @@ export interface AccountApi {
   'POST /webhooks/deliveries/:delivery_id/resend': Write<NoFields, ConsoleDelivery>;
 
   'GET /people': Read<{ people: readonly ConsolePerson[]; invitations: readonly ConsoleInvitation[] }>;
-  /** `link` stands in this answer and never again; it works once, for 72 hours. Needs proof. */
+  /** `link` is shown in this response only; it works once, for 72 hours. Needs proof. */
   'POST /people/invitations': Write<
     { role: AccountRole; email?: string },
     { invitation: ConsoleInvitation; link: string }

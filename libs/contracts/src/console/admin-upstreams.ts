@@ -34,7 +34,7 @@ export interface AdminUpstream {
   };
 }
 
-/** What tasks brought and what they cost; what was not kept apart is null. */
+/** What tasks brought and what they cost; dimensions that were not asked for are null. */
 export interface AdminMargin {
   readonly day: Day | null;
   readonly upstream: string | null;
@@ -62,10 +62,10 @@ export interface AdminMargins {
   readonly total: Omit<AdminMargin, 'day' | 'upstream' | 'model' | 'costs'>;
 }
 
-/** Days from `from` to `to`, both included; the last 30 unless said, at most 366. */
+/** Days from `from` to `to`, both included; the last 30 by default, at most 366. */
 export interface AdminMarginsQuery {
   readonly from?: Day;
   readonly to?: Day;
-  /** Some of day, upstream, model, separated by commas; upstream and model unless said. */
+  /** Some of day, upstream, model, separated by commas; upstream and model by default. */
   readonly group_by?: string;
 }

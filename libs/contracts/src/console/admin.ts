@@ -50,7 +50,7 @@ export interface AdminAccountSettings {
   disabled?: boolean;
 }
 
-/** Money in or out; the same reference again changes nothing and says `replayed`. */
+/** A payment or correction; the same reference again changes nothing and answers `replayed`. */
 export interface AdminFunding {
   amount: Amount;
   reference: string;
@@ -79,12 +79,12 @@ export interface AdminPrice {
 export interface AdminNewPrice {
   model: string;
   unit: string;
-  /** `default` unless said. */
+  /** The variant `default` if absent. */
   variant?: string;
   amount: Amount;
-  /** 1 unless said. */
+  /** 1 by default. */
   per_quantity?: number;
-  /** Now unless said; never before now. */
+  /** Now by default; never before now. */
   effective_from?: Time;
 }
 
@@ -231,7 +231,7 @@ export interface AdminApi {
   'POST /admin/accounts/:account_id/adjustments': Write<AdminFunding, AdminFunded>;
   'GET /admin/accounts/:account_id/entries': Read<ConsoleList<ConsoleEntry>, ConsoleExportQuery>;
   'GET /admin/accounts/:account_id/keys': Read<{ items: readonly ConsoleKey[] }>;
-  /** `secret` stands in this answer and never again. */
+  /** `secret` is shown in this response only. */
   'POST /admin/accounts/:account_id/keys': Write<
     ConsoleKeySettings & { name: string },
     { key: ConsoleKey; secret: string }
@@ -272,7 +272,7 @@ export interface AdminApi {
   'GET /admin/audit': Read<ConsoleList<AdminAuditRecord>, ConsoleExportQuery & { readonly subject_id?: string }>;
   'GET /admin/margins': Read<AdminMargins, AdminMarginsQuery>;
   'GET /admin/people': Read<ConsoleList<AdminPerson>, ConsoleListQuery>;
-  /** With `account_id` into that account, else as an operator. `link` stands in this answer and never again. */
+  /** With `account_id` into that account, else as an operator. `link` is shown in this response only. */
   'POST /admin/people/invitations': Write<
     { account_id?: string; role: AccountRole | OperatorConsoleRole; email?: string },
     { id: string; link: string; expires_at: Time }

@@ -26,7 +26,7 @@ export interface ConsoleFailure {
     readonly problems: readonly ConsoleProblem[];
     /** What support asks for; also the header `x-request-id`. */
     readonly request_id: string;
-    /** When to try again, of a refusal that passes. */
+    /** When to try again, of a refusal that is temporary. */
     readonly retry_after_seconds: number | null;
   };
 }
@@ -47,7 +47,7 @@ export interface ConsoleList<Item> {
   readonly next_cursor: string | null;
 }
 
-/** Which part of a list: `limit` 1 to 100, 50 unless said. */
+/** Which part of a list: `limit` 1 to 100, 50 by default. */
 export interface ConsoleListQuery {
   readonly limit?: number;
   readonly cursor?: string;

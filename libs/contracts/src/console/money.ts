@@ -54,7 +54,7 @@ export interface ConsoleQuote {
   readonly valid_until: Time | null;
 }
 
-/** Sums of usage; what was not kept apart is null. */
+/** Sums of usage; dimensions that were not asked for are null. */
 export interface ConsoleUsageSum {
   readonly day: Day | null;
   readonly model: string | null;
@@ -67,11 +67,11 @@ export interface ConsoleUsageSum {
   readonly output_tokens: number;
 }
 
-/** Days from `from` to `to`, both included; the last 30 unless said, at most 366. */
+/** Days from `from` to `to`, both included; the last 30 by default, at most 366. */
 export interface ConsoleUsageQuery {
   readonly from?: Day;
   readonly to?: Day;
-  /** Some of day, model, key, separated by commas; all three unless said. */
+  /** Some of day, model, key, separated by commas; all three by default. */
   readonly group_by?: string;
   readonly format?: 'json' | 'csv';
 }

@@ -50,7 +50,7 @@ export interface ConsoleTask {
 }
 
 /**
- * What happens to a task: by the name that operators and logs have, the name that its owner reads. What is missing here,
+ * Events of a task: the name that operators and logs use, and the name that its owner reads. What is missing here,
  * such as of vendors, workers and other replicas, is shown to operators only.
  */
 export const TASK_EVENT_NAMES = {
@@ -73,7 +73,7 @@ export const TASK_EVENT_NAMES = {
 } as const;
 export type ConsoleTaskEventName = (typeof TASK_EVENT_NAMES)[keyof typeof TASK_EVENT_NAMES];
 
-/** One thing that happened to a task, in the words of its owner's world. */
+/** One thing that happened to a task, in words for the task's owner. */
 export interface ConsoleTaskEvent {
   readonly time: Time;
   readonly event: ConsoleTaskEventName;
@@ -100,7 +100,7 @@ export interface ConsoleTaskDetails extends ConsoleTask {
   /** What was charged, line by line; empty while the task is open. */
   readonly usage: readonly ConsoleUsageRecord[];
   readonly deliveries: readonly ConsoleDelivery[];
-  /** The middle of the last 20 tasks of the model that were completed; null when there are none. */
+  /** The median of the last 20 tasks of the model that were completed; null when there are none. */
   readonly typical_seconds: number | null;
 }
 

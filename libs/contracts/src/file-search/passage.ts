@@ -10,9 +10,9 @@ export interface Passage {
   readonly text: string;
   /** Of the file in the vector store that was searched; empty in the default one. */
   readonly attributes: FileAttributes;
-  /** Where the passage begins in the text of the file, in characters (UTF-16) as `GET …/content` has it. */
+  /** Where the chunk begins in the text of the file, in characters (UTF-16) as `GET …/content` has it. */
   readonly start: number;
-  /** The first character behind it. */
+  /** The first character after it. */
   readonly end: number;
   /** The page that it begins on, from 1; null where files of its type have none. */
   readonly page: number | null;

@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.js';
 import { isJsonObject } from '../json.js';
 
-/** What words and meaning count where passages are ranked by both. Not both are 0. */
+/** The weights of words and of meaning where chunks are ranked by both. At least one is above 0. */
 export interface RankWeights {
   readonly words: number;
   readonly meaning: number;

@@ -18,7 +18,7 @@ export interface CompoundFilter {
   readonly filters: readonly SearchFilter[];
 }
 
-/** Which files a search looks through, by their attributes. */
+/** Which files are searched, by their attributes. */
 export type SearchFilter = ComparisonFilter | CompoundFilter;
 
 const COMPARISONS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin'] as const;
@@ -95,7 +95,7 @@ const isListed = (value: unknown): value is string | number =>
 const wrong = (param: string, rule: string): GatewayError =>
   new GatewayError('invalid_parameter', `${param} must be ${rule}.`, { param });
 
-/** Whether a file with these attributes is looked through. Values of different types are never equal, nor in an order. */
+/** Whether a file with these attributes is searched. Values of different types are never equal, nor in an order. */
 export function passesFilter(filter: SearchFilter, attributes: FileAttributes): boolean {
   if ('filters' in filter) {
     const passes = (each: SearchFilter): boolean => passesFilter(each, attributes);

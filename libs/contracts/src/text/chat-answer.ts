@@ -22,7 +22,7 @@ export type ChatReplyCall = (
   | { readonly type: 'custom'; readonly custom: { readonly name: string; readonly input: string } }
 ) & { readonly id: string; readonly extra_content?: JsonObject };
 
-/** The native completion object, which is also the shape of D1 2.2. Keys without a value are left out. */
+/** The native completion object, which `POST /v1/responses` also puts into `data`. Keys without a value are left out. */
 export interface ChatAnswer {
   readonly id: string;
   readonly object: 'chat.completion';

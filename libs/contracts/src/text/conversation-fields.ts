@@ -1,4 +1,4 @@
-/** The field that a conversation stands in, and where it is taken (D1 1 to 4). */
+/** The field that a conversation is in, and where it is taken. */
 const CONVERSATION_FIELDS = {
   input: 'POST /v1/responses',
   messages: 'POST /v1/chat/completions and POST /v1/messages',

@@ -25,7 +25,7 @@ export function isAddress(text: string, field = ''): boolean {
 /**
  * Whether an address in a field stands for what is read from there.
  *
- * @param holderType the `type` of the object it stands in; the `data` of a text is words.
+ * @param holderType the `type` of the object it is in; the `data` of a text is words.
  */
 export const mayBeFetched = (field: string, holderType: unknown): boolean =>
   NAMES_ADDRESS.test(field) || carriesFile(field, holderType);

@@ -150,7 +150,7 @@ class GenerationConfig {
 }
 
 /**
- * Body of `POST /v1beta/models/{model}:{method}` (D1 4.2), with the native fields that client libraries send.
+ * Body of `POST /v1beta/models/{model}:{method}`, with the native fields that client libraries send.
  * Names are camelCase here; `camelCaseGemini` reads the snake_case spelling that the interface allows as well.
  */
 export class GeminiRequest {
@@ -167,6 +167,6 @@ export type GeminiContent = Content;
 export type GeminiPart = Part;
 export type GeminiTool = Tool & JsonObject;
 
-/** The methods of D1 4.2. */
+/** The methods that are served. */
 export const GEMINI_METHODS = ['generateContent', 'streamGenerateContent'] as const;
 export type GeminiMethod = (typeof GEMINI_METHODS)[number];

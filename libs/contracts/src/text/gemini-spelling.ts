@@ -25,7 +25,7 @@ export interface OneSpelling {
 /**
  * Rewrites snake_case field names to camelCase, leaving the caller's own data alone.
  *
- * @throws GatewayError `invalid_parameter` when a field stands there in both spellings: readers differ in which one counts; or
+ * @throws GatewayError `invalid_parameter` when a field is there in both spellings: readers differ in which one counts; or
  *   when more different names are in snake_case than any request has.
  */
 export const camelCaseGemini = (sent: unknown): OneSpelling =>
@@ -87,7 +87,7 @@ const SHOWN_MAX = 200;
 
 function spelledTwice(path: string, name: string): GatewayError {
   const [param, other] = [path.slice(0, SHOWN_MAX), name.slice(0, SHOWN_MAX)];
-  const message = `${param} and ${other} are two spellings of one field; send one of them.`;
+  const message = `${param} and ${other} are two spellings of the same field; send only one of them.`;
   return new GatewayError('invalid_parameter', message, { param });
 }
 

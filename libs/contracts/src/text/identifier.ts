@@ -10,7 +10,7 @@ export const identifier = (): FieldCheck => all(text({ min: 1, max: MAX_CHARACTE
 
 const storable: FieldCheck = (value, param, report) => {
   if (typeof value === 'string' && !isStorable(value))
-    report(param, 'invalid_parameter', `${param} may hold no NUL character and no half of a surrogate pair.`);
+    report(param, 'invalid_parameter', `${param} must not contain NUL characters or lone halves of surrogate pairs.`);
 };
 
 /** True for what can be the identifier of a stored response or item. */

@@ -1,15 +1,15 @@
 import { MAX_URL_LENGTH } from '../catalog/file-source.js';
 import type { FieldCheck, Report } from './body-check.js';
 
-/** Largest inline image, in decoded bytes (D1 section 8: 20 MB). */
+/** Largest inline image, in decoded bytes: 20 MB. */
 export const MAX_INLINE_IMAGE_BYTES = 20 * 1024 * 1024;
 
-/** Image formats a request may carry (D1 4.1). */
+/** Image formats a request may carry. */
 export const IMAGE_MEDIA_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const;
 
 /** Many clients write `jpg`, and the vendors of these interfaces take it. */
 const DATA_PREFIX = /^data:image\/(jpe?g|png|gif|webp);base64,/;
-/** Longer texts are looked through a piece at a time. */
+/** Longer texts are checked a piece at a time. */
 const LONG_CHARACTERS = 256 * 1024;
 
 const NOT_BASE64 = /[^A-Za-z0-9+/_=\r\n-]/;
@@ -45,7 +45,7 @@ export function webAddress(): FieldCheck {
   };
 }
 
-/** An image as D1 4.1 wants it: a public http(s) URL, or a data URI with its whole prefix. */
+/** An image: a public http(s) URL, or a data URI with its whole prefix. */
 export function imageAddress(): FieldCheck {
   const address = webAddress();
   return (value, param, report) => {
@@ -61,7 +61,7 @@ export function imageAddress(): FieldCheck {
     const bytes = decodedBytes(value, prefix.length);
     if (bytes > MAX_INLINE_IMAGE_BYTES) return checkSize(bytes, param, report);
     const digits = value.slice(prefix.length);
-    checkDigits(digits, param, `${param} holds no valid base64 after its prefix.`, report);
+    checkDigits(digits, param, `${param} must contain valid base64 after its prefix.`, report);
   };
 }
 
@@ -87,6 +87,6 @@ export function inlineFile(): FieldCheck {
     if (typeof value !== 'string' || prefix === undefined) return bare(value, param, report);
     const bytes = decodedBytes(value, prefix.length);
     if (bytes > MAX_INLINE_IMAGE_BYTES) return checkSize(bytes, param, report);
-    checkDigits(value.slice(prefix.length), param, `${param} holds no valid base64 after its prefix.`, report);
+    checkDigits(value.slice(prefix.length), param, `${param} must contain valid base64 after its prefix.`, report);
   };
 }

@@ -57,7 +57,7 @@ describe('The fields of a text request', () => {
   it('must not be sent in both spellings of the content-generation style', () => {
     const body = { ...GEMINI, generationConfig: { maxOutputTokens: 5 }, generation_config: { max_output_tokens: 1 } };
     expect(() => camelCaseGemini(body)).toThrow(
-      'generation_config and generationConfig are two spellings of one field',
+      'generation_config and generationConfig are two spellings of the same field',
     );
   });
 });

@@ -129,7 +129,7 @@ export type MessagesBlock =
   | ({ type: 'thinking' } & ThinkingBlock)
   | ({ type: 'redacted_thinking' } & RedactedThinkingBlock);
 
-/** A content block of a message (D1 4.3, with the native blocks); other types pass only to an upstream of this protocol. */
+/** A content block of a message. Types that are not listed here pass only to an upstream of this protocol. */
 export const messagesBlock: FieldCheck = variants(
   {
     text: TextBlock,

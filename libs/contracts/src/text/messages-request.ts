@@ -20,7 +20,7 @@ import { messagesBlock, type MessagesBlock } from './messages-blocks.js';
 export const DEFAULT_MAX_TOKENS = 4096;
 
 class Message {
-  /** D1 knows `user` and `assistant`; newer client libraries also type `system` here. */
+  /** Newer client libraries also type `system` here. */
   @Required(choice(['user', 'assistant', 'system'])) role!: 'user' | 'assistant' | 'system';
   @Required(stringOr(listOf(messagesBlock), 'an array of content blocks')) content!: string | MessagesBlock[];
 }
@@ -93,7 +93,7 @@ class OutputConfig {
   @Optional(choice(['low', 'medium', 'high', 'xhigh', 'max'])) effort?: string;
 }
 
-/** Body of `POST /v1/messages` (D1 4.3), with the native fields that client libraries send. Unknown fields are left alone. */
+/** Body of `POST /v1/messages`, with the native fields that client libraries send. Unknown fields are left alone. */
 export class MessagesRequest {
   /** First, so that its word is the one said: what continues a conversation may send no message at all. */
   @Optional(variants({ create: NoOptions, continue: ContinuedThread })) thread?: { type: 'create' };

@@ -5,7 +5,7 @@ export interface PricedFields {
   /** Fields of the body that may pass. What is not listed is left out, so that no field of tomorrow costs money. */
   readonly fields: ReadonlySet<string>;
   /** Fields that change the price and are refused by name, rather than left out. */
-  readonly dearer: ReadonlySet<string>;
+  readonly extraCost: ReadonlySet<string>;
   /** Service tiers at the price of the price book. */
   readonly tiers: ReadonlySet<string>;
   /** The tier that is a setting of the vendor's account: left out unless an upstream allows it, for it asks for nothing itself. */
@@ -29,7 +29,7 @@ export const PRICED: Readonly<Record<TextStyle, PricedFields>> = {
       top_logprobs presence_penalty frequency_penalty stream_options background conversation prompt client_metadata
       context_management moderation
     `),
-    dearer: words('modalities audio speed inference_geo web_search_options'),
+    extraCost: words('modalities audio speed inference_geo web_search_options'),
     tiers: words('default standard'),
     accountTier: 'auto',
     callersTools: /^(function|custom|namespace|local_shell|apply_patch)$/,
@@ -40,7 +40,7 @@ export const PRICED: Readonly<Record<TextStyle, PricedFields>> = {
       output_config output_format service_tier cache_control context_management container mcp_servers
       compaction diagnostics thread
     `),
-    dearer: words('speed inference_geo fallbacks fallback_credit_token'),
+    extraCost: words('speed inference_geo fallbacks fallback_credit_token'),
     tiers: words('standard_only standard default'),
     accountTier: 'auto',
     callersTools: /^(custom|bash|text_editor|memory)$/,
@@ -49,7 +49,7 @@ export const PRICED: Readonly<Record<TextStyle, PricedFields>> = {
     fields: words(`
       model contents generationConfig safetySettings systemInstruction tools toolConfig cachedContent labels serviceTier
     `),
-    dearer: words('speed inferenceGeo'),
+    extraCost: words('speed inferenceGeo'),
     tiers: words('standard default unspecified service_tier_unspecified service_tier_standard'),
     callersTools: /^functionDeclarations$/,
   },
@@ -65,7 +65,7 @@ export const PRICED: Readonly<Record<TextStyle, PricedFields>> = {
       guided_grammar structured_outputs reasoning include_reasoning reasoning_format reasoning_split thinking
       enable_thinking thinking_budget preserve_thinking safe_prompt random_seed prompt_mode cache_control
     `),
-    dearer: words(`
+    extraCost: words(`
       audio web_search_options prediction speed inference_geo models route provider plugins search_parameters
       search_domain_filter search_mode enable_search search_options deferred
     `),
@@ -108,7 +108,7 @@ export const PRICED_CONFIG = {
     mediaResolution audioTimestamp enableEnhancedCivicAnswers
   `),
   // `routingConfig` and `modelSelectionConfig` put another model in the place of the one that is paid for.
-  dearer: words('speechConfig imageConfig routingConfig modelSelectionConfig modelConfig'),
+  extraCost: words('speechConfig imageConfig routingConfig modelSelectionConfig modelConfig'),
 };
 
 /** The fields that a body of the style may have. */

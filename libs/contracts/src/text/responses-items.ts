@@ -5,7 +5,7 @@ import { all, choice, listOf, object, stringOr, text, variants } from './field-c
 import { identifier } from './identifier.js';
 import { imageAddress, inlineFile, webAddress } from './image-checks.js';
 
-/** `image_url` is a string in D1 4.1; the object form of chat completions is understood too. */
+/** `image_url` is a string; the object form of chat completions is understood too. */
 const imageUrl: FieldCheck = (value, param, report) => {
   if (isJsonObject(value)) imageAddress()(value['url'], `${param}.url`, report);
   else imageAddress()(value, param, report);
@@ -59,7 +59,7 @@ const contentBlock = all(
   oneImageSource,
 );
 
-/** A content block of an input item (D1 4.1, with the native blocks). */
+/** A content block of an input item of the Responses interface. */
 export type ResponsesBlock =
   | ({ type: 'input_text' | 'output_text' | 'text' } & TextBlock)
   | ({ type: 'refusal' } & RefusalBlock)
@@ -74,7 +74,7 @@ class NestedFunctionCall {
   @Required(text()) arguments!: string;
 }
 
-/** A tool call as `data.choices[].message.tool_calls` of D1 2.2 shows it. */
+/** A tool call as `data.choices[].message.tool_calls` shows it. */
 class NestedToolCall {
   @Required(text({ min: 1 })) id!: string;
   @Required(object(NestedFunctionCall)) function!: NestedFunctionCall;
@@ -142,7 +142,7 @@ export type ResponsesItem =
   | ({ type: 'compaction' } & CompactionItem)
   | ({ type: 'item_reference' } & ItemReference);
 
-/** Content may be null or missing only where tool calls take its place (D1 2.2). */
+/** Content may be null or missing only where tool calls take its place. */
 const contentOrCalls: FieldCheck = (value, param, report) => {
   if (!isJsonObject(value) || (value['type'] ?? 'message') !== 'message') return;
   if (value['content'] == null && !(value['role'] === 'assistant' && Array.isArray(value['tool_calls'])))

@@ -60,7 +60,7 @@ class ReasoningOptions {
   @Optional(choice(REASONING_EFFORTS)) effort?: ReasoningEffort;
   @Optional(choice(['auto', 'concise', 'detailed'])) summary?: string;
   @Optional(choice(['auto', 'concise', 'detailed'])) generate_summary?: string;
-  /** `standard`, or a dearer way. */
+  /** `standard`, or a more expensive mode. */
   @Optional(text()) mode?: string | null;
 }
 
@@ -84,7 +84,7 @@ export const RESPONSES_LIMITS = ['max_output_tokens', 'max_completion_tokens', '
 
 const outputLimit = tokens();
 
-/** Body of `POST /v1/responses` (D1 4.1), with the native fields that client libraries send. Unknown fields are left alone. */
+/** Body of `POST /v1/responses`, with the native fields that client libraries send. Unknown fields are left alone. */
 export class ResponsesRequest {
   @Required(text({ min: 1 })) model!: string;
   @Required(stringOr(listOf(responsesItem, { min: 1 }), 'an array of input items')) input!: string | ResponsesItem[];
@@ -92,7 +92,7 @@ export class ResponsesRequest {
   @Optional(number(0, 2)) temperature?: number | null;
   @Optional(number(0, 1)) top_p?: number | null;
   @Optional(outputLimit) max_output_tokens?: number | null;
-  /** D1 does not name the output limit; these two are what users of neighbouring interfaces write. */
+  /** Other names of the output limit, which users of chat completions write. */
   @Optional(outputLimit) max_tokens?: number | null;
   @Optional(outputLimit) max_completion_tokens?: number | null;
   @Optional(flag()) stream?: boolean | null;

@@ -3,7 +3,7 @@ import { Optional, Required, type FieldCheck } from './body-check.js';
 import { flag, jsonObject, listOf, object, text, variants, whole } from './field-checks.js';
 import { webAddress } from './image-checks.js';
 
-/** The nested function form of D1 4.1. */
+/** The form of chat completions, where the function is an object of its own. */
 class NestedFunction {
   @Required(text({ min: 1 })) name!: string;
   @Required(text()) description!: string;
@@ -26,7 +26,7 @@ class FlatFunctionTool {
 class RemoteMcp {
   @Required(webAddress()) url!: string;
   @Optional(text()) auth_token?: string | null;
-  /** Seconds the server may take, 30 when not given (D1 section 8). */
+  /** Seconds the server may take, 30 when not given. */
   @Optional(whole(1)) timeout?: number | null;
 }
 
@@ -67,7 +67,7 @@ export type ResponsesTool =
   | ({ type: 'namespace' } & NamespaceTool)
   | { type: 'web_search' | 'file_search' | (string & {}) };
 
-/** An element of `tools` (D1 4.1): functions in either form, free-form tools, namespaces of both, and tools the vendor runs itself. */
+/** An element of `tools` : functions in either form, free-form tools, namespaces of both, and tools the vendor runs itself. */
 export const responsesTool: FieldCheck = (value, param, report) => {
   if (!isJsonObject(value) || value['type'] !== 'function') return others(value, param, report);
   const form = isJsonObject(value['function']) || value['name'] == null ? NestedFunctionTool : FlatFunctionTool;

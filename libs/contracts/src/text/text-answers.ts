@@ -91,7 +91,7 @@ export type ResponsesOutputItem =
       readonly call_id: string;
       readonly name: string;
       readonly namespace?: string;
-      /** A text and no JSON. */
+      /** A text, not JSON. */
       readonly input: string;
     }
   | {
@@ -141,7 +141,7 @@ export interface ResponsesAnswer extends ResponsesOutcome {
   readonly metadata: JsonObject;
 }
 
-/** The reply in the shape of D1 2.2, which is in `data`. */
+/** The shape of a chat completion, in which `POST /v1/responses` repeats the reply under `data`. */
 export interface SpecifiedResponse {
   readonly id: string;
   readonly object: 'response';
@@ -211,7 +211,7 @@ export type MessagesReplyBlock =
 
 export type MessagesStopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'refusal' | 'pause_turn';
 
-/** The native message object, which is also the shape of D1 2.4. */
+/** The native message object, which `data` repeats as it is. */
 export interface MessagesAnswer {
   readonly id: string;
   readonly type: 'message';
@@ -237,7 +237,7 @@ export type GeminiReplyPart =
 
 export type GeminiFinishReason = 'STOP' | 'MAX_TOKENS' | 'SAFETY' | 'TOO_MANY_TOOL_CALLS';
 
-/** Token counts of D1 2.3. `candidatesTokenCount` leaves `thoughtsTokenCount` out. */
+/** Token counts. `candidatesTokenCount` leaves `thoughtsTokenCount` out. */
 export interface GeminiUsage {
   readonly promptTokenCount: number;
   readonly candidatesTokenCount: number;
@@ -247,7 +247,7 @@ export interface GeminiUsage {
   readonly promptTokensDetails: readonly { readonly modality: 'TEXT' | 'IMAGE'; readonly tokenCount: number }[];
 }
 
-/** The native answer, which is also the shape of D1 2.3. */
+/** The native answer, which `data` repeats as it is. */
 export interface GeminiAnswer {
   readonly candidates: readonly {
     readonly content: { readonly role: 'model'; readonly parts: readonly GeminiReplyPart[] };

@@ -19,7 +19,7 @@ type Style = keyof typeof BODIES;
 const paramsOf = (style: Style, change: object): string[] =>
   checkBody(BODIES[style], { ...MINIMAL[style], ...change }).map((error) => error.param);
 
-describe('text bodies that D1 allows are accepted', () => {
+describe('text bodies that the API guide allows are accepted', () => {
   it.each<[string, Style, object]>([
     ['4.1 a plain string as input', 'responses', {}],
     [
@@ -207,7 +207,7 @@ describe('text bodies that break a rule are refused with the field at fault', ()
     ['five stop sequences', 'messages', { stop_sequences: ['a', 'b', 'c', 'd', 'e'] }, 'stop_sequences'],
     ['no messages', 'messages', { messages: [] }, 'messages'],
     [
-      'an image of a type D1 does not name',
+      'an image of another type',
       'messages',
       { messages: [user({ type: 'image', source: { type: 'base64', media_type: 'image/bmp', data: 'AAAA' } })] },
       'messages[0].content[0].source.media_type',

@@ -69,7 +69,7 @@ export type ReplyBlock =
       readonly type: 'text' | 'refusal';
       readonly text: string;
       readonly citations?: readonly Citation[];
-      /** It begins anew, whatever stands in front of it. */
+      /** It begins anew, whatever is in front of it. */
       readonly isApart?: true;
     }
   | { readonly type: 'reasoning'; readonly text: string; readonly signature?: string }

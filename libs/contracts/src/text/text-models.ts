@@ -3,11 +3,11 @@ import type { TextStyle } from './text-style.js';
 /** A text model as the catalogue lists it. */
 export interface TextModel {
   readonly id: string;
-  /** The style whose section of D1 names the model. Every model answers in every style. */
+  /** The style under which documents list the model. Every model answers in every style. */
   readonly style: TextStyle;
 }
 
-/** The model identifiers D1 names (4.1 to 4.3). They are always served; configuration adds more. */
+/** The model identifiers that every gateway serves; configuration adds more. */
 export const SPECIFIED_TEXT_MODELS: readonly TextModel[] = [
   { id: 'vendor-5', style: 'responses' },
   { id: 'vendor-4o-image', style: 'responses' },

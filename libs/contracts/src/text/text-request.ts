@@ -84,10 +84,10 @@ export interface FunctionTool {
  * offer it. */
 export interface HostedTool {
   readonly protocol: TextStyle;
-  /** Where it stands in the request, for example `tools[1]`. */
+  /** Where it is in the request, for example `tools[1]`. */
   readonly param: string;
   readonly type: string;
-  /** True: the request is whole without it, and an upstream that lacks it may be asked all the same. */
+  /** True: the request is complete without it, and an upstream that lacks it may be asked all the same. */
   readonly isOptional?: boolean;
   /** The tool in the native form of its protocol. */
   readonly definition: JsonObject;

@@ -1,4 +1,4 @@
-/** The request styles: three of D1 4.1 to 4.3 and chat completions, named after the interface each follows. */
+/** The request styles: each named after the interface each follows. */
 export const TEXT_STYLES = ['responses', 'gemini', 'messages', 'chat'] as const;
 export type TextStyle = (typeof TEXT_STYLES)[number];
 

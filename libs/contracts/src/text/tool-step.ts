@@ -13,7 +13,7 @@ export interface FoundPassage {
   readonly text: string;
   /** What the caller keeps with the file. */
   readonly attributes: FileAttributes;
-  /** Where the passage stands in the text of the file, in characters. */
+  /** Where the chunk is in the text of the file, in characters. */
   readonly start: number;
   readonly end: number;
 }
@@ -34,7 +34,7 @@ export interface ListedTool {
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly inputSchema: JsonObject;
-  /** Hints of the server's own: `readOnlyHint` and its like. */
+  /** Hints of the server's own: `readOnlyHint` and similar. */
   readonly annotations?: JsonObject;
 }
 
@@ -92,7 +92,7 @@ export type ToolStep = FileSearchStep | WebSearchStep | McpListStep | McpCallSte
 
 /** The source of a part of an answer. */
 export interface Citation {
-  /** The stretch of the text block it stands in, in UTF-16 units. */
+  /** The stretch of the text block it is in, in UTF-16 units. */
   readonly start: number;
   readonly end: number;
   /** The words of the stretch. */

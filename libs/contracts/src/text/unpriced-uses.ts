@@ -56,7 +56,7 @@ const SOUND_FILE =
 
 const TOP_LEVEL_TOOL = /^tools\[\d+\](\.\w+)?$/;
 
-/** Deeper than any vendor's schema; what stands there means nothing to them. */
+/** Deeper than any vendor's schema; what is there means nothing to them. */
 const MAX_DEPTH = 64;
 
 /**
@@ -111,12 +111,12 @@ class UseFinder {
 
   #fields(
     sent: Readonly<Record<string, unknown>>,
-    known: { fields: ReadonlySet<string>; dearer: ReadonlySet<string> },
+    known: { fields: ReadonlySet<string>; extraCost: ReadonlySet<string> },
     path: string,
   ): void {
     for (const name of Object.keys(sent)) {
       if (known.fields.has(name) || (sent[name] == null && !namesOutput(name))) continue;
-      if (known.dearer.has(name)) this.#use('fields', name, path + name);
+      if (known.extraCost.has(name)) this.#use('fields', name, path + name);
       else this.#unknown.push(path + name);
     }
   }

@@ -11,7 +11,7 @@ export interface UnpricedUse {
   readonly kind: UnpricedKind;
   /** As a policy names it: `web_search`, `priority`, `file_id`. */
   readonly name: string;
-  /** Where it stands in the request, `tools[1]`. */
+  /** Where it is in the request, for example `tools[1]`. */
   readonly param: string;
   /** True for a tool that the caller only offers: the reply is one to the same question without it. */
   readonly isOptional?: boolean;
@@ -43,7 +43,7 @@ export const ALLOW_UNPRICED: UpstreamPolicy = {
   betas: ['*'],
 };
 
-/** Vendors put dates behind the names of their tools, and D1 calls `mcp` otherwise. */
+/** Vendors put dates behind the names of their tools, and here `mcp` is also called `remote_mcp`. */
 export const toolName = (type: string): string => {
   const name = type.replace(/_(\d{8}|\d{4}_\d{2}_\d{2})$/, '');
   return name === 'remote_mcp' ? 'mcp' : name;
@@ -54,7 +54,7 @@ const HELPERS =
   /^(web_search|web_search_preview|web_fetch|code_interpreter|code_execution|image_generation|tool_search|googleSearch|googleSearchRetrieval|googleMaps|urlContext|codeExecution)$/;
 
 /**
- * True for a tool that a request is whole without: the vendor runs it, it is no more than a help, and nothing forces the
+ * True for a tool that a request is complete without: the vendor runs it, it is only a help, and nothing forces the
  * model to use it.
  *
  * @param tool as the request names it, `{type}` or with a name of its own.

@@ -87,8 +87,8 @@ describe('media_upstreams of UPSTREAMS_FILE', () => {
       GOOD.replace('alpha-2.0-fast', 'delta-v2-6'),
       /:9: .* is not made by protocol ark/,
     ],
-    ['a missing key', GOOD.replace('    key: ${SECRET}\n    vendor', '    vendor'), /:3: .*\[0\]\.key must be there/],
-    ['a missing address', GOOD.replace(/.*base_url.*\n/, ''), /:12: .*\[1\]\.base_url must be there/],
+    ['a missing key', GOOD.replace('    key: ${SECRET}\n    vendor', '    vendor'), /:3: .*\[0\]\.key is required/],
+    ['a missing address', GOOD.replace(/.*base_url.*\n/, ''), /:12: .*\[1\]\.base_url is required/],
     ['a variable that is not set', GOOD.replace('SECRET', 'OTHER'), /:5: .*\.key names the environment variable OTHER/],
     ['a rate below one a minute', GOOD.replace('minute: 5', 'minute: 0.5'), /:10: .*limits\.starts_per_minute must/],
     ['a rate above 10,000', GOOD.replace('minute: 5', 'minute: 10001'), /:10: .*limits\.starts_per_minute must/],
@@ -128,7 +128,7 @@ describe('the access of one media upstream', () => {
 ${fields}`;
 
   it.each([
-    ['a service account elsewhere', '    protocol: kling\n    service_account_file: /a', /:5: .*has no use here/],
+    ['a service account elsewhere', '    protocol: kling\n    service_account_file: /a', /:5: .*is not allowed here/],
     [
       'a key file that is not there',
       '    protocol: vertex-veo\n    service_account_file: /no/file',
@@ -144,7 +144,7 @@ ${fields}`;
     [
       'a setting that does not exist',
       `    protocol: vertex-veo\n    key: ${KEY_FILE}\n    settings: { zone: a }`,
-      /settings\.zone is no setting of this protocol/,
+      /settings\.zone is not a setting of this protocol/,
     ],
     [
       'a bucket that is none',
@@ -176,7 +176,7 @@ describe('callbacks', () => {
 
   it('are refused where the vendor makes no callbacks', () => {
     const other = text.replace('minimax', 'xai-image');
-    expect(() => readMediaUpstreams(other, 'file', {}, { isReached: true })).toThrow(/callbacks has no use here/);
+    expect(() => readMediaUpstreams(other, 'file', {}, { isReached: true })).toThrow(/callbacks is not allowed here/);
   });
 });
 
@@ -185,7 +185,7 @@ describe('costs and allowances of one media upstream', () => {
     `media_upstreams:\n  - { id: it, protocol: ark-video, key: k, models: { alpha-2.0: seedance }, ${fields} }`;
 
   it.each([
-    ['costs: { unit: USD, alpha-2.0: { 480q: 1 } }', /costs\.alpha-2\.0\.480q is no price variant of alpha-2\.0/],
+    ['costs: { unit: USD, alpha-2.0: { 480q: 1 } }', /costs\.alpha-2\.0\.480q is not a price variant of alpha-2\.0/],
     ['costs: { unit: USD, alpha-2.0: 0.0000000000001 }', /costs\.alpha-2\.0 must be a number .* 12 decimal places/],
     ['costs: { alpha-2.0: 1 }', /costs\.unit must be 1 to 16 letters/],
     ['costs: { unit: USD, rates: 7 }', /costs\.rates must name units/],

@@ -67,16 +67,19 @@ function mistakesInAccess(entry: MediaUpstreamEntry, path: FieldPath): UpstreamM
   if (protocol === 'sandbox') {
     return (['key', 'base_url', 'service_account_file'] as const)
       .filter((field) => entry[field] !== undefined)
-      .map((field) => ({ path: [...path, field], rule: 'has no use here: the sandbox makes no callbacks' }));
+      .map((field) => ({ path: [...path, field], rule: 'is not allowed here: the sandbox calls no vendor' }));
   }
   const codec = MEDIA_CODECS[protocol];
   const mistakes = [...mistakesInKey(entry, codec, path), ...mistakesInSettings(entry, codec, path)];
   if (entry.callbacks && codec.callback === undefined)
-    mistakes.push({ path: [...path, 'callbacks'], rule: `has no use here: protocol ${protocol} makes no callbacks` });
+    mistakes.push({
+      path: [...path, 'callbacks'],
+      rule: `is not allowed here: protocol ${protocol} makes no callbacks`,
+    });
   if (baseUrl === undefined && codec.defaultBaseUrl === undefined)
     mistakes.push({
       path: [...path, 'base_url'],
-      rule: `must be there: protocol ${protocol} has no address of its own`,
+      rule: `is required: protocol ${protocol} has no default address`,
     });
   if (baseUrl !== undefined && isVendorInTheClear(baseUrl))
     mistakes.push({ path: [...path, 'base_url'], rule: 'must begin with https: the key would be sent in the clear' });
@@ -95,11 +98,12 @@ function mistakesInKey(entry: MediaUpstreamEntry, codec: MediaCodec, path: Field
   const { protocol, key, service_account_file: file } = entry;
   const field = file === undefined ? 'key' : 'service_account_file';
   const mistake = (rule: string): UpstreamMistake[] => [{ path: [...path, field], rule }];
-  if (file !== undefined && protocol !== 'vertex-veo') return mistake('has no use here: protocol vertex-veo reads it');
+  if (file !== undefined && protocol !== 'vertex-veo')
+    return mistake('is not allowed here: only protocol vertex-veo reads it');
   if (file !== undefined && key !== undefined) return mistake('excludes key: send one of them');
   try {
     const found = keyOf(entry);
-    if (found === undefined) return mistake(`must be there: protocol ${protocol} sends a key`);
+    if (found === undefined) return mistake(`is required: protocol ${protocol} sends a key`);
     const rule = codec.keyMistake?.(found);
     return rule === undefined ? [] : mistake(rule);
   } catch (error) {
@@ -110,7 +114,7 @@ function mistakesInKey(entry: MediaUpstreamEntry, codec: MediaCodec, path: Field
 function mistakesInSettings({ settings, protocol }: MediaUpstreamEntry, codec: MediaCodec, path: FieldPath) {
   const found = codec.settingsMistakes
     ? codec.settingsMistakes(settings)
-    : Object.keys(settings).map((name) => [name, `has no use here: protocol ${protocol} has no settings`] as const);
+    : Object.keys(settings).map((name) => [name, `is not allowed here: protocol ${protocol} has no settings`] as const);
   return found.map(([name, rule]): UpstreamMistake => ({ path: [...path, 'settings', name], rule }));
 }
 
@@ -191,7 +195,7 @@ function mistakesInVariants(model: string, said: JsonObject, path: FieldPath): U
   return Object.entries(said).flatMap(([variant, amount]) =>
     known.includes(variant)
       ? amountMistakes(amount, [...path, variant])
-      : [{ path: [...path, variant], rule: `is no price variant of ${model}, which has ${known.join(', ')}` }],
+      : [{ path: [...path, variant], rule: `is not a price variant of ${model}, which has ${known.join(', ')}` }],
   );
 }
 

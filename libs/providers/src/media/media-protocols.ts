@@ -11,7 +11,10 @@ import { vertexVeoCodec } from './vertex/vertex-veo.codec.js';
 import { viduCodec } from './vidu/vidu.codec.js';
 import { xaiImageCodec } from './xai/xai-image.codec.js';
 
-/** How each protocol but the sandbox is spoken. A new one is its folder and a line here: docs/add-a-vendor.md. */
+/**
+ * The code of each protocol except the sandbox. A new one is a folder and a line here: docs/add-a-vendor.md says how, and
+ * docs/media-upstreams.md which references the protocols were written from.
+ */
 export const MEDIA_CODECS = {
   'ark-image': arkImageCodec,
   'ark-video': arkVideoCodec,

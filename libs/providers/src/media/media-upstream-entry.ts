@@ -117,7 +117,7 @@ export class MediaUpstreamEntry extends RoutedEntry {
 
   /** Public model to the vendor's name for it, or `all` that the protocol can make. */
   @ValidateIf(({ models }: MediaUpstreamEntry) => models !== 'all')
-  @IsObject({ message: '$property must be "all", or name models' })
+  @IsObject({ message: '$property must be "all" or list models' })
   models!: 'all' | JsonObject;
 
   /** Models that `models: all` leaves out. */
@@ -128,7 +128,7 @@ export class MediaUpstreamEntry extends RoutedEntry {
 
   /** Only these customers' accounts reach it; empty: all. */
   @IsArray()
-  @Matches(/^[\w-]{1,128}$/, { each: true, message: '$property must be a list of ids of accounts' })
+  @Matches(/^[\w-]{1,128}$/, { each: true, message: '$property must be a list of account ids' })
   only_accounts: string[] = [];
 
   @ValidateNested({ message: '$property must be an object' })

@@ -104,7 +104,7 @@ export interface MediaUpstreamSources {
   readonly onExchange?: (exchange: Exchange) => void;
   /** What balances count: a cost in it needs no rate. */
   readonly balanceUnit?: BalanceUnit;
-  /** Whether vendors can call this gateway; unless said, whether PUBLIC_BASE_URL is set. */
+  /** Whether vendors can call this gateway; by default, whether PUBLIC_BASE_URL is set. */
   readonly isReached?: boolean;
 }
 

@@ -5,12 +5,12 @@ export type VerifyProblem = Exclude<Verified, { readonly ok: true }>['problem'];
 
 /** What operators check first. */
 export const VERIFY_REMEDIES = {
-  wrong_key: 'The vendor does not take the key. Keys belong to one region or site: is base_url that of the key?',
-  no_balance: 'The key is right, and the vendor account has nothing left to spend.',
+  wrong_key: 'The vendor rejects the key. Keys belong to one region or site: does base_url match the key?',
+  no_balance: 'The key is right, but the vendor account has no balance left.',
   not_opened:
-    'The vendor knows the key and does not let it in: is the service opened for its account, and its role given?',
-  busy: 'The vendor is asked too much at present: try again later.',
-  away: 'Nothing that can be read came from base_url: is it right, and can this machine reach it?',
+    'The vendor knows the key but denies access: is the service enabled for the account, and does the key have the right role?',
+  busy: 'The vendor is rate-limiting this account at the moment: try again later.',
+  away: 'There was no readable response from base_url: is the address right, and can this machine reach it?',
   not_this_protocol:
-    'What answers at base_url does not speak this protocol: is the address whole, and no longer than that?',
+    'The server at base_url does not speak this protocol: is the address complete, with nothing added?',
 } as const satisfies Record<VerifyProblem, string>;

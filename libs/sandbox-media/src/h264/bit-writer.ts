@@ -44,7 +44,7 @@ export class BitWriter {
     return this.fixed(1, 1).alignWithZeros();
   }
 
-  /** Copies whole bytes; the writer must stand at the start of a byte. */
+  /** Copies whole bytes; the writer must be at the start of a byte. */
   append(source: Uint8Array, start: number, end: number): this {
     this.#reserve(end - start);
     this.#bytes.set(source.subarray(start, end), this.#length);

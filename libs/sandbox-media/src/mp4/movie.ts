@@ -26,7 +26,7 @@ const METADATA_ATOMS: Readonly<Record<string, string>> = {
 const METADATA_TEXT = 1;
 
 /**
- * Writes an MP4 file whose index stands before its data, so that players start while the rest arrives
+ * Writes an MP4 file whose index is before its data, so that players start while the rest arrives
  * (ISO/IEC 14496-12). The video's length is exactly that of its frames; longer sound is cut there.
  *
  * @param metadata texts under `Title`, `Software`, `Description` and `Comment`.

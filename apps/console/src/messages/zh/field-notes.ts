@@ -80,7 +80,7 @@ export const fieldNotes: Readonly<Record<string, string>> = {
   'Reference images, publicly reachable; base64 is not supported.': '参考图片，须可公开访问；不支持 base64。',
   'Chinese or English.': '中文或英文。',
   'Intelligent prompt rewriting; better and more expensive.': '智能改写提示词：效果更好，价格更高。',
-  'The model has no n: it makes exactly 1 image. Taken only as 1, for clients that always send it.':
+  'The model has no n: it makes exactly 1 image. Only 1 is accepted, for clients that always send it.':
     '此模型没有 n，恰好生成 1 张图片。为总是发送此项的客户端保留，只接受 1。',
   'What to change, in Chinese or English.': '要修改什么，中文或英文。',
   'The image to edit; only the first is used.': '要编辑的图片，只使用第一张。',
@@ -91,5 +91,5 @@ export const fieldNotes: Readonly<Record<string, string>> = {
   'Reference images.': '参考图片。',
   'standard: better, slower; fast: quicker, average.': 'standard：更好但更慢；fast：更快但一般。',
   'auto allows several images; n above 1 sets it.': 'auto 允许多张图片；n 大于 1 时自动设定。',
-  'Usable when sequential_image_generation is auto.': 'sequential_image_generation 为 auto 时可用。',
+  'Only with sequential_image_generation auto.': 'sequential_image_generation 为 auto 时可用。',
 };

@@ -5,7 +5,7 @@ const BASE = { model: 'eta-image-2.0', prompt: 'A lighthouse.' };
 const read = (change: object) => readModelRequest('/v1/images/generations', { ...BASE, ...change });
 const url = (name: string) => `https://example.com/${name}`;
 
-describe('eta (D3 4.1)', () => {
+describe('eta', () => {
   it('fills in the documented defaults', () => {
     expect(read({})).toMatchObject({
       family: 'eta',

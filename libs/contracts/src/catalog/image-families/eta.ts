@@ -8,7 +8,7 @@ const MODELS = ['eta-image-2.0', 'eta-image-2.0-pro'] as const;
 const SIZES = ['1:1', '4:3', '3:4', '16:9', '9:16', '3:2', '2:3'] as const;
 const RESOLUTIONS = ['1K', '2K'] as const;
 
-/** Field table of family eta (D3 4.1). */
+/** Fields of the eta family. */
 export class EtaRequest {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];

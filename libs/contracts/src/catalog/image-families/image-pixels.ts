@@ -1,6 +1,6 @@
 import type { OutputSize } from '../media-order.js';
 
-/** Output pixels of eta and theta by ratio and resolution (D3 4.1, used again by 4.2). */
+/** Output pixels of eta and theta by ratio and resolution. */
 export const IMAGE_PIXELS = {
   '1:1': { '1K': [1024, 1024], '2K': [2048, 2048] },
   '4:3': { '1K': [1152, 864], '2K': [2048, 1536] },
@@ -17,5 +17,5 @@ export const fixedSize = ([width, height]: readonly [number, number]): OutputSiz
 /** How long an image task may take, in seconds. */
 export const IMAGE_DEADLINE_SECONDS = 600;
 
-/** How long the result links of iota and kappa live, in seconds (D3 section 1). */
+/** How long the result links of iota and kappa live, in seconds. */
 export const DAY_SECONDS = 86_400;

@@ -6,7 +6,7 @@ import { DAY_SECONDS, IMAGE_DEADLINE_SECONDS } from './image-pixels.js';
 
 const MODELS = ['iota-1.0-edit-reseller'] as const;
 
-/** Field table of iota-1.0-edit-reseller (D3 4.4). The path serves nothing else, so `model` may be left out. */
+/** Fields of iota-1.0-edit-reseller. Its path serves nothing else, so `model` may be left out. */
 export class IotaEditRequest {
   @Choice(MODELS, { default: 'iota-1.0-edit-reseller' })
   model!: (typeof MODELS)[number];

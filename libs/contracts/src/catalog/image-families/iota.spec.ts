@@ -4,7 +4,7 @@ import { iota } from './iota.js';
 
 const url = (name: string) => `https://example.com/${name}`;
 
-describe('iota generation (D3 4.3)', () => {
+describe('iota generation', () => {
   const read = (change: object) =>
     readModelRequest('/v1/images/generations', { model: 'iota-1.0-reseller', prompt: 'A lighthouse.', ...change });
 
@@ -37,7 +37,7 @@ describe('iota generation (D3 4.3)', () => {
   });
 });
 
-describe('iota edit (D3 4.4)', () => {
+describe('iota edit', () => {
   const read = (change: object) =>
     readModelRequest('/v1/images/edits', { prompt: 'Make it night.', image_urls: [url('a.png')], ...change });
 

@@ -5,7 +5,7 @@ import { DAY_SECONDS, fixedSize, IMAGE_DEADLINE_SECONDS, IMAGE_PIXELS } from './
 const MODELS = ['iota-1.0-reseller'] as const;
 const SIZES = ['1:1', '16:9', '9:16', '3:2', '2:3'] as const;
 
-/** Field table of iota-1.0-reseller (D3 4.3). */
+/** Fields of iota-1.0-reseller. */
 export class IotaRequest {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];
@@ -31,7 +31,7 @@ export const iota = defineFamily(IotaRequest, {
   mode: () => 'text-to-image',
   rules: [],
   references: () => [],
-  // The document gives no pixels; these are the 1K sizes of D3 4.1.
+  // No pixels are specified for iota; these are the 1K sizes of eta.
   output: (order) => ({
     medium: 'image',
     count: order.n,

@@ -7,7 +7,7 @@ const read = (change: object) =>
 const auto = { sequential_image_generation: 'auto' };
 const atMost = (max_images: number) => ({ ...auto, sequential_image_generation_options: { max_images } });
 
-describe('kappa (D3 4.5)', () => {
+describe('kappa', () => {
   it.each(['kappa-a-4-0', 'kappa-b-4.0', 'kappa-b-4-0', 'Kappa-B-4.0'])(
     'serves %s, in this exact spelling',
     (model) => {

@@ -10,12 +10,12 @@ const RESOLUTIONS = ['1K', '2K', '4K'] as const;
 const OPTIMISATIONS = ['standard', 'fast'] as const;
 const SEQUENCES = ['disabled', 'auto'] as const;
 
-/** Most reference images and results together (D3 section 8). */
+/** Most reference images and results together. */
 const MAX_IMAGES = 15;
 
 /**
- * Output pixels of kappa. D3 4.5 gives 1:1 and 16:9; the other ratios are the 1K sizes of D3 4.1, doubled with each
- * step of resolution as 1:1 is, and 21:9 likewise.
+ * Output pixels of kappa. 1:1 and 16:9 are what was specified; the other ratios begin at the 1K sizes of eta and double with
+ * each step of resolution as 1:1 does, and so does 21:9.
  */
 const KAPPA_PIXELS = {
   '1:1': { '1K': [1024, 1024], '2K': [2048, 2048], '4K': [4096, 4096] },
@@ -29,7 +29,7 @@ const KAPPA_PIXELS = {
   '9:21': { '1K': [648, 1512], '2K': [1296, 3024], '4K': [2592, 6048] },
 } as const satisfies Record<string, Record<(typeof RESOLUTIONS)[number], readonly [width: number, height: number]>>;
 
-/** Reference images of kappa (D3 section 8). */
+/** What each reference image must be. */
 const REFERENCE_IMAGE: MediaLimits = {
   formats: ['jpeg', 'png'],
   maxBytes: 10 * 1024 * 1024,
@@ -44,7 +44,7 @@ export class KappaSequenceOptions {
   max_images?: number;
 }
 
-/** Field table of family kappa (D3 4.5). */
+/** Fields of the kappa family. */
 export class KappaRequest {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];
@@ -75,7 +75,7 @@ export class KappaRequest {
   @Choice(SEQUENCES, { default: 'disabled', note: 'auto allows several images; n above 1 sets it.' })
   sequential_image_generation!: (typeof SEQUENCES)[number];
 
-  @OneObject(KappaSequenceOptions, { note: 'Usable when sequential_image_generation is auto.' })
+  @OneObject(KappaSequenceOptions, { note: 'Only with sequential_image_generation auto.' })
   sequential_image_generation_options?: KappaSequenceOptions;
 
   @Flag({ default: false })
@@ -86,7 +86,7 @@ export class KappaRequest {
 const wanted = (sent: Partial<KappaRequest>) =>
   Math.max(sent.n ?? 1, sent.sequential_image_generation_options?.max_images ?? 1);
 
-/** Several images are made only on the basis of a reference image (D3 4.5). */
+/** Several images are made only on the basis of a reference image. */
 const produced = (order: Partial<KappaRequest>) => (order.image_urls ? wanted(order) : 1);
 
 function outputSize({ size, resolution }: KappaRequest): OutputSize {
@@ -111,7 +111,6 @@ export const kappa = defineFamily(KappaRequest, {
   modes: ['text-to-image', 'image-to-image'],
   mode: (sent) => (sent.image_urls ? 'image-to-image' : 'text-to-image'),
   rules: [
-    // D3 section 7, items 2 and 3.
     refuse(
       'size',
       'size auto takes the ratio of a reference image: add image_urls, or choose a ratio.',
@@ -134,7 +133,7 @@ export const kappa = defineFamily(KappaRequest, {
   notices: [
     {
       message:
-        'Several images need at least one reference image: this request yields one image. The hold covers all that were asked for, the charge only what is produced.',
+        'Several images need at least one reference image: this request produces one image. The hold covers all requested images, the charge only what is produced.',
       applies: (sent) => wanted(sent) > produced(sent),
     },
   ],

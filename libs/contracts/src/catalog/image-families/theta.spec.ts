@@ -4,7 +4,7 @@ import { theta } from './theta.js';
 const BASE = { model: 'theta-image-turbo', prompt: 'A lighthouse.' };
 const read = (change: object) => readModelRequest('/v1/images/generations', { ...BASE, ...change });
 
-describe('theta (D3 4.2)', () => {
+describe('theta', () => {
   it.each([
     ['n 1, which changes nothing', { n: 1 }],
     ['a prompt of 800 characters', { prompt: '𠮷'.repeat(800) }],

@@ -6,7 +6,7 @@ const MODELS = ['theta-image-turbo'] as const;
 const SIZES = ['1:1', '4:3', '3:4', '16:9', '9:16', '3:2', '2:3'] as const;
 const RESOLUTIONS = ['1K', '2K'] as const;
 
-/** Field table of theta-image-turbo (D3 4.2). */
+/** Fields of theta-image-turbo. */
 export class ThetaRequest {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];
@@ -24,7 +24,7 @@ export class ThetaRequest {
   prompt_extend!: boolean;
 
   @Choice([1], {
-    note: 'The model has no n: it makes exactly 1 image. Taken only as 1, for clients that always send it.',
+    note: 'The model has no n: it makes exactly 1 image. Only 1 is accepted, for clients that always send it.',
   })
   n?: 1;
 }

@@ -9,7 +9,7 @@ const images = (count: number) => Array.from({ length: count }, (_, index) => ur
 const read = (body: object) => readModelRequest('/v1/videos/generations', { model: 'alpha-2.0', ...body });
 const outputOf = (body: object) => alpha.output(read(body).parameters);
 
-describe('alpha (D2 4.2)', () => {
+describe('alpha', () => {
   it.each([
     ['text-to-video', TEXT],
     ['image-to-video', { image_urls: images(1) }],
@@ -91,7 +91,7 @@ describe('alpha (D2 4.2)', () => {
     });
   });
 
-  it('asks reference videos and audio for what section 8 says', () => {
+  it('asks reference videos and audio to be of the allowed types, sizes and lengths', () => {
     const { parameters } = read({ video_urls: [url('a.mp4')], audio_urls: [url('a.mp3')] });
     expect(alpha.references(parameters)).toMatchObject([
       { param: 'video_urls[0]', limits: { minShortSidePixels: 480, maxShortSidePixels: 720, maxSeconds: 15 } },

@@ -38,7 +38,7 @@ export class AlphaTool {
   type!: string;
 }
 
-/** Field table of family alpha (D2 4.2). */
+/** Fields of the alpha family. */
 export class AlphaRequest {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];
@@ -133,7 +133,6 @@ export const alpha = defineFamily(AlphaRequest, {
       'prompt is required for text-to-video: send prompt, or reference images or videos.',
       (sent) => !hasImage(sent) && !isVisible(sent.prompt),
     ),
-    // D2 section 7, item 1.
     refuse(
       'image_with_roles',
       'image_with_roles and image_urls exclude each other: send one of them.',
@@ -150,7 +149,6 @@ export const alpha = defineFamily(AlphaRequest, {
       (sent) =>
         sent.image_with_roles?.[1] !== undefined && sent.image_with_roles[0]?.role === sent.image_with_roles[1].role,
     ),
-    // D2 section 8.
     refuse(
       'audio_urls',
       'audio_urls must accompany reference images or videos: add image_urls or video_urls.',

@@ -5,7 +5,7 @@ const TEXT = { model: 'beta-2.5-preview', prompt: 'A heron lands.' };
 const IMAGE = { model: 'beta-2.5-preview', image_urls: ['https://example.com/first.png'] };
 const read = (body: object) => readModelRequest('/v1/videos/generations', body);
 
-describe('beta-2.5-preview (D2 4.6)', () => {
+describe('beta-2.5-preview', () => {
   it('fills in the documented defaults in text mode', () => {
     expect(read(TEXT)).toMatchObject({
       family: 'beta-2.5-preview',

@@ -11,7 +11,7 @@ const SIZES = ['16:9', '9:16', '1:1', '4:3', '3:4'] as const;
 const RESOLUTIONS = ['480p', '720p', '1080p'] as const;
 const DURATIONS_SECONDS = [5, 10] as const;
 
-/** Field table of beta-2.5-preview (D2 4.6). */
+/** Fields of beta-2.5-preview. */
 export class Beta25PreviewRequest {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];
@@ -77,7 +77,7 @@ export const beta25Preview = defineFamily(Beta25PreviewRequest, {
       'prompt is required in text mode: send prompt, or image_urls with one image.',
       (sent) => !sent.image_urls && !isVisible(sent.prompt),
     ),
-    // D2 section 7, item 5. `audio` false is refused by its field; "image_urls in text mode" cannot be: the field is the mode.
+    // `audio: false` is refused by its field. "image_urls in text mode" cannot happen: sending the field makes it image mode.
     refuse(
       'size',
       'size is for text mode only: leave it out when image_urls is given.',

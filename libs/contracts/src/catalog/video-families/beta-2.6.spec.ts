@@ -6,7 +6,7 @@ const image_urls = ['https://example.com/first.png'];
 const audio_url = 'https://example.com/song.mp3';
 const read = (body: object) => readModelRequest('/v1/videos/generations', { model: 'beta-2.6', ...body });
 
-describe('beta-2.6 (D2 4.7)', () => {
+describe('beta-2.6', () => {
   it.each([
     ['text-to-video', { prompt }],
     ['image-to-video', { image_urls }],

@@ -29,7 +29,7 @@ const TEMPLATES = [
   'coupleheart',
 ] as const;
 
-/** Field table of beta-2.6 (D2 4.7). It shows no defaults for prompt_extend, audio, shot_type and watermark. */
+/** Fields of beta-2.6. No defaults are specified for prompt_extend, audio, shot_type and watermark. */
 export class Beta26Request {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];
@@ -102,7 +102,7 @@ export const beta26 = defineFamily(Beta26Request, {
       'image_urls is required with template: send exactly one image.',
       (sent) => sent.template !== undefined && sent.image_urls === undefined,
     ),
-    // D2 section 7, item 6; 480p is refused by its field.
+    // Resolution 480p is refused by its field.
     refuse(
       'aspect_ratio',
       'aspect_ratio is for text mode only: leave it out when image_urls is given.',

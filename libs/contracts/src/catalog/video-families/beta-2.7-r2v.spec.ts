@@ -8,7 +8,7 @@ const firstFrame = { url: url('first.png'), role: 'first_frame' };
 const read = (body: object) =>
   readModelRequest('/v1/videos/generations', { model: 'beta-2.7-r2v', prompt: '图1 meets 视频1.', ...body });
 
-describe('beta-2.7-r2v (D2 4.4)', () => {
+describe('beta-2.7-r2v', () => {
   it.each([
     ['one image', { image_with_roles: images(1) }],
     ['five images', { image_with_roles: images(5) }],

@@ -11,7 +11,7 @@ const SIZES = ['16:9', '9:16', '1:1', '4:3', '3:4'] as const;
 const RESOLUTIONS = ['720P', '1080P'] as const;
 const ROLES = ['reference_image', 'first_frame'] as const;
 
-/** Most images and videos together (D2 section 8). */
+/** Most images and videos together. */
 const MAX_REFERENCES = 5;
 
 /** Entry of `image_with_roles` of beta-2.7-r2v. */
@@ -26,7 +26,7 @@ export class Beta27R2vImage {
   reference_voice?: string;
 }
 
-/** Field table of beta-2.7-r2v (D2 4.4). */
+/** Fields of beta-2.7-r2v. */
 export class Beta27R2vRequest {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];
@@ -92,7 +92,6 @@ export const beta27R2v = defineFamily(Beta27R2vRequest, {
   modes: ['reference-to-video', 'first-frame-reference-to-video'],
   mode: (sent) => (firstFrames(sent) > 0 ? 'first-frame-reference-to-video' : 'reference-to-video'),
   rules: [
-    // D2 section 7, item 3.
     need(
       'image_with_roles',
       'image_with_roles or video_urls is required: send at least one reference.',
@@ -108,7 +107,6 @@ export const beta27R2v = defineFamily(Beta27R2vRequest, {
       'image_with_roles takes one first_frame image at most.',
       (sent) => firstFrames(sent) > 1,
     ),
-    // D2 section 8.
     refuse(
       'duration',
       'duration is 2 to 10 seconds with video_urls, and 2 to 15 without.',

@@ -8,7 +8,7 @@ const last = { url: url('last.png'), role: 'last_frame' };
 const video_urls = [url('a.mp4')];
 const read = (body: object) => readModelRequest('/v1/videos/generations', { model: 'beta-2.7', ...body });
 
-describe('beta-2.7 (D2 4.3)', () => {
+describe('beta-2.7', () => {
   it.each([
     ['text-to-video', { prompt }],
     ['text-to-video', { prompt, audio_url: url('a.mp3') }],

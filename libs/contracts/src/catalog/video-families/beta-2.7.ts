@@ -32,7 +32,7 @@ export class Beta27Frame {
   role!: (typeof ROLES)[number];
 }
 
-/** Field table of beta-2.7 (D2 4.3). */
+/** Fields of beta-2.7. */
 export class Beta27Request {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];
@@ -120,7 +120,6 @@ export const beta27 = defineFamily(Beta27Request, {
       'prompt is required in text mode: send prompt, or image_urls, image_with_roles or video_urls.',
       (sent) => !isImageMode(sent) && !isVisible(sent.prompt),
     ),
-    // D2 section 7, item 2.
     refuse(
       'image_with_roles',
       'image_with_roles and image_urls exclude each other: send one of them.',

@@ -6,7 +6,7 @@ const one = ['https://example.com/first.png'];
 const two = [...one, 'https://example.com/last.png'];
 const read = (change: object) => readModelRequest('/v1/videos/generations', { ...BASE, ...change });
 
-describe('delta-v2-6 (D2 4.8)', () => {
+describe('delta-v2-6', () => {
   it.each([
     ['text-to-video', 'std', {}],
     ['text-to-video', 'std', { duration: 10 }],

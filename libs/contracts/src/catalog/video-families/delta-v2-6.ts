@@ -13,7 +13,7 @@ const RATIOS = ['16:9', '9:16', '1:1'] as const;
 /** The resolution each grade makes. */
 const RESOLUTION_OF = { std: '720p', pro: '1080p' } as const;
 
-/** Field table of delta-v2-6 (D2 4.8). */
+/** Fields of delta-v2-6. */
 export class DeltaV26Request {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];
@@ -61,7 +61,6 @@ export const deltaV26 = defineFamily(DeltaV26Request, {
     return hasTwoImages(sent) ? 'first-last-frame' : 'image-to-video';
   },
   rules: [
-    // D2 section 7, item 7.
     refuse(
       'audio',
       'audio true needs mode pro: mode std makes silent videos only.',

@@ -6,7 +6,7 @@ const first_frame_image = 'https://example.com/first.png';
 const last_frame_image = 'data:image/jpeg;base64,/9j/4AAQ';
 const read = (change: object) => readModelRequest('/v1/videos/generations', { ...BASE, ...change });
 
-describe('epsilon-02 (D2 4.10)', () => {
+describe('epsilon-02', () => {
   it.each([
     ['text-to-video', {}],
     ['image-to-video', { first_frame_image }],

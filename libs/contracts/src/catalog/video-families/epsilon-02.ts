@@ -10,7 +10,7 @@ const MODELS = ['epsilon-02'] as const;
 const DURATIONS_SECONDS = [5, 10] as const;
 const RESOLUTIONS = ['512p', '768p', '1080p'] as const;
 
-/** Field table of epsilon-02 (D2 4.10). */
+/** Fields of epsilon-02. */
 export class Epsilon02Request {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];
@@ -58,7 +58,6 @@ export const epsilon02 = defineFamily(Epsilon02Request, {
     return sent.first_frame_image || sent.last_frame_image ? 'image-to-video' : 'text-to-video';
   },
   rules: [
-    // D2 section 7, item 8, and section 8.
     refuse(
       'duration',
       'duration 10 needs resolution 512p or 768p: 1080p lasts 5 seconds only.',

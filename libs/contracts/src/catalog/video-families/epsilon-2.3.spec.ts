@@ -5,7 +5,7 @@ const BASE = { model: 'epsilon-2.3', prompt: 'A cat on a window sill [推进].' 
 const first_frame_image = 'https://example.com/first.png';
 const read = (change: object) => readModelRequest('/v1/videos/generations', { ...BASE, ...change });
 
-describe('epsilon-2.3 (D2 4.9)', () => {
+describe('epsilon-2.3', () => {
   it.each([
     ['1080p for the default 6 seconds', { resolution: '1080p' }],
     ['1080p for 6 seconds', { resolution: '1080P', duration: 6 }],

@@ -9,7 +9,7 @@ const MODELS = ['epsilon-2.3', 'epsilon-2.3-Fast'] as const;
 const DURATIONS_SECONDS = [6, 10] as const;
 const RESOLUTIONS = ['768p', '1080p'] as const;
 
-/** Field table of family epsilon 2.3 (D2 4.9). */
+/** Fields of the epsilon-2.3 family. */
 export class Epsilon23Request {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];
@@ -50,7 +50,6 @@ export const epsilon23 = defineFamily(Epsilon23Request, {
   modes: ['text-to-video', 'image-to-video'],
   mode: (sent) => (sent.first_frame_image ? 'image-to-video' : 'text-to-video'),
   rules: [
-    // D2 section 7, item 8.
     refuse(
       'duration',
       'duration 10 needs resolution 768p: 1080p lasts 6 seconds only.',

@@ -6,7 +6,7 @@ const first_frame_image = 'https://example.com/first.png';
 const last_frame_image = 'https://example.com/last.png';
 const read = (change: object) => readModelRequest('/v1/videos/generations', { ...BASE, ...change });
 
-describe('gamma (D2 4.5)', () => {
+describe('gamma', () => {
   it.each([
     ['text-to-video', {}],
     ['image-to-video', { first_frame_image }],

@@ -14,7 +14,7 @@ const RESIZE_MODES = ['pad', 'crop'] as const;
 /** Sound costs more; each resolution is sold with and without. */
 const VARIANTS = ['720p', '1080p', '4K', '720p+audio', '1080p+audio', '4K+audio'] as const;
 
-/** Field table of family gamma (D2 4.5). */
+/** Fields of the gamma family. */
 export class GammaRequest {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];
@@ -76,7 +76,7 @@ export const gamma = defineFamily(GammaRequest, {
     return sent.last_frame_image ? 'first-last-frame' : 'image-to-video';
   },
   rules: [
-    // D2 section 7, item 4; `enhance_prompt` false and a quoted `duration` are refused by their fields.
+    // `enhance_prompt: false` and a `duration` in quotes are refused by their fields.
     refuse(
       'last_frame_image',
       'last_frame_image needs first_frame_image: add it.',

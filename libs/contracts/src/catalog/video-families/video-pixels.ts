@@ -8,9 +8,8 @@ interface Pixels {
 const pixels = (width: number, height: number): Pixels => ({ width, height });
 
 /**
- * Output sizes by resolution and ratio. Those of 480p, 720p and 1080p in 16:9, 9:16, 1:1, 4:3 and 3:4 are the table of
- * D2 4.6; 720p and 1080p are repeated in D2 4.7. The documents give no others: the rest keep the area of the class and
- * take the exact ratio, with even sides, as encoders need them.
+ * Output sizes by resolution and ratio. Those of 480p, 720p and 1080p in 16:9, 9:16, 1:1, 4:3 and 3:4 are specified. The
+ * others keep the area of their resolution and take the exact ratio, with even sides, as encoders need them.
  */
 const VIDEO_PIXELS = {
   '480p': {

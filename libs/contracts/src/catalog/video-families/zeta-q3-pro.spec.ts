@@ -6,7 +6,7 @@ const one = ['https://example.com/first.png'];
 const two = [...one, 'https://example.com/last.png'];
 const read = (body: object) => readModelRequest('/v1/videos/generations', { model: 'zeta-q3-pro', ...body });
 
-describe('zeta-q3-pro and zeta-q3-turbo (D2 4.11)', () => {
+describe('zeta-q3-pro and zeta-q3-turbo', () => {
   it.each([
     ['text-to-video', { prompt }],
     ['text-to-video', { prompt, image_urls: [] }],

@@ -10,7 +10,7 @@ const MODELS = ['zeta-q3-pro', 'zeta-q3-turbo'] as const;
 const RESOLUTIONS = ['540p', '720p', '1080p'] as const;
 const RATIOS = ['16:9', '9:16', '4:3', '3:4', '1:1'] as const;
 
-/** Field table of zeta-q3-pro and zeta-q3-turbo (D2 4.11). */
+/** Fields of zeta-q3-pro and zeta-q3-turbo. */
 export class ZetaQ3ProRequest {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];
@@ -55,7 +55,7 @@ export const zetaQ3Pro = defineFamily(ZetaQ3ProRequest, {
       'prompt is required in text mode: send prompt, or image_urls with one or two images.',
       (sent) => !sent.image_urls && !isVisible(sent.prompt),
     ),
-    // D2 section 7, item 9; more than two images are refused by their field.
+    // More than two images are refused by their field.
     refuse(
       'aspect_ratio',
       'aspect_ratio is for text mode only: leave it out when image_urls is given.',
@@ -66,7 +66,7 @@ export const zetaQ3Pro = defineFamily(ZetaQ3ProRequest, {
     ...fileAt('image_urls[0]', order.image_urls?.[0], 'image', 'first_frame', GENERAL_IMAGE),
     ...fileAt('image_urls[1]', order.image_urls?.[1], 'image', 'last_frame', GENERAL_IMAGE),
   ],
-  // The document shows no default of aspect_ratio; 16:9 is that of its sibling family (D2 4.12).
+  // No default is specified for aspect_ratio here; 16:9 is that of zeta-q3.
   output: (order) =>
     videoOutput(
       order.image_urls

@@ -6,7 +6,7 @@ const mix = { model: 'zeta-q3-mix' };
 const images = (count: number) => Array.from({ length: count }, (_, index) => `https://example.com/${index}.png`);
 const read = (change: object) => readModelRequest('/v1/videos/generations', { ...BASE, ...change });
 
-describe('zeta-q3 and zeta-q3-mix (D2 4.12)', () => {
+describe('zeta-q3 and zeta-q3-mix', () => {
   it.each([
     ['zeta-q3 for 3 seconds', { duration: 3 }],
     ['zeta-q3 for 16 seconds', { duration: 16 }],

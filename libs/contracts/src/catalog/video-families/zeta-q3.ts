@@ -9,7 +9,7 @@ const MODELS = ['zeta-q3', 'zeta-q3-mix'] as const;
 const RESOLUTIONS = ['540p', '720p', '1080p'] as const;
 const RATIOS = ['16:9', '9:16', '4:3', '3:4', '1:1'] as const;
 
-/** Reference images of zeta-q3 and zeta-q3-mix (D2 section 8). */
+/** Reference images of zeta-q3 and zeta-q3-mix. */
 const REFERENCE_IMAGE: MediaLimits = {
   formats: ['png', 'jpeg', 'webp'],
   maxBytes: 50 * 1024 * 1024,
@@ -17,7 +17,7 @@ const REFERENCE_IMAGE: MediaLimits = {
   ratio: { min: 1 / 4, max: 4 },
 };
 
-/** Field table of zeta-q3 and zeta-q3-mix (D2 4.12). */
+/** Fields of zeta-q3 and zeta-q3-mix. */
 export class ZetaQ3Request {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];
@@ -56,7 +56,6 @@ export const zetaQ3 = defineFamily(ZetaQ3Request, {
   modes: ['reference-to-video'],
   mode: () => 'reference-to-video',
   rules: [
-    // D2 section 7, item 10.
     refuse(
       'resolution',
       'resolution 540p is for zeta-q3 only; zeta-q3-mix allows 720p or 1080p.',

@@ -18,7 +18,7 @@ const REFUSED_FOR: readonly MediaReason[] = [
   'reference_refused',
 ];
 
-/** Error codes of Ark (vendors.md 3.4: official error page 1299023 and the burst-traffic page). */
+/** Ark's error codes, by its error-code page and its page about bursts of traffic. */
 const RULES: readonly FailureRule[] = [
   { when: ({ code }) => UNPAID.has(code), kind: 'unfit', reason: 'not_paid' },
   // One code for a full queue and for a trial that is used up.

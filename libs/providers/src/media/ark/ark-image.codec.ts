@@ -15,12 +15,12 @@ import type { FileAddress, MediaCodec } from '../http/media-codec.js';
 import { costIn, wordsOf } from '../http/vendor-words.js';
 import { arkFailureReason, readArkFailure } from './ark-failures.js';
 
-/** Body of an order for family kappa: Seedream 4.0 (vendors.md 4). */
+/** Request body for the kappa family: Seedream 4.0. */
 function mapKappa(order: PlannedOrder, model: string, file: FileAddress): JsonObject {
   const asked = order.parameters as JsonObject & KappaRequest;
   const { output, references } = order;
   const images = references.map(({ param }) => file(param));
-  // The vendor makes several from a text alone too; the family sells one (D3 4.5).
+  // The vendor makes several from a text alone too; the family sells one.
   const sequence = images.length > 0 ? asked.sequential_image_generation : 'disabled';
   return {
     model,
@@ -41,7 +41,7 @@ function mapKappa(order: PlannedOrder, model: string, file: FileAddress): JsonOb
 const MODEL = 'seedream-4-0-250828';
 const LINK_LIFE_MS = 24 * 60 * 60_000;
 
-/** Images of Volcengine Ark and BytePlus ModelArk: one long request that answers the files (vendors.md 4). */
+/** Images from Volcengine Ark and BytePlus ModelArk: one long request whose response has the files. */
 export const arkImageCodec: MediaCodec = {
   protocol: 'ark-image',
   traits: {

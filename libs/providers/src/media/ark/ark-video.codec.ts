@@ -20,7 +20,7 @@ import {
 import { costIn, stateWord, vendorId } from '../http/vendor-words.js';
 import { arkFailureReason, readArkFailure } from './ark-failures.js';
 
-/** Body of an order for family alpha: Seedance 2.0 (vendors.md 3.2). */
+/** Request body for the alpha family: Seedance 2.0. */
 function mapAlpha(order: PlannedOrder, model: string, file: FileAddress): JsonObject {
   const asked = order.parameters as JsonObject & AlphaRequest;
   const roles = order.references.map(({ role }) => role);
@@ -57,7 +57,7 @@ const LINK_LIFE_MS = 24 * 60 * 60_000;
 
 const taskPath = ({ id }: Operation): string => `${TASKS}/${encodeURIComponent(id as string)}`;
 
-/** Videos of Volcengine Ark and BytePlus ModelArk (vendors.md 3). */
+/** Videos from Volcengine Ark and BytePlus ModelArk. */
 export const arkVideoCodec: MediaCodec = {
   protocol: 'ark-video',
   traits: {

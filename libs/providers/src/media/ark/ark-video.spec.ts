@@ -94,7 +94,7 @@ mediaUpstreamContract({
     [
       'cancelled work',
       says({ status: 'cancelled' }),
-      { state: 'failed', publicReason: 'The vendor stopped the work.' },
+      { state: 'failed', publicReason: 'The vendor stopped working on the order.' },
     ],
     ['expired work', says({ status: 'expired' }), { state: 'failed', code: 'upstream_error' }],
   ],

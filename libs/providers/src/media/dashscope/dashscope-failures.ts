@@ -31,7 +31,7 @@ const REFUSED_FOR: readonly MediaReason[] = [
 /** Error codes of Model Studio, by its page of error messages as of November 2026. */
 const RULES: readonly FailureRule[] = [
   { when: ({ code }) => UNPAID.has(code), kind: 'unfit', reason: 'not_paid' },
-  // Each model has a free quota of its own; it is told as a rate, too.
+  // Each model has a free quota of its own; it is reported as a rate limit, too.
   {
     when: ({ code, message }) =>
       code === 'AllocationQuota.FreeTierOnly' || /^free allocated quota exceeded/i.test(message),

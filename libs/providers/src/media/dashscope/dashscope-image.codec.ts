@@ -19,12 +19,12 @@ import { DASHSCOPE } from './dashscope.js';
 
 const MOST_IMAGES = 3;
 
-/** Body of an order for family eta: Qwen-Image 2.0 (vendors.md 6). */
+/** Request body for the eta family: Qwen-Image 2.0. */
 function mapEta(order: PlannedOrder, model: string, file: FileAddress): JsonObject {
   const asked = order.parameters as JsonObject & EtaRequest;
   const { references } = order;
   if (references.length > MOST_IMAGES)
-    throw new NotMakeable('image_urls', `image_urls has at most ${MOST_IMAGES} images here.`);
+    throw new NotMakeable('image_urls', `image_urls can have at most ${MOST_IMAGES} images here.`);
   return {
     model,
     input: message(
@@ -42,7 +42,7 @@ function mapEta(order: PlannedOrder, model: string, file: FileAddress): JsonObje
   };
 }
 
-/** Body of an order for family theta: Z-Image turbo, which makes one image (vendors.md 6). */
+/** Request body for theta-image-turbo: Z-Image turbo, which makes one image per request. */
 function mapTheta(order: PlannedOrder, model: string): JsonObject {
   const { prompt, prompt_extend: extended } = order.parameters as JsonObject & ThetaRequest;
   return { model, input: message(prompt, []), parameters: { size: sizeOf(order), prompt_extend: extended } };
@@ -59,7 +59,7 @@ function sizeOf({ output: { size } }: PlannedOrder): string {
 
 const GENERATION = '/api/v1/services/aigc/multimodal-generation/generation';
 
-/** Images of Alibaba Cloud Model Studio: one long request that answers the files (vendors.md 6). */
+/** Images from Alibaba Cloud Model Studio: one long request whose response has the files. */
 export const dashscopeImageCodec: MediaCodec = {
   protocol: 'dashscope-image',
   traits: {

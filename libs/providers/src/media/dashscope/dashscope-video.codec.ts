@@ -17,7 +17,7 @@ const SYNTHESIS = '/api/v1/services/aigc/video-generation/video-synthesis';
 
 const taskPath = ({ id }: Operation): string => `/api/v1/tasks/${encodeURIComponent(id as string)}`;
 
-/** Videos of Alibaba Cloud Model Studio (vendors.md 5). */
+/** Videos from Alibaba Cloud Model Studio. */
 export const dashscopeVideoCodec: MediaCodec = {
   ...codec(false),
   configured: ({ base_url: baseUrl }) => codec(isBeijing(baseUrl)),

@@ -166,7 +166,7 @@ mediaUpstreamContract({
       { state: 'failed', code: 'invalid_media' },
     ],
     ['a failure', failsWith('InternalError.Algo'), { state: 'failed', code: 'upstream_error' }],
-    ['cancelled work', says({ task_status: 'CANCELED' }), { publicReason: 'The vendor stopped the work.' }],
+    ['cancelled work', says({ task_status: 'CANCELED' }), { publicReason: 'The vendor stopped working on the order.' }],
   ],
   strange: says({ task_status: 'PONDERING' }),
   stoppable: says({ task_status: 'PENDING' }),
@@ -195,8 +195,8 @@ describe('dashscope-video', () => {
     expect(bodyOf(dashscopeVideoCodec, framed, 'wan2.7-i2v-2026-04-25')).toMatchObject({
       model: 'wan2.7-i2v-2026-04-25',
     });
-    expect(() => bodyOf(dashscopeVideoCodec, framed, 'wan2.7-t2v')).toThrow(/from a text only/);
-    expect(() => bodyOf(dashscopeVideoCodec, ORDER, 'wan2.7-i2v')).toThrow(/from images only/);
+    expect(() => bodyOf(dashscopeVideoCodec, framed, 'wan2.7-t2v')).toThrow(/only from text/);
+    expect(() => bodyOf(dashscopeVideoCodec, ORDER, 'wan2.7-i2v')).toThrow(/only from images/);
   });
 
   it('sends whether there is sound to the one model of Wan 2.6 that can do without', () => {

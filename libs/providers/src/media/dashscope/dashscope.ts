@@ -1,6 +1,6 @@
 import type { VendorRequest } from '../http/media-codec.js';
 
-/** What videos and images of Alibaba Cloud Model Studio have in common (vendors.md 5.1 and 6). */
+/** What videos and images of Alibaba Cloud Model Studio have in common. */
 export const DASHSCOPE = {
   /** Singapore. Keys do not cross regions. */
   defaultBaseUrl: 'https://dashscope-intl.aliyuncs.com',

@@ -2,7 +2,7 @@ import type { Beta27R2vRequest, Beta27Request, JsonObject, PlannedOrder } from '
 import { type FileAddress, NotMakeable } from '../http/media-codec.js';
 import { kindOf, wanModel, wanSeed } from './wan-model.js';
 
-/** Body of an order for beta-2.7: wan2.7 from a text, from frames, or on from a video (vendors.md 5.3). */
+/** Request body for beta-2.7: wan2.7 from a text, from frames, or continuing a video. */
 export function mapBeta27(order: PlannedOrder, name: string, file: FileAddress): JsonObject {
   const asked = order.parameters as JsonObject & Beta27Request;
   const kind = kindOf(order);
@@ -26,7 +26,7 @@ export function mapBeta27(order: PlannedOrder, name: string, file: FileAddress):
   };
 }
 
-/** Body of an order for beta-2.7-r2v: wan2.7 with the characters of references. */
+/** Request body for beta-2.7-r2v: wan2.7 with the characters of references. */
 export function mapBeta27R2v(order: PlannedOrder, name: string, file: FileAddress): JsonObject {
   const asked = order.parameters as JsonObject & Beta27R2vRequest;
   const images = (asked.image_with_roles ?? []).map(({ role, reference_voice: voice }, index) => ({

@@ -7,14 +7,14 @@ import { kindOf, wanModel, wanSeed } from './wan-model.js';
 const PROMPT_CHARACTERS = 1_500;
 const NEGATIVE_CHARACTERS = 500;
 
-/** Body of an order for beta-2.5-preview: wan2.5 (vendors.md 5.4). */
+/** Request body for beta-2.5-preview: wan2.5. */
 export function mapBeta25(order: PlannedOrder, name: string, file: FileAddress): JsonObject {
   const asked = order.parameters as JsonObject & Beta25PreviewRequest;
   const kind = kindOf(order);
   return body(order, name, asked, file, kind === 'i2v' ? { audio: asked.audio } : {});
 }
 
-/** Body of an order for beta-2.6: wan2.6 (vendors.md 5.4). Effect templates are made in one region only. */
+/** Request body for beta-2.6: wan2.6. Effect templates exist in the Beijing region only. */
 export const mapBeta26 =
   (hasTemplates: boolean) =>
   (order: PlannedOrder, name: string, file: FileAddress): JsonObject => {

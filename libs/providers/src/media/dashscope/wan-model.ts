@@ -10,7 +10,7 @@ export function wanModel(name: string, kind: WanKind): string {
   if (name.includes(`-${other}`))
     throw new NotMakeable(
       undefined,
-      kind === 't2v' ? 'This model makes videos from images only.' : 'This model makes videos from a text only.',
+      kind === 't2v' ? 'This model makes videos only from images.' : 'This model makes videos only from text.',
     );
   return name.replace('*', kind);
 }

@@ -93,7 +93,7 @@ export const falCodec: MediaCodec = {
 
   writeStart: (order, { model }, file) => {
     const mapping = falMappingOf(order.model);
-    if (!mapping) throw new NotMakeable('model', `${order.model} is not made here.`);
+    if (!mapping) throw new NotMakeable('model', `${order.model} is not offered here.`);
     const { endpoint, input } = mapping(order, file);
     return {
       method: 'POST',

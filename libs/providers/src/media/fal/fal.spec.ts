@@ -104,7 +104,7 @@ mediaUpstreamContract({
     [
       'an end without a video',
       ends({ body: { video: null } }),
-      { state: 'failed', publicReason: 'The vendor said that it was done but delivered no file.' },
+      { state: 'failed', publicReason: 'The vendor reported success but delivered no file.' },
     ],
     [
       'refused content',
@@ -134,17 +134,17 @@ mediaUpstreamContract({
     [
       'work that took too long',
       ends(falRefusal(504, 'late', 'request_timeout')),
-      { state: 'failed', publicReason: 'The vendor did not finish in its own time.' },
+      { state: 'failed', publicReason: 'The vendor did not finish within its own time limit.' },
     ],
     [
       'cancelled work',
       ends(falRefusal(499, 'stopped', 'client_cancelled')),
-      { state: 'failed', publicReason: 'The vendor stopped the work.' },
+      { state: 'failed', publicReason: 'The vendor stopped working on the order.' },
     ],
     [
       'a result that is gone',
       ends(falRefusal(404, 'Not found')),
-      { state: 'failed', publicReason: 'The vendor no longer knows the work.' },
+      { state: 'failed', publicReason: 'The vendor no longer knows this order.' },
     ],
     [
       'images in their order',

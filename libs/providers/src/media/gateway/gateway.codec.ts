@@ -109,7 +109,7 @@ export const gatewayCodec: MediaCodec = {
 
   writeStart: (order, ticket) => {
     const family = familyOf(order.model);
-    if (!family) throw new NotMakeable('model', `${order.model} is not made here.`);
+    if (!family) throw new NotMakeable('model', `${order.model} is not offered here.`);
     return {
       method: 'POST',
       path: family.path,

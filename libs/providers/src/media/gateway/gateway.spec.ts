@@ -96,7 +96,7 @@ mediaUpstreamContract({
     [
       'cancelled work',
       says({ status: 'cancelled' }),
-      { state: 'failed', publicReason: 'The vendor stopped the work.' },
+      { state: 'failed', publicReason: 'The vendor stopped working on the order.' },
     ],
   ],
   strange: says({ status: 'pondering' }),

@@ -4,7 +4,7 @@ import type { VendorReply, VendorRequest } from './media-codec.js';
 import type { ExchangeLimits, VendorHttp } from './vendor-http.js';
 
 const HIDDEN = '[hidden]';
-/** What is shorter is no secret, and stands in many texts by chance. */
+/** What is shorter is not a secret, and appears in many texts by coincidence. */
 const LEAST_LENGTH = 8;
 
 /**

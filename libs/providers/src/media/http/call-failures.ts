@@ -23,7 +23,7 @@ export function asFailure(error: unknown, signal: AbortSignal): MediaFailure {
 function wordsOfLine(cause: unknown): VendorWords {
   if (!(cause instanceof Error)) return {};
   const { code } = cause as NodeJS.ErrnoException;
-  return { message: `There was no reply (${typeof code === 'string' ? code : cause.name}).` };
+  return { message: `There was no response (${typeof code === 'string' ? code : cause.name}).` };
 }
 
 const SEE_OTHER = 303;
@@ -31,10 +31,10 @@ const SEE_OTHER = 303;
 /** What operators are told of a reply that was not understood. */
 export const wordsOfUnread = ({ status, encoding }: VendorReply): VendorWords => ({
   status,
-  ...(encoding !== undefined && { message: `The reply has content-encoding ${encoding}, which was not asked for.` }),
+  ...(encoding !== undefined && { message: `The reply has content-encoding ${encoding}, which was not requested.` }),
 });
 
-/** What a reply says that is no success. */
+/** What a reply says that is not a success. */
 export function refusedBy(codec: MediaCodec, reply: VendorReply, verb: Verb): MediaFailure {
   const failure = sortedBy(codec, reply, verb);
   return reply.encoding === undefined ? failure : withWords(failure, { ...failure.vendor, ...wordsOfUnread(reply) });
@@ -43,7 +43,7 @@ export function refusedBy(codec: MediaCodec, reply: VendorReply, verb: Verb): Me
 function sortedBy(codec: MediaCodec, reply: VendorReply, verb: Verb): MediaFailure {
   const { status } = reply;
   if (status >= 300 && status < 400) {
-    const vendor = { status, message: 'It redirects; base_url is not right.' };
+    const vendor = { status, message: 'It redirects: base_url is wrong.' };
     // "See other" says that what was sent was taken in: only its outcome stands elsewhere.
     if (verb === 'start' && status === SEE_OTHER) return new MediaFailure('ambiguous', 'unanswered', { vendor });
     return new MediaFailure('unfit', 'not_served', { vendor });

@@ -219,7 +219,7 @@ function isFetchable({ url }: ProviderOutput, { codec, origin }: FilePlaces): bo
   return (/^https?:/i.test(url) && URL.canParse(url)) || codec.fileAddress?.(url, origin) !== undefined;
 }
 
-/** The files that can be fetched, each without what is no length and no time. */
+/** The files that can be fetched, each without values that are not a length or a time. */
 const fetchableOutputs = (outputs: readonly ProviderOutput[], places: FilePlaces): ProviderOutput[] =>
   outputs
     .filter((output) => isFetchable(output, places))
@@ -312,7 +312,7 @@ export class HttpMediaUpstream implements MediaUpstream {
   plan(order: PlannedOrder): CallPlan | CannotMake {
     const { codec, id, models, canLink, costs } = this.parts;
     const model = models.get(order.model);
-    if (model === undefined) return { cannot: `${order.model} is not made here.`, param: 'model' };
+    if (model === undefined) return { cannot: `${order.model} is not offered here.`, param: 'model' };
     const ticket = { upstream: id, model: model.name, ...codec.ticket?.(order) };
     try {
       const form = (reference: PlannedOrder['references'][number]) => codec.referenceForm(reference, model.references);

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 export interface InlineFiles {
   /** The name of every field whose text is a file. */
   readonly field: string;
-  /** Takes the bytes of the next file. @returns what stands in the reply instead. */
+  /** Takes the bytes of the next file. @returns what is in the reply instead. */
   keep(bytes: Readable): Promise<string>;
 }
 

@@ -30,7 +30,7 @@ export interface VendorRequest {
 export interface VendorReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Undefined when it was no JSON, or too long. Integers beyond 2^53 are texts. */
+  /** Undefined when it was not JSON, or too long. Integers beyond 2^53 are texts. */
   readonly body: JsonValue | undefined;
   /** How the body is encoded, where it could not be read for that. */
   readonly encoding?: string;
@@ -136,7 +136,7 @@ export interface MediaCodec {
   /** Whether a 5xx to a start proves that nothing was taken. Absent: none does. */
   isCertainlyNotTaken?(reply: VendorReply): boolean;
 
-  /** The vendor takes a wish to stop work that has ended for one to forget it, with its files: whether it has is asked before. */
+  /** The vendor takes the cancellation of finished work as a request to delete it, with its files: so it is polled first. */
   readonly cancelForgets?: true;
   /** Undefined: this work cannot be stopped. */
   writeCancel?(operation: Operation): VendorRequest | undefined;

@@ -23,7 +23,7 @@ const TEXT_OR_INTEGER = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)|(?<![\d.eE+-])-?\d{
  * Parses JSON with integers beyond 2^53 kept as texts: vendors number their tasks with 18 digits, and a number would lose
  * the last ones.
  *
- * @throws SyntaxError when it is no JSON.
+ * @throws SyntaxError when it is not JSON.
  */
 export function parseExactly(json: string): JsonValue {
   const exact = LONG_INTEGER.test(json)
@@ -117,7 +117,7 @@ function decoderFor(charset: string): TextDecoder {
   }
 }
 
-/** The value of a JSON text. Undefined: it is no JSON, or nested so deeply that reading it could end the process. */
+/** The value of a JSON text. Undefined: it is not JSON, or nested so deeply that reading it could end the process. */
 export function parsedJson(text: string): JsonValue | undefined {
   try {
     const value = parseExactly(text);

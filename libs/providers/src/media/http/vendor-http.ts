@@ -99,7 +99,7 @@ export class VendorHttp {
     return this.connections.close();
   }
 
-  /** What stands in the first line of a request, after its method. @throws RangeError as `exchange`. */
+  /** What is in the first line of a request, after its method. @throws RangeError as `exchange`. */
   pathOf(path: string): string {
     if (path.startsWith('/')) return this.basePath + path;
     const { origin, pathname, search } = new URL(path);

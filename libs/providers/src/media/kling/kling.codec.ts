@@ -30,7 +30,7 @@ import { clockAheadMs, costIn, stateWord, vendorId, wordsOf } from '../http/vend
 
 const TEXT_CHARACTERS = 2_500;
 
-/** Body of an order for delta-v2-6: Kling v2.6 (vendors.md 8). */
+/** Request body for delta-v2-6: Kling v2.6. */
 function mapDelta(order: PlannedOrder, model: string, file: FileAddress): JsonObject {
   const asked = order.parameters as JsonObject & DeltaV26Request;
   const { negative_prompt: avoided, watermark } = asked;
@@ -58,7 +58,7 @@ const is = (...codes: readonly string[]) => {
   return ({ code }: { readonly code: string }): boolean => known.has(code);
 };
 
-/** Codes of Kling (vendors.md 8: copy of the official reference). The status alone says little: 429 is an empty balance too. */
+/** Kling's error codes. The HTTP status alone says little: 429 may also mean an empty balance. */
 const RULES: readonly FailureRule[] = [
   { when: is('1000', '1001', '1002', '1003', '1004'), kind: 'unfit', reason: 'wrong_key' },
   { when: is('1101', '1102'), kind: 'unfit', reason: 'not_paid' },
@@ -90,7 +90,7 @@ const REFUSED = /risk|sensitive|polic|violat|moderat|inappropriate/i;
 const klingFailureReason = (sentence: string): MediaReason =>
   REFUSED.test(sentence) ? 'result_refused' : 'work_failed';
 
-/** How long a token holds, and from how long before its making, in seconds (vendors.md 8). */
+/** How long a token is valid, and how long before it was signed its validity begins, in seconds. */
 const LIFE_SECONDS = 1_800;
 const EARLIER_SECONDS = 5;
 
@@ -137,7 +137,7 @@ const LINK_LIFE_MS = 30 * 24 * 60 * 60_000;
 
 const pathOf = ({ references }: PlannedOrder): string => (references.length > 0 ? FROM_IMAGES : FROM_TEXT);
 
-/** Videos of Kling (vendors.md 8). */
+/** Videos from Kling. */
 export const klingCodec: MediaCodec = {
   protocol: 'kling',
   traits: {

@@ -14,7 +14,7 @@ const OUTPUT_REFUSED = '1027';
 const WRONG_PARAMETER = '2013';
 const WRONG_ORDER = new Set(['1042', WRONG_PARAMETER]);
 
-/** Status codes of MiniMax (vendors.md 9), which come with HTTP status 200. */
+/** MiniMax's own status codes, which come with HTTP status 200. */
 const RULES: readonly FailureRule[] = [
   { when: ({ code }) => WRONG_KEY.has(code), kind: 'unfit', reason: 'wrong_key' },
   { when: ({ code }) => UNPAID.has(code), kind: 'unfit', reason: 'not_paid' },

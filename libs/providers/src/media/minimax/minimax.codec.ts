@@ -17,7 +17,7 @@ import { failureInside, minimaxFailureReason, readMinimaxFailure, statusCodeOf }
 const MAX_PROMPT = 2_000;
 
 /**
- * Body of an order for the epsilon families: Hailuo 2.3 and 02 (vendors.md 9). What is sold as 5 s is made as 6: the vendor
+ * Request body for the epsilon families: Hailuo 2.3 and 02. What is sold as 5 s is made as 6: the vendor
  * makes 6 or 10.
  */
 function mapEpsilon(order: PlannedOrder, model: string, file: FileAddress): JsonObject {
@@ -58,7 +58,7 @@ function mapEpsilon(order: PlannedOrder, model: string, file: FileAddress): Json
 const MAX_CHALLENGE = 1_000;
 const QUERY = '/v1/query/video_generation?task_id=';
 
-/** Videos of MiniMax Hailuo: order, question, and a second question for the file (vendors.md 9). */
+/** Videos from MiniMax Hailuo: submit, poll, and one more request for the file. */
 export const minimaxCodec: MediaCodec = {
   protocol: 'minimax',
   traits: {

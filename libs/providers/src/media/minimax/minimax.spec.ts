@@ -77,7 +77,7 @@ mediaUpstreamContract({
     [
       'an end without a file',
       says({ file_id: '' }),
-      { state: 'failed', publicReason: 'The vendor said that it was done but delivered no file.' },
+      { state: 'failed', publicReason: 'The vendor reported success but delivered no file.' },
     ],
     [
       'a file without a link',
@@ -87,7 +87,7 @@ mediaUpstreamContract({
     [
       'a file that is gone',
       files(minimaxRefusal(2013)),
-      { state: 'failed', publicReason: 'The vendor no longer knows the work.' },
+      { state: 'failed', publicReason: 'The vendor no longer knows this order.' },
     ],
     ['a withheld video', failsWith(1027), { state: 'failed', code: 'content_policy' }],
     ['a refused prompt', failsWith(1026), { state: 'failed', code: 'content_policy' }],

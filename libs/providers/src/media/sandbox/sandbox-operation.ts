@@ -152,7 +152,7 @@ function seedOf({ parameters, taskId }: MediaOrder): number {
   return createHash('sha256').update(taskId).digest().readUInt32BE();
 }
 
-/** A given soundtrack sounds as long as it is, at most to the video's end; what is missing stays silent (D2 4.6). */
+/** A given soundtrack sounds as long as it is, at most to the video's end; what is missing stays silent. */
 function audibleSeconds(durationSeconds: number, references: readonly MeasuredReference[]): number {
   const soundtrack = references.find(({ role }) => role === 'soundtrack');
   return Math.min(durationSeconds, soundtrack?.durationSeconds ?? durationSeconds);

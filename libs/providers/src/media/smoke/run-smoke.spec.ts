@@ -52,7 +52,7 @@ describe('npm run smoke', () => {
   it('ends with 1 and the reason for a wrong key', async () => {
     const { exit, said } = await smoke({}, 'another-key');
     expect([exit, said]).toEqual([1, expect.stringContaining('wrong_key 401 AuthenticationError')]);
-    expect(said).toContain('is base_url that of the key?');
+    expect(said).toContain('does base_url match the key?');
     expect(said).not.toContain('another-key');
   });
 
@@ -66,7 +66,10 @@ describe('npm run smoke', () => {
 
   it('says what to check when nothing answers, or when another service does', async () => {
     vendor.next('cut-early');
-    expect(await smoke()).toMatchObject({ exit: 1, said: expect.stringMatching(/away There was no reply \(\w+\)\./) });
+    expect(await smoke()).toMatchObject({
+      exit: 1,
+      said: expect.stringMatching(/away There was no response \(\w+\)\./),
+    });
     for (const fault of ['redirect', 'html', { status: 404, body: null }] as const) {
       vendor.next(fault);
       expect(await smoke()).toMatchObject({ exit: 1, said: expect.stringContaining('not_this_protocol') });

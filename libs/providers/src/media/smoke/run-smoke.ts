@@ -18,7 +18,7 @@ import { VERIFY_REMEDIES } from '../verify-remedies.js';
 import { cheapestOrders, type CheapOrder } from './cheapest-orders.js';
 
 const MOST_TEXT = 2_000;
-/** A link up to its query or fragment, wherever it stands in a text, and what follows. */
+/** A link up to its query or fragment, wherever it is in a text, and what follows. */
 const SIGNED_PART = /(\bhttps?:\/\/[^\s"'?#]{1,2000})[?#][^\s"']*/gi;
 
 /** An exchange fit for a fixture: no headers, no signatures of links, no files, nothing long. */
@@ -119,7 +119,7 @@ async function smoke(configured: ConfiguredMediaUpstream, options: SmokeOptions,
   const orders = cheapestOrders(configured, options.model);
   if (orders.length === 0) {
     report.say(
-      `${upstream.id} makes no model ${options.model ?? ''}; it makes ${[...(configured.models ?? [])].join(', ')}.`,
+      `${upstream.id} does not make the model ${options.model ?? ''}; it makes ${[...(configured.models ?? [])].join(', ')}.`,
     );
     return 2;
   }
@@ -150,13 +150,13 @@ async function spend(
   const { report } = around;
   const unpriced = orders.filter(({ cost }) => cost === undefined).map(({ order }) => order.model);
   if (unpriced.length > 0) {
-    report.say(`Nothing was ordered: costs of the entry say nothing of ${unpriced.join(', ')}.`);
+    report.say(`Nothing was ordered: the entry has no costs for ${unpriced.join(', ')}.`);
     return 2;
   }
   const total = orders.reduce((sum, { cost }) => sum + (cost?.micros ?? 0n), 0n);
   report.say(`${orders.length} ${orders.length === 1 ? 'order' : 'orders'}, ${Number(total) / 1e6} together.`);
   if (total > mostMicros) {
-    report.say('Nothing was ordered: that is more than --spend allows.');
+    report.say('Nothing was ordered: it would cost more than --spend allows.');
     return 2;
   }
   let exit: SmokeExit = 0;

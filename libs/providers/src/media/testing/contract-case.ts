@@ -17,7 +17,7 @@ export interface ExpectedFailure {
   readonly retryAfterMs?: number;
 }
 
-/** One protocol under the contract. Numbers in the names of the tests are those of the design (section 11). */
+/** One protocol under test. The numbers in test names are the keys of CASES, which says what each one guarantees. */
 export interface ContractCase<Protocol extends FakeProtocol & { readonly taken: readonly unknown[] }> {
   readonly codec: MediaCodec;
   readonly fake: () => Protocol;
@@ -27,9 +27,9 @@ export interface ContractCase<Protocol extends FakeProtocol & { readonly taken: 
   readonly withFiles: JsonObject;
   /** Bodies that the catalogue allows and the vendor lacks, with the field that is named. */
   readonly lacks: readonly (readonly [what: string, body: JsonObject, param: string])[];
-  /** What the vendor answers to a start: cases 17 to 21. */
+  /** Refusals of a submission, and what each must be taken for: busy, misconfigured or refused. */
   readonly refusals: readonly (readonly [what: string, reply: Fault, expected: ExpectedFailure])[];
-  /** What the vendor says of taken work: cases 22 to 32. Absent for protocols without operations. */
+  /** What the vendor reports about accepted work, and how it must be read. Absent for protocols without operations. */
   readonly states?: readonly (readonly [
     what: string,
     script: (protocol: Protocol) => void,
@@ -39,11 +39,11 @@ export interface ContractCase<Protocol extends FakeProtocol & { readonly taken: 
   /** Makes the vendor reply with an unknown state. */
   readonly strange?: (protocol: Protocol) => void;
   readonly reportedCost?: VendorCost;
-  /** What stands in the body of `order` though the caller said nothing of it; empty: the vendor's defaults are ours. */
+  /** What is in the body of `order` though the caller said nothing of it; empty: the vendor's defaults are ours. */
   readonly alwaysSent: JsonObject;
-  /** The spec in this folder in which a client library judges the fake (cases 46 and 47), or why there is none. */
+  /** The spec in this folder in which a third-party client library is run against the fake, or why there is none. */
   readonly judge: `judge${string}.spec.ts` | { readonly none: string };
-  /** Cases that the protocol's own spec tests, or that cannot exist for its vendor, each with where or why. */
+  /** Keys of CASES that the protocol's own spec tests, or that cannot exist for its vendor; each with where or why. */
   readonly elsewhere?: Readonly<Record<number, string>>;
   /** The vendor still lets work be stopped. */
   readonly stoppable?: (protocol: Protocol) => void;
@@ -51,22 +51,22 @@ export interface ContractCase<Protocol extends FakeProtocol & { readonly taken: 
   readonly waiting?: VendorReply;
 }
 
-/** The numbers of the cases that the contract under way has tests for. */
+/** The keys of CASES that the protocol under test has tests for. */
 const tested = new Set<number>();
 
-/** `17-21: sorts ...` is about all from 17 to 21. */
+/** A test named `17-21: ...` covers every case from 17 to 21. */
 function note(name: string): void {
   const [, from = '', to = from] = /^(\d+)(?:-(\d+))?: /.exec(name) ?? [];
   for (let number = Number(from); number <= Number(to); number += 1) tested.add(number);
 }
 
-/** A test of a state of work, which is about these cases. */
+/** A test of one reported state, which covers these cases. */
 export function stateTest(cases: readonly number[], name: string, test: () => Promise<void>): void {
   for (const number of cases) tested.add(number);
   it(name, test);
 }
 
-/** A test whose name begins with the numbers of the cases that it is about. */
+/** A test whose name begins with the numbers of the cases that it covers. */
 export const guarantee = Object.assign(
   (name: string, test: (() => void) | (() => Promise<void>)): void => {
     note(name);
@@ -83,7 +83,7 @@ export const guarantee = Object.assign(
   },
 );
 
-/** The cases that tests were made for since the last time. */
+/** The cases that were covered since the last call. */
 export function takeTested(): ReadonlySet<number> {
   const taken = new Set(tested);
   tested.clear();

@@ -19,7 +19,7 @@ import { type ContractCase, guarantee } from './contract-case.js';
 
 type Protocols = FakeProtocol & { readonly taken: readonly unknown[] };
 
-/** What may stand in the place of anything that a vendor sends. */
+/** What may be in the place of anything that a vendor sends. */
 const STRANGE: readonly JsonValue[] = [
   null,
   true,

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '#contracts';
 import { arkRefusal } from './fake-ark-video.js';
 import type { FakeProtocol, FakeReply, FakeRequest } from './fake-vendor.js';
 
-/** Every field that the page of the API names for Seedream 4.0; seed and guidance_scale are not among them (vendors.md 4). */
+/** Every field that Ark's reference lists for Seedream 4.0; seed and guidance_scale are not among them. */
 const FIELDS = new Set([
   'model',
   'prompt',

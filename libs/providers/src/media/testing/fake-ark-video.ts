@@ -3,7 +3,7 @@ import type { FakeProtocol, FakeReply, FakeRequest } from './fake-vendor.js';
 
 const TASKS = '/contents/generations/tasks';
 
-/** Every field of the body that the page of the API names for Seedance 2.0; any other is a 400 (vendors.md 3.2, live probe). */
+/** Every field of the body that Ark's reference lists for Seedance 2.0; the real API answers 400 to any other. */
 const FIELDS = new Set([
   'model',
   'content',
@@ -50,7 +50,7 @@ export class FakeArkVideo implements FakeProtocol {
     const order = this.removed.has(number) ? undefined : this.taken[number - 1];
     if (!order) return refusal(404, 'ResourceNotFound', 'The specified task was not found');
     if (method === 'DELETE') {
-      // One that waits is cancelled; the record of one that has ended is removed, its video with it (vendors.md 3.1).
+      // A waiting task is cancelled; for a finished one its record is removed, and its video with it.
       if (this.state['status'] !== 'running') return this.remove(number);
       return refusal(409, 'InvalidAction.RunningTaskDeletion', 'A running task cannot be deleted');
     }
@@ -120,7 +120,7 @@ const isOneOf =
   (value: JsonValue | undefined): boolean =>
     typeof value === 'string' && values.includes(value);
 
-/** What each field must be (vendors.md 3.2). */
+/** What each field must be. */
 const RULES: Readonly<Record<string, (value: JsonValue | undefined) => boolean>> = {
   model: (value) => typeof value === 'string' && value.startsWith('dreamina-'),
   duration: isBetween(4, 15),
@@ -145,7 +145,7 @@ const isFile = (file: JsonValue | undefined, inline: boolean): boolean => {
   return /^https?:/.test(url) || (inline && /^data:[a-z]+\/[a-z0-9]+;base64,/.test(url));
 };
 
-/** Frames and references exclude each other (vendors.md 3.2, two sources). */
+/** Frames and references exclude each other. */
 function rolesProblem(content: readonly JsonValue[]): string | undefined {
   const roles = content.flatMap((item) =>
     isJsonObject(item) && typeof item['role'] === 'string' ? [item['role']] : [],

@@ -4,7 +4,7 @@ import type { FakeProtocol, FakeReply, FakeRequest } from './fake-vendor.js';
 
 const GENERATION = '/api/v1/services/aigc/multimodal-generation/generation';
 
-/** Parameters of each model by their pages (vendors.md 6: z-image-api-reference, and copies of the qwen-image reference). */
+/** Parameters of each model, by the references of Z-Image and Qwen-Image. */
 const QWEN = new Set(['size', 'n', 'negative_prompt', 'prompt_extend', 'watermark', 'seed']);
 const PARAMETERS: Readonly<Record<string, ReadonlySet<string>>> = {
   'qwen-image-2.0': QWEN,

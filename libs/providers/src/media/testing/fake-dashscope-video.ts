@@ -4,7 +4,7 @@ import type { FakeProtocol, FakeReply, FakeRequest } from './fake-vendor.js';
 const SYNTHESIS = '/api/v1/services/aigc/video-generation/video-synthesis';
 const TASKS = '/api/v1/tasks';
 
-/** What each model takes (vendors.md 5.3 and 5.4); anything else is a 400. */
+/** What each model takes: anything else is a 400. */
 interface WanFields {
   readonly input: readonly string[];
   readonly parameters: readonly string[];
@@ -36,7 +36,7 @@ const MODELS: Readonly<Record<string, WanFields>> = {
   },
 };
 
-/** Which files go together in one video of wan2.7 (vendors.md 5.3). */
+/** Which files go together in one video of wan2.7. */
 const MEDIA_SETS = new Set([
   'first_frame',
   'driving_audio+first_frame',

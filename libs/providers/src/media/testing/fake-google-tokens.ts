@@ -14,7 +14,7 @@ export class FakeGoogleTokens {
   readonly accepted: object[] = [];
   /** What is answered instead. */
   refusal: { readonly status: number; readonly body: object } | undefined;
-  /** How often a token was asked for. */
+  /** How often a token was requested. */
   asked = 0;
   /** How long a token holds, in seconds. */
   seconds = 3_600;

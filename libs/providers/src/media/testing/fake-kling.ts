@@ -4,7 +4,7 @@ import type { FakeProtocol, FakeReply, FakeRequest } from './fake-vendor.js';
 
 const PATHS = ['/v1/videos/text2video', '/v1/videos/image2video'];
 
-/** Every field of an order of v2.6 by the copies of the official reference (vendors.md 8). */
+/** Every field of a v2.6 request, by Kling's reference. */
 const COMMON = [
   'model_name',
   'prompt',

@@ -39,7 +39,7 @@ const HUGE_BYTES = 10 * 1024 * 1024;
 
 /** A vendor of one protocol: what it answers, and what it was ordered. */
 export interface FakeProtocol {
-  /** What stands before every path, for example `/api/v3`. */
+  /** What is before every path, for example `/api/v3`. */
   readonly basePath: string;
   readonly key: string;
   /** Which header carries the key, and how. */

@@ -3,7 +3,7 @@ import type { FakeProtocol, FakeReply, FakeRequest } from './fake-vendor.js';
 
 const MODELS = /^\/v1\/(projects\/[\w-]+\/locations\/[\w-]+\/publishers\/google\/models\/veo-3\.1-[\w-]+):(\w+)$/;
 
-/** Every parameter of Veo 3.1 by the model reference and the official client (vendors.md 7). */
+/** Every parameter of Veo 3.1 by the model reference and the official client. */
 const PARAMETERS = new Set([
   'durationSeconds',
   'aspectRatio',

@@ -5,7 +5,7 @@ const FIELDS = new Set(['model', 'prompt', 'n', 'aspect_ratio', 'resolution', 'r
 const EDIT_FIELDS = new Set([...FIELDS, 'image', 'images']);
 const RATIOS = new Set(['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2', 'auto']);
 
-/** xAI's image API: answers the images, or what its script says. `size` is refused there (vendors.md 11). */
+/** xAI's image API: answers with the images, or with what its script says. It refuses `size`. */
 export class FakeXaiImage implements FakeProtocol {
   readonly basePath = '/v1';
   readonly key = 'xai-test-key-0123456789';

@@ -50,7 +50,7 @@ const distinct = (values: readonly (JsonValue | undefined)[]): readonly (JsonVal
 
 /** How many requests of a model are changed in each field: two values that are one to a vendor are so in most. */
 const MOST_REQUESTS = 12;
-/** Of these the larger counts: another value of the smaller changes nothing (D3 4.5). */
+/** Of these the larger counts: another value of the smaller changes nothing. */
 const LARGER_COUNTS = new Set(['n', 'sequential_image_generation_options']);
 
 /** Fields of which two values are sent as the same although no notice tells the caller so. */

@@ -5,10 +5,10 @@ import { fieldEffects } from './field-effects.js';
 
 const HEAD = `# Which field reaches which upstream
 
-What becomes of every field of every media model at every protocol of \`media_upstreams\`. **sent**: each value reaches the vendor.
-**sent; else**: so too, but some orders are refused for the reason that stands there, before money is held; another upstream
-may take them. **one value**: there is nothing to choose. Written by \`npm run media-fields\` from trying: orders of each model are
-made up, changed in one field, and what would be sent is compared.
+What each protocol of \`media_upstreams\` does with every field of every media model. **sent**: every value reaches the vendor.
+**sent; else**: the same, but some requests are refused for the stated reason before money is held; another upstream
+may accept them. **one value**: there is nothing to choose. \`npm run media-fields\` finds this out by trying: it makes requests for each model,
+changes one field, and compares what would be sent.
 `;
 
 /** The page docs/media-fields.md: every model, field and protocol. */

@@ -44,7 +44,7 @@ export function mediaUpstreamContract<Protocol extends FakeProtocol & { readonly
 
 const FOLDER = 'libs/providers/src/media/testing';
 
-/** Cases 46 and 47: a client library of another author is tried on the fake, and on what we send. */
+/** A third-party client library is run against the fake, and its requests are compared with ours. */
 function judgedContract<Protocol extends FakeProtocol & { readonly taken: readonly unknown[] }>({
   judge,
   fake,

@@ -1,4 +1,4 @@
-/** What the judge of the fake of MiniMax uses of the vendor's own client, which ships no types. */
+/** What the check of the MiniMax fake uses of the vendor's own client, which ships no types. */
 declare module 'minimax-mcp-js/build/utils/api.js' {
   export class MiniMaxAPI {
     constructor(config: { apiKey: string; apiHost: string; resourceMode: 'url' });

@@ -87,7 +87,7 @@ export class GoogleCredentials implements Credentials {
     private readonly nowMs: () => number = Date.now,
   ) {}
 
-  /** @throws MediaFailure `unfit`: the account is refused; `unavailable`: no token was to be had. */
+  /** @throws MediaFailure `unfit`: the account is refused; `unavailable`: no token could be had. */
   async headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
     const known = this.token;
     const token = known && this.nowMs() < known.untilMs ? known : await this.ask();
@@ -147,7 +147,9 @@ export class GoogleCredentials implements Credentials {
     const { email, tokenUri, keyId, privateKey } = this.account;
     const now = Math.floor((this.nowMs() + this.aheadMs) / 1_000);
     const key = await importPKCS8(privateKey, 'RS256').catch(() => {
-      throw new MediaFailure('unfit', 'wrong_key', { vendor: { message: 'The private_key of the key file is none.' } });
+      throw new MediaFailure('unfit', 'wrong_key', {
+        vendor: { message: 'The private_key of the key file is not a private key.' },
+      });
     });
     return new SignJWT({ scope: SCOPE })
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) })

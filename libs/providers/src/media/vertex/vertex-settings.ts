@@ -29,7 +29,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 export const vertexSettingsMistakes = (settings: JsonObject): readonly (readonly [name: string, rule: string])[] =>
   Object.entries(settings).flatMap(([name, value]): [string, string][] => {
     const rule = RULES[name];
-    if (!rule) return [[name, `is no setting of this protocol; there are ${Object.keys(RULES).join(', ')}`]];
+    if (!rule) return [[name, `is not a setting of this protocol; its settings are ${Object.keys(RULES).join(', ')}`]];
     return typeof value === 'string' && rule.fits.test(value) ? [] : [[name, rule.says]];
   });
 

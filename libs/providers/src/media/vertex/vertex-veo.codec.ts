@@ -32,7 +32,7 @@ const isRefusal = (status: number): boolean => status >= 400 && status < 500;
 /** Errors about `storage_uri`: the bucket does not exist, or the account may not write there. No order names one. */
 const BUCKET = /\bbuckets?\b|\bgs:\/\/|storage\.objects|storageUri|output storage/i;
 
-/** Errors of Vertex AI by the word in `status` (vendors.md 7). */
+/** Errors of Vertex AI by the word in `status`. */
 const RULES: readonly FailureRule[] = [
   { when: ({ status, message }) => status === 403 && UNPAID.test(message), kind: 'unfit', reason: 'not_paid' },
   // Rates belong to one model of a project.
@@ -66,7 +66,7 @@ function vertexFailureReason(error: JsonObject): MediaReason {
 const SECONDS: readonly number[] = [4, 6, 8];
 const DATA_URI = /^data:([\w/+.-]+);base64,/;
 
-/** Body of an order for family gamma: Veo 3.1 on Vertex AI (vendors.md 7). */
+/** Request body for the gamma family: Veo 3.1 on Vertex AI. */
 function mapGamma(order: PlannedOrder, storageUri: string | undefined, file: FileAddress): JsonObject {
   const asked = order.parameters as JsonObject & GammaRequest;
   const { negative_prompt: avoided, seed, first_frame_image: first, last_frame_image: last } = asked;
@@ -110,7 +110,7 @@ const OPERATION = /^(projects\/[\w:.-]+\/locations\/[\w-]+\/publishers\/google\/
 const UNKNOWN_OPERATION = '00000000-0000-4000-8000-000000000000';
 const INLINE = 'bytesBase64Encoded';
 
-/** Videos of Veo on Google Vertex AI (vendors.md 7), for any project. */
+/** Veo videos from Google Vertex AI, for any project. */
 export const vertexVeoCodec: MediaCodec = {
   ...vertexVeo({ ...vertexSettings({}), project: 'PROJECT' }),
   settingsMistakes: vertexSettingsMistakes,

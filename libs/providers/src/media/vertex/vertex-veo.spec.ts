@@ -31,11 +31,11 @@ mediaUpstreamContract({
   alwaysSent: { parameters: { generateAudio: false, sampleCount: 1 } },
   elsewhere: {
     24: 'it has two states, done and not done',
-    28: '33 in this file',
+    28: 'tested below, with files inside a reply',
     30: 'states: an end without a video',
     31: 'no model of it delivers a last frame',
     32: 'the families sell no label',
-    33: 'in this file, and http/inline-files.spec.ts',
+    33: 'tested below, and in http/inline-files.spec.ts',
   },
   withFiles: { ...FRAMED, last_frame_image: 'https://media.example.com/last.png' },
   lacks: [

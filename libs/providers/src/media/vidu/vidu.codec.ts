@@ -68,7 +68,7 @@ const REASONS: ReadonlyMap<string, MediaReason> = new Map(
 );
 const NOT_FOUND = new Set(['TaskNotFound', 'CreationNotFound']);
 
-/** Words for why, in replies and in tasks that failed (vendors.md 10: official error-code page). */
+/** Vidu's error codes, in replies and in failed tasks. */
 const RULES: readonly FailureRule[] = [
   // As many tasks at once as the account may have.
   { when: ({ code }) => code === 'QuotaExceeded', kind: 'busy', reason: 'busy', scope: 'running' },
@@ -112,7 +112,7 @@ const PATHS: Readonly<Record<string, string>> = {
   'reference-to-video': 'reference2video',
 };
 
-/** Order for the zeta families: Vidu Q3 (vendors.md 10). */
+/** Request for the zeta families: Vidu Q3. */
 function mapZeta(
   order: PlannedOrder,
   model: string,
@@ -146,7 +146,7 @@ function mapZeta(
 
 const taskPath = ({ id }: Operation): string => `/ent/v2/tasks/${encodeURIComponent(id as string)}`;
 
-/** Videos of Vidu Q3 (vendors.md 10). */
+/** Videos from Vidu Q3. */
 export const viduCodec: MediaCodec = {
   protocol: 'vidu',
   traits: {

@@ -75,12 +75,16 @@ mediaUpstreamContract({
     [
       'an end without a video',
       says({ creations: [] }),
-      { state: 'failed', publicReason: 'The vendor said that it was done but delivered no file.' },
+      { state: 'failed', publicReason: 'The vendor reported success but delivered no file.' },
     ],
     ['a withheld video', failsWith('CreationPolicyViolation'), { state: 'failed', code: 'content_policy' }],
     ['a refused prompt', failsWith('TaskPromptPolicyViolation'), { state: 'failed', code: 'content_policy' }],
     ['an image that cannot be used', failsWith('ImageFormatInvalid'), { state: 'failed', code: 'invalid_media' }],
-    ['cancelled work', failsWith('UserCancelled'), { state: 'failed', publicReason: 'The vendor stopped the work.' }],
+    [
+      'cancelled work',
+      failsWith('UserCancelled'),
+      { state: 'failed', publicReason: 'The vendor stopped working on the order.' },
+    ],
     ['a failure', failsWith('InternalServiceFailure'), { state: 'failed', code: 'upstream_error' }],
   ],
   strange: says({ state: 'pondering' }),

@@ -24,7 +24,7 @@ const UNPAID = /credit|balance|billing|spending limit/i;
 const isWrongKey = ({ status, message }: RefusalFacts): boolean =>
   (status === 400 || isDone(status)) && WRONG_KEY.test(message);
 
-/** Errors of xAI (vendors.md 11): statuses say little, sentences more. */
+/** Errors of xAI: the status says little, the sentence says more. */
 const RULES: readonly FailureRule[] = [
   {
     when: ({ status, message }) => (status === 429 || status === 403) && UNPAID.test(message),
@@ -49,13 +49,13 @@ function errorOf(body: JsonValue | undefined): JsonValue | undefined {
   return typeof error === 'string' ? { message: error, ...(code !== undefined && { code }) } : error;
 }
 
-/** Body of an order for iota-1.0-reseller (vendors.md 11). */
+/** Request body for iota-1.0-reseller. */
 function mapIota({ parameters }: PlannedOrder, model: string): JsonObject {
   const { prompt, n, size } = parameters as JsonObject & IotaRequest;
   return { model, prompt, n, aspect_ratio: size, response_format: 'url' };
 }
 
-/** Body of an order for iota-1.0-edit-reseller: the shape follows the image. */
+/** Request body for iota-1.0-edit-reseller: the shape follows the image. */
 function mapIotaEdit({ parameters }: PlannedOrder, model: string, file: FileAddress): JsonObject {
   const { prompt, n } = parameters as JsonObject & IotaEditRequest;
   return { model, prompt, n, image: { url: file('image_urls[0]'), type: 'image_url' }, response_format: 'url' };
@@ -64,7 +64,7 @@ function mapIotaEdit({ parameters }: PlannedOrder, model: string, file: FileAddr
 const MODEL = 'grok-imagine-image';
 const EDIT = 'iota-1.0-edit-reseller';
 
-/** Images of xAI: one long request that answers the files (vendors.md 11). */
+/** Images from xAI: one long request whose response has the files. */
 export const xaiImageCodec: MediaCodec = {
   protocol: 'xai-image',
   traits: {

@@ -13,13 +13,13 @@ mediaUpstreamContract({
   order: ORDER,
   alwaysSent: { response_format: 'url' },
   elsewhere: {
-    22: '28 and 29 in this file: a withheld image is a missing one',
-    28: '29 in this file',
-    29: 'in this file',
+    22: 'tested below: a withheld image counts as a missing one',
+    28: 'tested below, with withheld images',
+    29: 'tested below',
     30: 'refusals: only withheld images',
     31: 'it makes images',
     32: 'the label is in the one file of each image',
-    40: '29 in this file',
+    40: 'tested below, with withheld images',
   },
   withFiles: {
     model: 'iota-1.0-edit-reseller',
