@@ -12,7 +12,7 @@ export interface PortSettings {
 
 /** An address that is ours from now on, although nothing serves on it yet. */
 export interface ReservedPort {
-  /** The one the system chose when 0 was asked for. */
+  /** The one the system chose when 0 was requested. */
   readonly port: number;
   /** Lets `server` listen in its place; it also gets the connections that came before. */
   handTo(server: Server): void;
@@ -69,9 +69,9 @@ function explain(error: unknown, { port, host, portVariable, hostVariable }: Por
     case 'EADDRINUSE':
       return `${portVariable} is already in use: choose another with ${portVariable}=..., or stop what listens on ${port}.`;
     case 'EACCES':
-      return `${portVariable} ${port} may not be listened on by this user: choose one above 1023.`;
+      return `${portVariable} ${port} is not allowed for this user: choose one above 1023.`;
     case 'EADDRNOTAVAIL':
-      return `${hostVariable} ${host} is no address of this machine: 127.0.0.1 is this machine only, 0.0.0.0 every network.`;
+      return `${hostVariable} ${host} is not an address of this machine: use 127.0.0.1 for this machine only, or 0.0.0.0 for every network.`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return `${hostVariable} ${host} is not known: give an address such as 127.0.0.1 or 0.0.0.0.`;

@@ -9,7 +9,7 @@ export const READ_BUDGET = { bytes: 4 * 1024 * 1024, requests: 48 } as const;
 /** There is no memory for more of an account's files now: a matter of time, and not the file's fault. */
 export class NoMemoryForFiles extends Error {
   constructor() {
-    super('There is no memory to look at more files now.');
+    super('There is not enough memory to inspect more files at the moment.');
     this.name = 'NoMemoryForFiles';
   }
 }

@@ -54,7 +54,7 @@ const SEEDS: readonly Buffer[] = [
 function mutated(random: () => number): Buffer {
   const pick = (count: number): number => Math.floor(random() * count);
   const file = Buffer.from(SEEDS[pick(SEEDS.length)] ?? Buffer.alloc(0));
-  // Most structure stands at the front, and for videos at the end.
+  // Most structure is at the front, and for videos at the end.
   const place = (): number => (random() < 0.7 ? pick(Math.min(file.length, 1_500)) : pick(file.length));
   for (let changes = 1 + pick(6); changes > 0; changes -= 1) {
     const offset = place();

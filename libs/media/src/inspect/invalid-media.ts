@@ -1,6 +1,6 @@
 import { type FieldError, GatewayError } from '#contracts';
 
-/** One referenced file and the rule it broke, worded for the caller; `param` is where it stands in the request. */
+/** One referenced file and the rule it broke, worded for the caller; `param` is where it is in the request. */
 export interface BrokenMediaRule {
   readonly param: string;
   /** A sentence that names the rule and what was found: "the image is 100x700 pixels; each side must be at least 128." */

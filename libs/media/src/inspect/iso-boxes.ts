@@ -43,14 +43,14 @@ export function* childBoxes(bytes: Buffer, parent: Pick<Box, 'start' | 'end'>): 
 export function findBox(bytes: Buffer, parent: Pick<Box, 'start' | 'end'>, ...path: string[]): Box | undefined {
   let found: Pick<Box, 'start' | 'end'> & Partial<Box> = parent;
   for (const type of path) {
-    const next = firstOf(bytes, found, type);
+    const next = firstBox(bytes, found, type);
     if (!next) return undefined;
     found = next;
   }
   return found as Box;
 }
 
-function firstOf(bytes: Buffer, parent: Pick<Box, 'start' | 'end'>, type: string): Box | undefined {
+function firstBox(bytes: Buffer, parent: Pick<Box, 'start' | 'end'>, type: string): Box | undefined {
   for (const box of childBoxes(bytes, parent)) if (box.type === type) return box;
   return undefined;
 }

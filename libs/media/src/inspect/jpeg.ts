@@ -50,7 +50,7 @@ class ExifFields {
 /** Real images have a few dozen segments before the frame header, even with a colour profile in many parts. */
 const MAX_SEGMENTS = 1_024;
 
-/** How much of an EXIF segment is looked at; the orientation stands in its first directory. */
+/** How much of an EXIF segment is looked at; the orientation is in its first directory. */
 const EXIF_BYTES = 4_096;
 
 const APP1 = 0xe1;

@@ -57,7 +57,7 @@ const MAX_TAGS = 4;
 /** How far behind the tags the first frame may begin. */
 const SEARCH_BYTES = 8_192;
 
-/** The VBRI index of some encoders stands at this place of the first frame, whatever the frame's own layout. */
+/** The VBRI index of some encoders is at this place of the first frame, whatever the frame's own layout. */
 const VBRI_OFFSET = 36;
 
 interface FirstFrame {

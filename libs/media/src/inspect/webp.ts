@@ -8,11 +8,11 @@ export const isWebp = (beginning: Buffer): boolean =>
 /** Reads the size from the first chunk of a WebP: lossy, lossless or extended. */
 export async function readWebp(source: ByteSource): Promise<ImageHeader> {
   const header = await source.read(0, 30);
-  const [width, height] = sizeOf(header, header.toString('latin1', 12, 16));
+  const [width, height] = readSize(header, header.toString('latin1', 12, 16));
   return { medium: 'image', format: 'webp', width, height };
 }
 
-function sizeOf(header: Buffer, chunk: string): readonly [width: number, height: number] {
+function readSize(header: Buffer, chunk: string): readonly [width: number, height: number] {
   if (chunk === 'VP8X') return [1 + header.readUIntLE(24, 3), 1 + header.readUIntLE(27, 3)];
   if (chunk === 'VP8L' && header[20] === LOSSLESS_SIGNATURE) {
     // Two fields of 14 bits, each one less than the side.

@@ -15,7 +15,7 @@ const VIDEO: MediaLimits = { formats: ['mp4', 'mov'], maxBytes: 100 * MEBIBYTE, 
 const SOUND: MediaLimits = { formats: ['wav', 'mp3'], maxBytes: MEBIBYTE, maxSeconds: 15 };
 
 const GOOD_IMAGE = pngSample({ width: 640, height: 480 });
-/** Its header stands behind 3 MB of data, so that it takes further requests to find it. */
+/** Its header is behind 3 MB of data, so that it takes further requests to find it. */
 const LATE_VIDEO = Buffer.concat([mp4Brands(), isoBox('mdat', Buffer.alloc(3 * MEBIBYTE)), movieSample()]);
 
 let host: Server;

@@ -211,7 +211,7 @@ const sizeAndLength = (header: MediaHeader): Pick<MeasuredReference, 'width' | '
 
 type Outcome = { readonly measured: MeasuredReference } | { readonly error: unknown };
 
-const outcomeOf = (check: Promise<MeasuredReference>): Promise<Outcome> =>
+const toOutcome = (check: Promise<MeasuredReference>): Promise<Outcome> =>
   check.then(
     (measured) => ({ measured }),
     (error: unknown) => ({ error }),
@@ -226,7 +226,7 @@ async function inTurns(
   const outcomes: Outcome[] = [];
   const waiting = references.entries();
   const work = async (): Promise<void> => {
-    for (const [index, reference] of waiting) outcomes[index] = await outcomeOf(check(reference));
+    for (const [index, reference] of waiting) outcomes[index] = await toOutcome(check(reference));
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   return outcomes;

@@ -42,6 +42,6 @@ export class ByteMeter extends Transform {
   override _flush(done: TransformCallback): void {
     const { expectedBytes } = this.limits;
     if (expectedBytes === undefined || expectedBytes === this.count) return done();
-    done(new MediaStoreError('length_mismatch', `${expectedBytes} bytes were announced and ${this.count} arrived`));
+    done(new MediaStoreError('length_mismatch', `${expectedBytes} bytes were announced, but ${this.count} arrived`));
   }
 }

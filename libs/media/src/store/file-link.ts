@@ -28,7 +28,7 @@ export function readLink(request: IncomingMessage & { originalUrl?: string }, si
       'The signature of this file link is not valid. Use the link exactly as the task shows it.',
     );
   if (verdict.kind === 'expired')
-    throw new GatewayError('link_expired', 'This file link has expired. Ask for the task again to get a fresh one.');
+    throw new GatewayError('link_expired', 'This file link has expired. Get the task again for a fresh one.');
   return { key, expiresAt: verdict.expiresAt };
 }
 

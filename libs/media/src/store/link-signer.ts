@@ -25,7 +25,7 @@ export class LinkSigner {
   private readonly current: LinkSecret;
   private readonly accepted: ReadonlyMap<string, Buffer>;
 
-  /** @throws RangeError when there is no secret or one has fewer than 16 bytes. */
+  /** @throws RangeError when there is no secret, or one has fewer than 16 bytes. */
   constructor(
     secrets: readonly Buffer[],
     private readonly now: () => number = Date.now,

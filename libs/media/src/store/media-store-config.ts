@@ -29,7 +29,7 @@ const IsAllowList = (): PropertyDecorator =>
       validate: (value: unknown) =>
         Array.isArray(value) && value.every((entry) => allowListProblem(String(entry)) === undefined),
       defaultMessage: () =>
-        '$property must list CIDR ranges (10.1.0.0/16) or host:port entries (media.local:9000), divided by commas',
+        '$property must list CIDR ranges (10.1.0.0/16) or host:port entries (media.local:9000), separated by commas',
     },
   });
 
@@ -46,7 +46,7 @@ const usesS3 = (config: MediaStoreConfig): boolean =>
 /** Where finished files are kept, and what may be fetched from outside. With no S3 variable set, files live in the data folder. */
 export class MediaStoreConfig {
   @Variable({
-    description: 'S3-compatible endpoint, addressed by path style; unset means Amazon S3 itself.',
+    description: 'S3-compatible endpoint, with path-style addresses. When unset: Amazon S3.',
     example: 'http://minio:9000',
   })
   @IsOptional()
@@ -62,7 +62,7 @@ export class MediaStoreConfig {
 
   @Variable({
     description:
-      'Bucket of the files; it must exist. Required as soon as any MEDIA_S3 variable is set; when none is, files live in DATA_DIR.',
+      'Bucket of the files; it must exist. Required if any MEDIA_S3 variable is set; if none is, files are kept in DATA_DIR.',
   })
   @ValidateIf(usesS3)
   @IsString()
@@ -88,7 +88,7 @@ export class MediaStoreConfig {
 
   @Variable({
     description:
-      'Public address of the bucket, for example a CDN: files that stay are linked there. Without it they are linked through this gateway, which redirects to a fresh presigned link. Whoever knows the key of a file can read it there for as long as it is stored: those of uploads are random, those of results hold the id of their task.',
+      'Public address of the bucket, for example a CDN: permanent files are linked there. When unset, they are linked through this gateway, which redirects to a fresh presigned link. Anybody who knows the object key of a file can read it at this address for as long as it is stored; keys of uploads are random, keys of results contain the task id.',
     example: 'https://cdn.example.com',
   })
   @IsOptional()
@@ -97,7 +97,7 @@ export class MediaStoreConfig {
 
   @Variable({
     description:
-      'Secrets that sign the links of this gateway, at least 16 characters each, divided by commas, newest first. When unset: kept in DATA_DIR, or derived from the S3 secret.',
+      'Secrets that sign the links of this gateway, at least 16 characters each, separated by commas, newest first. When unset: kept in DATA_DIR, or derived from the S3 secret.',
     secret: true,
   })
   @IsOptional()
@@ -108,7 +108,7 @@ export class MediaStoreConfig {
   MEDIA_LINK_SECRETS?: string[];
 
   @Variable({
-    description: 'Largest file taken into the store.',
+    description: 'Largest file that is stored.',
     unit: 'MiB, 1 to 5000',
   })
   @Type(() => Number)
@@ -129,7 +129,7 @@ export class MediaStoreConfig {
 
   @Variable({
     description:
-      'Longest time for reading the header of one referenced file; all files of an order have three times as long.',
+      'Longest time for reading the header of one referenced file; all files of one request together have three times as long.',
     unit: 'seconds, 1 to 60',
   })
   @Type(() => Number)
@@ -140,7 +140,7 @@ export class MediaStoreConfig {
 
   @Variable({
     description:
-      'Addresses that may be fetched although they are not public, divided by commas: CIDR ranges (10.1.0.0/16, on ports 80 and 443) or host:port (media.local:9000).',
+      'Addresses that may be fetched although they are not public, separated by commas: CIDR ranges (10.1.0.0/16, on ports 80 and 443) or host:port (media.local:9000).',
   })
   @CommaSeparated()
   @IsAllowList()

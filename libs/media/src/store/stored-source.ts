@@ -52,7 +52,7 @@ export async function openOwnFile(
 /**
  * Reads the header of a file back from the store: the proof that it is there, whole enough to open, and what it is.
  *
- * @throws MediaUnreadable when it is no image, video or sound; MediaStoreError when it cannot be read.
+ * @throws MediaUnreadable when it is not an image, video or sound; MediaStoreError when it cannot be read.
  */
 export async function inspectStoredFile(
   store: MediaStore,

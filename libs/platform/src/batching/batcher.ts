@@ -219,6 +219,10 @@ export class Batcher<Item, Result> {
 }
 
 const overloaded = (): GatewayError =>
-  new GatewayError('overloaded', 'More requests wait than the gateway can take at the moment. Nothing was charged.', {
-    retryAfterMs: RETRY_AFTER_MS,
-  });
+  new GatewayError(
+    'overloaded',
+    'Too many requests are waiting at the moment. Nothing was charged; try again shortly.',
+    {
+      retryAfterMs: RETRY_AFTER_MS,
+    },
+  );

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Time and waiting, as a port, so that tests do not wait and do not depend on the date. */
+/** Time and waiting behind an interface, so that tests neither wait nor depend on the date. */
 export interface Clock {
   /** The time of day, which an operator or a time server may set forward and back. */
   now(): Date;

@@ -1,5 +1,5 @@
 /**
- * A signal that aborts after so many milliseconds with a `TimeoutError`, or before when `signal` does. The timer keeps no
+ * A signal that aborts after the given number of milliseconds with a `TimeoutError`, or before when `signal` does. The timer keeps no
  * process alive.
  *
  * To be used instead of `AbortSignal.timeout`: Node 20 forgets such a signal when memory is collected while only an

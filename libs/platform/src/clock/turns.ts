@@ -31,7 +31,7 @@ export async function nextTurn(turns?: Turns): Promise<void> {
 
 function letOneGoOn(): void {
   const goOn = waiting.shift();
-  // One that is asked for within a round comes in the next.
+  // One that is requested within a round comes in the next.
   if (waiting.length > 0) setImmediate(letOneGoOn);
   goOn?.();
 }

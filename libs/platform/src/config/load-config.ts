@@ -16,7 +16,7 @@ export class ConfigError extends Error {
 
 /**
  * Adds the variables of a `.env` file to the environment of this process; what is already set wins and a missing file
- * is no error. Call it once, before the first `loadConfig`.
+ * is not an error. Call it once, before the first `loadConfig`.
  *
  * @throws ConfigError when it is there and cannot be read.
  */
@@ -53,7 +53,5 @@ function describe(error: ValidationError, configClass: ConfigClass, given: Envir
   const problem = `${name} ${ruleOf(error)}`;
   if (value === undefined) return `${problem} (it is not set)`;
   const isSecret = variablesOf(configClass).get(name)?.secret;
-  return isSecret
-    ? `${problem} (what it holds is a secret and is not shown)`
-    : `${problem}, not ${JSON.stringify(value)}`;
+  return isSecret ? `${problem} (its value is secret and is not shown)` : `${problem}, not ${JSON.stringify(value)}`;
 }

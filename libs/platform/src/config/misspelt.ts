@@ -48,7 +48,7 @@ const isCutShort =
 /** Short names lie near many words. */
 const slipsAllowed = ({ length }: string): number => (length <= 8 ? 1 : length <= 14 ? 2 : 3);
 
-/** Letter case, hyphens and underscores are the commonest slips, and count for nothing. */
+/** Letter case, hyphens and underscores are the most common mistake, and count for nothing. */
 const plain = (name: string): string => name.toUpperCase().replaceAll(/[-_]/g, '');
 
 /** Letters that are missing, extra or wrong; two neighbours that changed places are one slip. */

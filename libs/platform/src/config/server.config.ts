@@ -18,7 +18,7 @@ const IsProxyList = (): PropertyDecorator =>
     validator: {
       validate: isProxyList,
       defaultMessage: () =>
-        '$property must list addresses (10.0.0.1), blocks (10.0.0.0/8), or loopback, linklocal, uniquelocal, divided by commas',
+        '$property must list addresses (10.0.0.1), blocks (10.0.0.0/8), or loopback, linklocal, uniquelocal, separated by commas',
     },
   });
 
@@ -38,7 +38,7 @@ export class ServerConfig {
 
   @Variable({
     description:
-      'Address under which clients reach the server; links to media begin with it. When unset: HOST and PORT.',
+      'Address under which clients reach the server; links to media begin with it. When unset, HOST and PORT are used.',
     example: 'https://gateway.example.com',
   })
   @IsOptional()
@@ -60,7 +60,7 @@ export class ServerConfig {
 
   @Variable({
     description:
-      'Proxies in front of the gateway whose X-Forwarded-For is believed: addresses or blocks, separated by commas, or loopback, linklocal, uniquelocal. When unset, the address that connects is the client.',
+      'Proxies in front of the gateway whose X-Forwarded-For header is trusted: addresses or CIDR blocks, separated by commas, or loopback, linklocal, uniquelocal. When unset, the address that connects counts as the client.',
     example: 'loopback, 10.0.0.0/8',
   })
   @IsOptional()
@@ -82,7 +82,7 @@ export class ServerConfig {
 
   @Variable({
     description:
-      'Token of the admin API and the operator pages. When unset, a gateway with embedded Postgres makes one and prints it once; any other keeps both shut.',
+      'Token of the admin API and the operator pages. When unset, a gateway with embedded Postgres generates one and prints it once; with DATABASE_URL both stay closed.',
     secret: true,
   })
   @IsOptional()
@@ -91,7 +91,7 @@ export class ServerConfig {
 
   @Variable({
     description:
-      'Secret that is mixed into the stored hashes of API keys; all replicas need the same one and it must never change. When unset, one is generated in DATA_DIR.',
+      'Secret that is mixed into the stored hashes of API keys. All replicas need the same one, and it must never change. When unset, one is generated in DATA_DIR.',
     secret: true,
   })
   @IsOptional()
@@ -115,7 +115,7 @@ export class ServerConfig {
 
   @Variable({
     description:
-      'How long running text requests may go on at shutdown; then streams end with an error of their style, whole replies with 503. When unset: 600, or 5 with the embedded database.',
+      'How long running text requests may continue at shutdown; after that, streams end with an error event and whole replies with 503. When unset: 600, or 5 with the embedded database.',
     unit: 'seconds, 0 to 3600',
   })
   @IsOptional()
@@ -127,7 +127,7 @@ export class ServerConfig {
 
   @Variable({
     description:
-      'After how long a whole text reply is begun with blanks, one every 15 seconds, so that no proxy ends its silent connection. 60 or more is advised: the status is 200 from then on, and a failure an error in the body. 0: never.',
+      'Send a space every 15 seconds while a whole (not streamed) text reply is awaited for longer than this, so that no proxy closes the idle connection. From then on the status is 200 and a failure is an error in the body, so 60 or more is advised. 0 switches it off.',
     unit: 'seconds, 0 to 600',
   })
   @Type(() => Number)
@@ -136,7 +136,7 @@ export class ServerConfig {
   @Max(600)
   WHOLE_REPLY_KEEPALIVE_SECONDS = 0;
 
-  @Variable({ description: 'Largest request body; images may be sent inside one.', unit: 'MiB, 1 to 512' })
+  @Variable({ description: 'Largest request body, including inline images.', unit: 'MiB, 1 to 512' })
   @Type(() => Number)
   @IsInt()
   @Min(1)
@@ -145,7 +145,7 @@ export class ServerConfig {
 
   @Variable({
     description:
-      'Memory for request bodies, and for stored conversations that requests refer to or read, that an API process holds at once; further requests get 503. A body counts twice, as bytes and as text; bodies up to 64 KiB are not counted. An account may hold a quarter, and beyond that half of what the others leave (429). Never less than 4 times BODY_LIMIT_MB.',
+      'Memory that an API process uses at once for request bodies and for stored conversations that requests refer to or read; further requests get 503. A body counts twice, as bytes and as text; bodies up to 64 KiB are not counted. One account may use a quarter, and beyond that half of what is free; more is refused with 429. Never less than 4 times BODY_LIMIT_MB.',
     unit: 'MiB, 1 to 65536',
   })
   @Type(() => Number)

@@ -111,6 +111,6 @@ export class AccountShares {
 const tooMuchAtOnce = (): GatewayError =>
   new GatewayError(
     'rate_limit_exceeded',
-    'The account asks the database for too much at once; send this request again when others are answered.',
+    'The account has too many database queries running at once; send this request again when others have been answered.',
     { retryAfterMs: RETRY_AFTER_MS },
   );

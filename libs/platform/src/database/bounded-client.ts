@@ -40,7 +40,7 @@ interface DriverConnection extends SendingConnection {
 
 /** A write was sent to a server that only reads. */
 const READ_ONLY = '25006';
-/** A connection to such a server is thrown away when it is so old, in milliseconds: the name may lead elsewhere by now. */
+/** A connection to such a server is discarded when it is so old, in milliseconds: the name may lead elsewhere by now. */
 const READ_ONLY_KEPT_MS = 1_000;
 
 /** How long a server may take to answer a goodbye, in milliseconds. */

@@ -33,7 +33,7 @@ export class DatabaseConfig {
 
   @Variable({
     description:
-      'Longest wait for the answer to a statement that a request or a worker waits for; then its connection is thrown away and the request gets 503.',
+      'Longest wait for the result of a statement that a request or a worker needs; after that, the connection is discarded and the request gets 503.',
     unit: 'milliseconds, 100 to 60000',
   })
   @Type(() => Number)
@@ -43,7 +43,7 @@ export class DatabaseConfig {
   DATABASE_ANSWER_TIMEOUT_MS = 2_000;
 
   @Variable({
-    description: 'Longest time a statement of the maintenance or of a report may run.',
+    description: 'Longest time that a statement of the maintenance worker or of a report may run.',
     unit: 'seconds, 1 to 600',
   })
   @Type(() => Number)
@@ -53,8 +53,7 @@ export class DatabaseConfig {
   DATABASE_STATEMENT_TIMEOUT_SECONDS = 30;
 
   @Variable({
-    description:
-      'At a start: longest wait for Postgres to appear, logged in one line a second; then the process exits with 1.',
+    description: 'How long a starting process waits for Postgres, with one log line a second, before it exits with 1.',
     unit: 'seconds, 0 to 3600',
   })
   @Type(() => Number)

@@ -223,7 +223,7 @@ class PostgresServer {
     const { version } = JSON.parse(manifest) as { version: string };
     if (version.split('.')[0] === stored) return;
     throw new EmbeddedPostgresError(
-      `DATA_DIR ${this.folder} holds data of Postgres ${stored}, but the programs are of version ${version}: ` +
+      `DATA_DIR ${this.folder} has data of Postgres ${stored}, but the installed Postgres is version ${version}: ` +
         'move the data with pg_dump and pg_restore, or use the earlier package.',
     );
   }

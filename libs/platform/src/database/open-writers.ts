@@ -1,7 +1,7 @@
 import type { StatementRunner } from './database.js';
 
 /**
- * Vacuum and its like write no rows of ours, however long they take. When a transaction of another role began is not
+ * Vacuum and similar write no rows of ours, however long they take. When a transaction of another role began is not
  * shown to us; that it has the table open is.
  */
 const MAY_BE_WRITTEN = `

@@ -9,6 +9,6 @@ describe('The version of Postgres', () => {
     ['140022', '14.22'],
     ['90624', '9.624'],
   ])('is refused as %s in one line that names both versions', (version, shown) => {
-    expect(tooOldPostgres(version)).toBe(`The gateway needs Postgres 15 or newer; DATABASE_URL leads to ${shown}.`);
+    expect(tooOldPostgres(version)).toBe(`The gateway needs Postgres 15 or newer; DATABASE_URL points to ${shown}.`);
   });
 });

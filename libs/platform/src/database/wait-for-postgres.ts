@@ -17,7 +17,7 @@ export function tooOldPostgres(versionNumber: string): string | null {
   const major = Math.floor(number / PER_MAJOR);
   return major >= OLDEST
     ? null
-    : `The gateway needs Postgres ${OLDEST} or newer; DATABASE_URL leads to ${major}.${number % PER_MAJOR}.`;
+    : `The gateway needs Postgres ${OLDEST} or newer; DATABASE_URL points to ${major}.${number % PER_MAJOR}.`;
 }
 
 /** Postgres did not appear in time, or refuses us. The message is one line that says what to check. */

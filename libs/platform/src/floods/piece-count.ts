@@ -30,7 +30,7 @@ export class PieceCount {
   /** What a body does that has too many, for a sentence that begins with the body. */
   get fault(): string {
     const { leastBytes, withinMs } = this.bounds;
-    const pieces = `comes in more than ${PIECES_MAX} pieces of fewer than ${leastBytes} bytes on the average`;
+    const pieces = `arrives in more than ${PIECES_MAX} pieces of fewer than ${leastBytes} bytes on average`;
     return Number.isFinite(withinMs) ? `${pieces} within ${withinMs / 1_000} s` : pieces;
   }
 

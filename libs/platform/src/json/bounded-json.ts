@@ -32,7 +32,7 @@ export class TooMuchStructure extends SyntaxError {
  * The value of a JSON text that somebody else wrote: a vendor, a server of tools, a model. Nothing is built of a text with
  * more structure than any answer has.
  *
- * @throws SyntaxError when it is no JSON, TooMuchStructure when it has too much of it.
+ * @throws SyntaxError when it is not JSON, TooMuchStructure when it has too much of it.
  */
 export function parseBounded(json: string): unknown {
   if (json.length > SHORT_CHARACTERS) new TextStructure(REPLY_JSON).read(json);

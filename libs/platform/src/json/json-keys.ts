@@ -5,14 +5,14 @@ export const DIFFERENT_KEYS_MAX = 10_000;
 
 const COLON = 0x3a;
 
-/** What may stand behind a text that is no key: `,`, `]` and `}`. */
+/** What may be behind a text that is not a key: `,`, `]` and `}`. */
 const BEHIND_VALUES = new Set([0x2c, 0x5d, 0x7d]);
 
 /**
  * True when a JSON text, together with those before it, has more different keys than a request may have. The parser keeps each
  * new key in a table of the whole process. Enlarging that table stops all work: at two million keys for 60 ms.
  *
- * @param json need not be valid. What cannot be JSON is not looked through to its end.
+ * @param json need not be valid. What cannot be JSON is not scanned to its end.
  * @param known keys so far, as they are written. Those of the text are added to it.
  */
 export function hasManyDifferentKeys(json: string, known = new Set<string>()): boolean {
@@ -38,7 +38,7 @@ export function endOfString(text: string, from: number): number {
   return text.length;
 }
 
-/** Only white space can stand between a key and its colon. */
+/** Only white space can be between a key and its colon. */
 export const isBeforeColon = (text: string, from: number): boolean =>
   text.charCodeAt(behindSpace(text, from)) === COLON;
 

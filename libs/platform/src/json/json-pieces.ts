@@ -9,7 +9,7 @@ const SHORT_CHARACTERS = 128 * 1024;
  */
 const PIECE_CHARACTERS = 64 * 1024;
 
-/** How deep such parts are looked for: a message stands at 2, its contents at 4. Looking deeper costs a walk for each level. */
+/** How deep such parts are looked for: a message is at 2, its contents at 4. Looking deeper costs a walk for each level. */
 const PART_DEPTH = 4;
 
 /** Changes a piece of the written JSON. Escape sequences stand whole in it. */

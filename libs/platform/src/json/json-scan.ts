@@ -13,7 +13,7 @@ const STRUCTURE_BYTES_MAX = 4 * 1024 * 1024;
 /** How much structure the turns of a request may have: thousands of them with their tool calls, and no more work than some 20 ms at once. */
 export const CONVERSATION_JSON: JsonBounds = { maxValues: 100_000, maxKeys: 30_000 };
 
-/** Where a string stands in the body: the bytes between its quotes. */
+/** Where a string is in the body: the bytes between its quotes. */
 export interface StringPlace {
   readonly start: number;
   readonly end: number;
@@ -73,7 +73,8 @@ export class JsonScan extends JsonStructure {
 
   /** @throws GatewayError `invalid_json`: the last text has no end. */
   end(): void {
-    if (this.#inString) throw new GatewayError('invalid_json', 'The body is not valid JSON: a text in it has no end.');
+    if (this.#inString)
+      throw new GatewayError('invalid_json', 'The body is not valid JSON: a string in it is not closed.');
   }
 
   /** Up to the beginning of the next string. */

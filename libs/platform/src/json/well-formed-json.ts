@@ -10,7 +10,7 @@ const CODE_ESCAPE = 6;
 /**
  * Written JSON in which NUL and halves of surrogate pairs became U+FFFD: no database takes them, nor do many vendors. To
  * be given to `jsonBytes`. Prose has no escape sequence at all, and source code thousands of harmless ones: neither is
- * looked through one by one.
+ * searched one by one.
  */
 export const wellFormedJson = (json: string): string =>
   json.includes('\\') && CODE_ESCAPES.test(json)

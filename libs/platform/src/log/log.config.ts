@@ -11,13 +11,13 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** How much the process logs, and in which form. */
 export class LogConfig {
-  @Variable({ description: `Least important line that is written: ${LOG_LEVELS.join(', ')}.` })
+  @Variable({ description: `Lowest level that is logged: ${LOG_LEVELS.join(', ')}.` })
   @IsIn(LOG_LEVELS)
   LOG_LEVEL: LogLevel = 'info';
 
   @Variable({
     description:
-      'Form of the log lines: json (one object a line) or pretty (coloured, for people). When unset: pretty in a terminal, json elsewhere.',
+      'Format of the log: json (one object a line) or pretty (coloured, for people). When unset: pretty in a terminal, json elsewhere.',
     example: 'json',
   })
   @IsOptional()

@@ -141,7 +141,7 @@ export function logger(name: string): Logger {
     (event: string, fields: LogFields = {}): void => {
       if (!root.isLevelEnabled(level)) return;
       root[level]({ name, ...fields }, event);
-      // What went wrong is not to wait in a batch: the process may be about to die of it.
+      // Errors do not wait in a batch: the process may be about to die of one.
       if (level === 'error' || level === 'fatal') destination.flush?.();
     };
   return {

@@ -4,27 +4,27 @@ import { type LogFields, logger } from './logger.js';
 /** Sends the framework's own messages through our log, each under the name of the part that speaks. */
 export class NestLogger implements LoggerService {
   log(message: unknown, ...rest: unknown[]): void {
-    logger(nameIn(rest)).debug(textOf(message));
+    logger(nameIn(rest)).debug(toText(message));
   }
 
   fatal(message: unknown, ...rest: unknown[]): void {
-    logger(nameIn(rest)).fatal(textOf(message), detailsOf(message, rest));
+    logger(nameIn(rest)).fatal(toText(message), readDetails(message, rest));
   }
 
   error(message: unknown, ...rest: unknown[]): void {
-    logger(nameIn(rest)).error(textOf(message), detailsOf(message, rest));
+    logger(nameIn(rest)).error(toText(message), readDetails(message, rest));
   }
 
   warn(message: unknown, ...rest: unknown[]): void {
-    logger(nameIn(rest)).warn(textOf(message));
+    logger(nameIn(rest)).warn(toText(message));
   }
 
   debug(message: unknown, ...rest: unknown[]): void {
-    logger(nameIn(rest)).debug(textOf(message));
+    logger(nameIn(rest)).debug(toText(message));
   }
 
   verbose(message: unknown, ...rest: unknown[]): void {
-    logger(nameIn(rest)).trace(textOf(message));
+    logger(nameIn(rest)).trace(toText(message));
   }
 }
 
@@ -34,13 +34,13 @@ function nameIn(rest: readonly unknown[]): string {
   return typeof last === 'string' && !last.includes('\n') ? last : 'nest';
 }
 
-function detailsOf(message: unknown, rest: readonly unknown[]): LogFields {
+function readDetails(message: unknown, rest: readonly unknown[]): LogFields {
   if (message instanceof Error) return { error: message };
   const stack = rest.find((part) => typeof part === 'string' && part.includes('\n'));
   return stack === undefined ? {} : { stack };
 }
 
-function textOf(message: unknown): string {
+function toText(message: unknown): string {
   if (typeof message === 'string') return message;
   return message instanceof Error ? message.message : JSON.stringify(message);
 }

@@ -6,7 +6,7 @@ const log = logger('process');
 const logged = new Set<string>();
 
 /**
- * Turns what Node and libraries would print themselves into lines of our log: warnings, and an uncaught error,
+ * Turns what Node and libraries would print into lines of the log: warnings, and an uncaught error,
  * which ends the process as it would have.
  */
 export function logProcessEvents(): void {

@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
 
-/** What stands in the log in place of a value that must not be there. */
+/** What is in the log instead of a value that must not be there. */
 export const REDACTED = '[redacted]';
 
 /** Names are compared in lower case and without `-` and `_`. */
@@ -15,7 +15,7 @@ const PRIVATE_ENDINGS = /(apikey|secret|password|pepper|signature)$/;
 const ADDRESS = /(?<![a-z0-9+-])([a-z0-9+-]+:\/\/)(?:[^\s/@"'<>]*@)?([^\s?"'<>]*)(\?[^\s"'<>]*)?/gi;
 const BEARER = /\b(bearer|basic)\s+[\w.~+/=-]+/gi;
 const KEY_IN_TEXT = /\b(sk|gw|key)[-_][\w-]{12,}/gi;
-/** Deeper values are cut: a log line is no archive. */
+/** Deeper values are cut: a log line is not an archive. */
 const DEPTH_MAX = 6;
 
 /**

@@ -5,12 +5,12 @@ import { signals } from './signals.js';
 
 const log = logger('metrics');
 
-/** A scrape that waits for a slow source would show nothing at all; its old numbers stay instead. */
+/** A scrape that waited for a slow source would show nothing; the source keeps its old numbers instead. */
 const SOURCE_TIMEOUT_MS = 2_000;
-/** Several scrapers must not multiply the questions to the database. */
+/** Several scrapers must not multiply the queries. */
 const FRESH_MS = 1_000;
 
-/** Something that has to be asked for its numbers. */
+/** A source of metrics that is queried at each scrape. */
 export interface MetricSource {
   /** Stands in `gateway_metrics_source_failures_total{source}`. */
   readonly name: string;

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 import { metricsRegistry } from './registry.js';
 
 /**
- * How many of something are in flight, by one label. Counted here and exported when metrics are scraped: a gauge of
+ * A gauge of how many of something are in flight, by one label. Counted here and exported when metrics are scraped: a gauge of
  * prom-client checks and hashes its labels at every change, which every request would pay four times.
  */
 export class InFlight<Label extends string> {
@@ -23,12 +23,12 @@ export class InFlight<Label extends string> {
     });
   }
 
-  /** One more begins. */
+  /** One more started. */
   begin(value: string): void {
     this.#counts.set(value, (this.#counts.get(value) ?? 0) + 1);
   }
 
-  /** One that began is over. */
+  /** One of them ended. */
   end(value: string): void {
     this.#counts.set(value, (this.#counts.get(value) ?? 0) - 1);
   }
@@ -64,7 +64,7 @@ export const signals = {
   /** `status` is the class of the status (2xx, 4xx, 5xx) so that latency does not split by code. */
   httpDuration: histogram(
     'gateway_http_request_duration_seconds',
-    'Time from the first byte of a request to the last byte of its answer, streams included.',
+    'Time from the first byte of a request to the last byte of its response, streams included.',
     ['method', 'route', 'style', 'status'],
     REQUEST_BUCKETS,
   ),
@@ -79,23 +79,23 @@ export const signals = {
   /** `outcome`: answered, failed, busy (too much was asked of it), or refused (for what the request holds). */
   upstreamDuration: histogram(
     'gateway_upstream_request_duration_seconds',
-    'Time of one call to an upstream, until its answer or its first byte.',
+    'Time of one request to an upstream, until its response or its first byte.',
     ['upstream', 'operation', 'outcome'],
     REQUEST_BUCKETS,
   ),
   usageBeyondBounds: counter(
     'gateway_upstream_usage_beyond_bounds_total',
-    'Replies whose upstream reported more tokens than its model can read or write; the most it can was charged.',
+    'Replies whose upstream reported more tokens than its model can read or write; the charge is limited to what the model can.',
     ['upstream'],
   ),
   unpricedUsage: counter(
     'gateway_upstream_unpriced_usage_total',
-    'What text upstreams reported and no price is known for; `unit`: tokens of sound, of images that were made and of long cache writes, which are charged as text, and calls of tools that the vendor ran, which are not charged.',
+    'Usage that text upstreams reported but that has no price of its own. `unit`: tokens of audio, of generated images and of long cache writes, which are charged as text; and calls of tools that the vendor ran, which are not charged.',
     ['upstream', 'unit'],
   ),
   modelsWithoutPrice: gauge(
     'gateway_models_without_price',
-    'Models on sale without a price set by an operator: none is in force for one of their variants, or an example price is.',
+    'Models on sale without a price set by an operator: a variant has no price, or only an example price.',
     [],
   ),
   sandboxSelling: gauge(
@@ -106,7 +106,7 @@ export const signals = {
 
   upstreamInFlight: new InFlight(
     'gateway_upstream_requests_in_flight',
-    'Calls to upstreams that wait for an answer.',
+    'Requests to upstreams that wait for a response.',
     'upstream',
   ),
   upstreamCoolingDown: gauge(
@@ -122,7 +122,7 @@ export const signals = {
 
   mediaOrders: counter(
     'gateway_media_orders_total',
-    'Calls that handed an order to a media upstream, by their result; `ambiguous`: unknown whether it was taken; `mixed_up`: the vendor gave it the name of another order; `result_lost`: it was made and paid for, and a file of it could not be fetched.',
+    'Submissions to media upstreams by outcome. `ambiguous`: unknown whether it was accepted; `mixed_up`: the vendor gave it the id of another order; `result_lost`: it was made and paid for, but a file of it could not be fetched.',
     ['upstream', 'outcome'],
   ),
   mediaCoolingDown: gauge(
@@ -137,7 +137,7 @@ export const signals = {
   ),
   mediaAllowanceSpent: counter(
     'gateway_media_allowance_spent_total',
-    'How often an order found the allowance of a day or a month of a media upstream spent.',
+    'How often an order found the daily or monthly allowance of a media upstream used up.',
     ['upstream'],
   ),
   mediaCost: counter(
@@ -147,12 +147,12 @@ export const signals = {
   ),
   mediaWorth: counter(
     'gateway_media_cost_worth_micros_total',
-    'What media upstreams took for tasks that ended, in millionths of the unit of balances, where that is known.',
+    'What media upstreams charged for finished tasks, in millionths of the balance unit, where known.',
     ['upstream', 'model'],
   ),
   mediaCharged: counter(
     'gateway_media_charged_micros_total',
-    'What the tasks were charged whose cost in the unit of balances is known, in millionths of that unit.',
+    'What was charged for tasks whose cost is known, in millionths of the balance unit.',
     ['upstream', 'model'],
   ),
   mediaPriceBelowCost: gauge(
@@ -160,10 +160,11 @@ export const signals = {
     '1 while a price in force of a media model is below what an upstream is configured to cost; else 0.',
     ['upstream', 'model'],
   ),
-  mediaOpen: gauge('gateway_media_orders_open', 'Tasks that media upstreams are handed or work on, by state.', [
-    'upstream',
-    'state',
-  ]),
+  mediaOpen: gauge(
+    'gateway_media_orders_open',
+    'Tasks that are being submitted to or processed by media upstreams, by state.',
+    ['upstream', 'state'],
+  ),
 
   tasksFinished: counter('gateway_tasks_finished_total', 'Tasks that reached their end; `error` is empty on success.', [
     'medium',
@@ -179,34 +180,40 @@ export const signals = {
   ),
   doneToVisible: histogram(
     'gateway_upstream_done_to_visible_seconds',
-    'Time from the moment we learned that the upstream was done until clients see the files.',
+    'Time from when the gateway learns that the upstream is done until clients see the files.',
     ['medium'],
     TASK_BUCKETS,
   ),
 
   tasksOpen: gauge('gateway_tasks_open', 'Tasks that are not final, by state.', ['medium', 'state']),
-  tasksDue: gauge('gateway_tasks_due', 'Tasks whose next step could be taken now and that no worker has.', ['medium']),
+  tasksDue: gauge('gateway_tasks_due', 'Tasks that are due for their next step and that no worker has claimed.', [
+    'medium',
+  ]),
   tasksDueOldest: gauge('gateway_tasks_due_oldest_seconds', 'How long the longest waiting due task has waited.', [
     'medium',
   ]),
-  pollsDue: gauge('gateway_polls_due', 'Vendor polls whose time has come.', []),
+  pollsDue: gauge('gateway_polls_due', 'Vendor polls that are due.', []),
   pollsDueOldest: gauge('gateway_polls_due_oldest_seconds', 'How late the latest vendor poll is.', []),
   pausedWork: gauge(
     'gateway_paused_work',
-    'Accounts, tasks and holds that a loop over all of them passes over for now, because its work failed for them.',
+    'Accounts, tasks and holds that a periodic job skips for now, because it failed for them.',
     ['job'],
   ),
-  usageDaysOpen: gauge('gateway_usage_days_open', 'Days that are over and not yet summed up over all accounts.', []),
-  orphans: gauge('gateway_upstream_orphans', 'Work at vendors that no task holds and no operator has handled.', []),
+  usageDaysOpen: gauge('gateway_usage_days_open', 'Past days that are not yet summed up over all accounts.', []),
+  orphans: gauge(
+    'gateway_upstream_orphans',
+    'Orders at vendors that belong to no task and that no operator has resolved.',
+    [],
+  ),
 
   vendorCallbacks: counter(
     'gateway_vendor_callbacks_total',
-    'Calls of vendors about their work: heard, repeated within a second, late, or at an address that is not ours (unknown), or without the signature of the vendor (forged).',
+    'Callbacks of vendors by outcome: heard, repeated within a second, late, sent to an unknown address (unknown), or without the signature of the vendor (forged).',
     ['outcome'],
   ),
   stepsAbandoned: counter(
     'gateway_steps_abandoned_total',
-    'Steps of tasks that went on after their time was over and were given up.',
+    'Steps of tasks that exceeded their time limit and were abandoned.',
     ['step'],
   ),
   tasksUnannounced: counter(
@@ -225,12 +232,12 @@ export const signals = {
   money: gauge('gateway_money_micros', 'Sums over all accounts, by book.', ['book']),
   accountsLowBalance: gauge(
     'gateway_accounts_low_balance',
-    'Accounts whose balance lasts for less than a day at the pace of the last seven; without those that have no limit.',
+    'Accounts whose balance lasts less than a day at the pace of the last seven days, without unlimited accounts.',
     [],
   ),
   moneyMismatch: gauge(
     'gateway_money_mismatch_micros',
-    'How far two ways of counting the same money differ; anything but 0 is wrong.',
+    'Difference between two ways of counting the same money; anything but 0 is wrong.',
     ['check'],
   ),
 
@@ -244,5 +251,7 @@ export const signals = {
   readiness: gauge('gateway_readiness', '1 for the status that /readyz gives: ready, degraded or not_ready.', [
     'status',
   ]),
-  scrapeFailures: counter('gateway_metrics_source_failures_total', 'Sources that gave no numbers in time.', ['source']),
+  scrapeFailures: counter('gateway_metrics_source_failures_total', 'Sources of metrics that did not answer in time.', [
+    'source',
+  ]),
 } as const;

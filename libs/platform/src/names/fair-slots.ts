@@ -23,7 +23,7 @@ interface Waiting {
 }
 
 /**
- * Lets work begin within two bounds: one for all, one for each share (an account). When there is not room for all, the
+ * Lets work start within two limits: one in all, one for each share (an account). When there is not room for all, the
  * shares take turns, so that a share with much to do delays only itself.
  */
 export class FairSlots {

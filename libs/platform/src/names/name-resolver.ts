@@ -128,8 +128,8 @@ export class NameResolver {
     };
     try {
       const [four, six] = await Promise.allSettled([
-        resolver.resolve4(name, { ttl: true }).then((records) => soon(foundOf(records, 4))),
-        resolver.resolve6(name, { ttl: true }).then((records) => soon(foundOf(records, 6))),
+        resolver.resolve4(name, { ttl: true }).then((records) => soon(toFound(records, 4))),
+        resolver.resolve6(name, { ttl: true }).then((records) => soon(toFound(records, 6))),
       ]);
       return together(four, six);
     } finally {
@@ -138,7 +138,7 @@ export class NameResolver {
   }
 }
 
-function foundOf(records: readonly { readonly address: string; readonly ttl: number }[], family: 4 | 6): Found {
+function toFound(records: readonly { readonly address: string; readonly ttl: number }[], family: 4 | 6): Found {
   return {
     addresses: records.map(({ address }) => ({ address, family })),
     ttlSeconds: Math.min(...records.map(({ ttl }) => ttl)),

@@ -15,7 +15,7 @@ export function isNameServer(entry: string): boolean {
 export class NamesConfig {
   @Variable({
     description:
-      'Name servers for hosts that users and vendors name (webhooks, references, results), divided by commas; unset means those of the system. Names of our own servers, stores and upstreams are always asked of the name servers of the system, with its search domains.',
+      'Name servers for hosts that users and vendors name (webhooks, references, results), separated by commas. When unset, those of the system are used. Your own servers, stores and upstreams are always looked up with the name servers and search domains of the system.',
     example: '10.0.0.2,[2001:db8::53]:53',
   })
   @IsOptional()

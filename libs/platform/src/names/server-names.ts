@@ -15,9 +15,9 @@ const FRESH_MS = 5_000;
 
 /** What the system makes of short names. */
 interface SearchRules {
-  /** Domains that a short name may stand in, in their order. */
+  /** Domains that a short name may be in, in their order. */
   readonly domains: readonly string[];
-  /** A name of so many dots is asked for as it is first. */
+  /** A name of so many dots is looked up as it is first. */
   readonly dots: number;
 }
 

@@ -32,7 +32,7 @@ async function closeServer(server: Server): Promise<void> {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, observable: Observable): Promise<void> {
-  const page = await pageOf(request.url ?? '/', observable);
+  const page = await renderPage(request.url ?? '/', observable);
   response.writeHead(page.status, { 'content-type': page.contentType, 'cache-control': 'no-store' });
   response.end(request.method === 'HEAD' ? undefined : page.body);
 }
@@ -49,7 +49,7 @@ const json = (status: number, value: object): Page => ({
   body: JSON.stringify(value),
 });
 
-async function pageOf(url: string, { health, metrics }: Observable): Promise<Page> {
+async function renderPage(url: string, { health, metrics }: Observable): Promise<Page> {
   switch (url.split('?', 1)[0]) {
     case '/healthz':
       return json(200, health.alive());

@@ -22,7 +22,7 @@ export class OpsConfig {
   OPS_HOST = '127.0.0.1';
 
   @Variable({
-    description: 'Token that opens the pages under /ops for looking only. When unset, only ADMIN_TOKEN opens them.',
+    description: 'Token for read-only access to the pages under /ops. When unset, only ADMIN_TOKEN opens them.',
     secret: true,
   })
   @IsOptional()
@@ -31,7 +31,7 @@ export class OpsConfig {
 
   @Variable({
     description:
-      'Pause between not being ready and taking no more requests at shutdown, so that load balancers notice first.',
+      'How long a process that shuts down reports "not ready" before it refuses requests, so that load balancers notice first.',
     unit: 'seconds, 0 to 60',
   })
   @Type(() => Number)

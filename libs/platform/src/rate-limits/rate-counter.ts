@@ -33,7 +33,7 @@ export interface RateCount {
 /** Counts points for each key, shared by all replicas where there are any. */
 export interface RateCounter {
   /**
-   * Adds points to the window of a key; 0 only looks.
+   * Adds points to the window of a key; 0 only reads it.
    *
    * @throws Error within half a second when the counts cannot be reached.
    */
@@ -83,7 +83,7 @@ class WindowCounter implements RateCounter {
     return batcher;
   }
 
-  /** Each gets the count as it stood behind its own points. */
+  /** Each gets the count as it was behind its own points. */
   private async count(key: string, points: readonly number[]): Promise<RateCount[]> {
     const total = points.reduce((sum, more) => sum + more, 0);
     const counted = await this.limiter.penalty(key, total);
@@ -92,7 +92,7 @@ class WindowCounter implements RateCounter {
   }
 }
 
-/** The limiter reckons with numbers; our driver reads bigint columns as such. */
+/** The limiter calculates with numbers; our driver reads bigint columns as such. */
 const postgresClient = (database: StatementRunner) => ({
   query: async (statement: Statement) => {
     const result = await database.query<{ points: number; expire: bigint | null }>(statement);

@@ -6,7 +6,7 @@ import { Variable } from '../config/variable.js';
 export class RateLimitsConfig {
   @Variable({
     description:
-      'What happens to requests of limited keys while the counts cannot be reached: allow lets them pass uncounted, refuse answers 503. Neither waits.',
+      'What happens to requests of rate-limited keys while the counters cannot be reached: allow lets them pass uncounted, refuse answers 503. Neither waits.',
   })
   @IsIn(['allow', 'refuse'])
   RATE_LIMIT_ON_STORE_FAILURE: 'allow' | 'refuse' = 'allow';
@@ -23,7 +23,7 @@ export class RateLimitsConfig {
 
   @Variable({
     description:
-      'Requests of one account that cost nothing (quotes, counting of tokens, lists, batches of tasks, cancelling, webhook tests and settings); more are refused with 429. A key with a limit of its own counts those with a body against that limit instead, cancelling excepted.',
+      'Free requests of one account (quotes, token counts, lists, batches of tasks, cancellations, webhook tests and settings); more are refused with 429. A key with its own rate limit counts those with a body against that limit instead, except cancellations.',
     unit: 'requests a minute, 1 to 10000000',
   })
   @Type(() => Number)
@@ -34,7 +34,7 @@ export class RateLimitsConfig {
 
   @Variable({
     description:
-      'Requests of one account that an API process holds open at once while they wait for a task, event streams of tasks included; more are refused with 429.',
+      'Requests of one account that may wait for a task at once in an API process, including event streams of tasks; more are refused with 429.',
     unit: 'requests, 1 to 1000000',
   })
   @Type(() => Number)
@@ -45,7 +45,7 @@ export class RateLimitsConfig {
 
   @Variable({
     description:
-      'Text requests and embeddings of one account that an API process answers at once, streams included; more are refused with 429.',
+      'Text requests and embeddings of one account that an API process handles at once, including streams; more are refused with 429.',
     unit: 'requests, 1 to 1000000',
   })
   @Type(() => Number)

@@ -5,7 +5,7 @@ import { Variable } from '../config/variable.js';
 export class QueueConfig {
   @Variable({
     description:
-      'Redis or Valkey for the queues: redis:// or rediss://, redis-cluster:// (or ?cluster=true), or redis-sentinel://host,host/name. When unset, the queues live in Postgres.',
+      'Redis or Valkey for the queues: redis:// or rediss://, redis-cluster:// (or ?cluster=true), or redis-sentinel://host,host/name. When unset, the queues are in Postgres.',
     secret: true,
     example: 'redis://localhost:6379',
   })

@@ -38,8 +38,8 @@ describe('parseRedisAddress', () => {
   it.each([
     ['http://h', 'must look like'],
     ['redis://a,b', 'several hosts'],
-    ['redis://h/main', 'no database number'],
-    ['redis://h:99999', 'no host:port'],
+    ['redis://h/main', 'not a database number'],
+    ['redis://h:99999', 'not host:port'],
     ['redis-cluster://h/1', 'only database 0'],
     ['redis-sentinel://h', 'must name the master'],
   ])('refuses %s', (url, reason) => {

@@ -64,7 +64,7 @@ function parseHost(text: string, defaultPort: number): RedisHost {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(text.trim()) ?? [];
   const host = bracketed ?? plain;
   const number = port === undefined ? defaultPort : Number(port);
-  if (host === undefined || number < 1 || number > 65_535) throw new Error(`REDIS_URL: ${text} is no host:port.`);
+  if (host === undefined || number < 1 || number > 65_535) throw new Error(`REDIS_URL: ${text} is not host:port.`);
   return { host, port: number };
 }
 
@@ -76,6 +76,6 @@ function parseLogin(login = ''): { username: string | undefined; password: strin
 }
 
 function parseDatabase(text: string): number {
-  if (!/^\d{0,4}$/.test(text)) throw new Error(`REDIS_URL: ${text} is no database number.`);
+  if (!/^\d{0,4}$/.test(text)) throw new Error(`REDIS_URL: ${text} is not a database number.`);
   return Number(text);
 }

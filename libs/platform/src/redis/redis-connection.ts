@@ -79,7 +79,7 @@ function connectServer(
           sentinelRetryStrategy: retryStrategy,
           Connector: sentinelConnectorBy(names),
         };
-  return new Redis({ ...behaviour, ...place, ...loginOf(address), db: address.database, retryStrategy });
+  return new Redis({ ...behaviour, ...place, ...loginOptions(address), db: address.database, retryStrategy });
 }
 
 function connectCluster(
@@ -95,13 +95,13 @@ function connectCluster(
       names.lookup(host, {}, (error, address, family) =>
         done(error, typeof address === 'string' ? address : '', family),
       ),
-    redisOptions: { ...redisOptions, ...loginOf(address) },
+    redisOptions: { ...redisOptions, ...loginOptions(address) },
   });
 }
 
 const retryStrategy = (attempt: number): number => Math.min(attempt * 100, RECONNECT_DELAY_MAX_MS);
 
-const loginOf = ({ username, password, tls }: RedisAddress) => ({
+const loginOptions = ({ username, password, tls }: RedisAddress) => ({
   ...(username === undefined ? {} : { username }),
   ...(password === undefined ? {} : { password }),
   ...(tls ? { tls: {} } : {}),

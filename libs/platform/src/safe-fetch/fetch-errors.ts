@@ -37,7 +37,7 @@ export class FetchFailed extends Error {
   }
 }
 
-/** A file was asked for and the host answered with another status than success. */
+/** A file was requested and the host answered with another status than success. */
 export class RemoteStatus extends Error {
   constructor(readonly status: number) {
     super(`its host answered ${status}`);

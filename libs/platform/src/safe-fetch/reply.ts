@@ -21,7 +21,7 @@ export function limitInterimResponses(): () => void {
   };
 }
 
-/** How the body of a reply is encoded although plain bytes were asked for; undefined when it is not. */
+/** How the body of a reply is encoded although plain bytes were requested; undefined when it is not. */
 export function encodingOf({ headers }: Pick<Dispatcher.ResponseData, 'headers'>): string | undefined {
   const names = [headers['content-encoding'] ?? []].flat().join(', ');
   return names.split(',').every((name) => /^(?:identity)?$/i.test(name.trim()))
@@ -33,7 +33,7 @@ export function encodingOf({ headers }: Pick<Dispatcher.ResponseData, 'headers'>
  * A reply whose body flows to its reader, `maxBytes` at most. Of a refusal the status is what counts: a body that is
  * compressed is left out.
  *
- * @throws FetchRefused when what was asked for comes compressed or announces more bytes; the reply is ended then.
+ * @throws FetchRefused when what was requested comes compressed or announces more bytes; the reply is ended then.
  */
 export function acceptBody(
   reply: Dispatcher.ResponseData,
@@ -52,7 +52,7 @@ function mistakeOf(encoding: string | undefined, announced: number, maxBytes: nu
   if (encoding !== undefined)
     return new FetchRefused(
       'content_encoding',
-      `the host sends it with content-encoding ${encoding}, which was not asked for`,
+      `the host sends it with content-encoding ${encoding}, which was not requested`,
     );
   return announced > maxBytes ? tooLarge(maxBytes) : undefined;
 }

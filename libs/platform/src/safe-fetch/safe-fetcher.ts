@@ -219,7 +219,7 @@ export class SafeFetcher {
    * @throws FetchFailed when the network fails, also while the body is read.
    */
   async get(address: string, options: SafeGetOptions): Promise<SafeAnswer> {
-    // A limit on the whole: limits on silence alone would let a body drip forever.
+    // A limit overall: limits on silence alone would let a body drip forever.
     const signal = abortAfter(options.timeoutMs, options.signal);
     let url = this.checkUrl(address);
     let { credentials } = options;
@@ -312,7 +312,7 @@ export class SafeFetcher {
     const ports = this.options.ports ?? DEFAULT_PORTS;
     const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
     if (ports !== 'any' && !ports.includes(port))
-      throw new FetchRefused('bad_port', `port ${port} is not fetched from; allowed: ${ports.join(', ')}`);
+      throw new FetchRefused('bad_port', `port ${port} is not allowed for fetching; allowed: ${ports.join(', ')}`);
   }
 
   private async send(

@@ -6,7 +6,7 @@ import { Variable } from '../config/variable.js';
 export class TracingConfig {
   @Variable({
     description:
-      'OpenTelemetry collector that takes traces over HTTP. When unset, no trace is made and none costs anything.',
+      'OpenTelemetry collector that receives traces over HTTP. When unset, tracing is off and costs nothing.',
     example: 'http://localhost:4318',
   })
   @IsOptional()
@@ -14,8 +14,7 @@ export class TracingConfig {
   OTEL_EXPORTER_OTLP_ENDPOINT?: string;
 
   @Variable({
-    description:
-      'Share of traces that is kept when no caller decided; a caller that sends a traceparent decides itself.',
+    description: 'Share of traces that is kept. A caller that sends a traceparent decides for its own requests.',
     unit: 'share, 0 to 1',
   })
   @Type(() => Number)

@@ -8,7 +8,7 @@ describe('The settings of web search', () => {
   it.each([
     [
       { WEB_SEARCH_KEY: 'k' },
-      'WEB_SEARCH_KEY is set, so WEB_SEARCH_ENGINE must say whose it is: searxng, brave, tavily',
+      'WEB_SEARCH_KEY is set, so WEB_SEARCH_ENGINE must name the engine: searxng, brave, tavily',
     ],
     [{ WEB_SEARCH_ENGINE: 'brave' }, 'WEB_SEARCH_ENGINE is brave, so WEB_SEARCH_KEY must be set'],
   ])('%j are refused at the start', (environment, problem) => {

@@ -41,11 +41,11 @@ function engineOf({ WEB_SEARCH_ENGINE: engine, WEB_SEARCH_URL: url, WEB_SEARCH_K
   const settingWithoutEngine = key !== undefined ? 'WEB_SEARCH_KEY' : url !== undefined ? 'WEB_SEARCH_URL' : undefined;
   if (engine === undefined && settingWithoutEngine !== undefined)
     throw new ConfigError([
-      `${settingWithoutEngine} is set, so WEB_SEARCH_ENGINE must say whose it is: ${WEB_SEARCH_ENGINES.join(', ')}`,
+      `${settingWithoutEngine} is set, so WEB_SEARCH_ENGINE must name the engine: ${WEB_SEARCH_ENGINES.join(', ')}`,
     ]);
   if (engine === undefined) return undefined;
   if (engine === 'searxng' && url === undefined)
-    throw new ConfigError(['WEB_SEARCH_ENGINE is searxng, so WEB_SEARCH_URL must say where it answers']);
+    throw new ConfigError(['WEB_SEARCH_ENGINE is searxng, so WEB_SEARCH_URL must be set to its address']);
   if (engine !== 'searxng' && key === undefined)
     throw new ConfigError([`WEB_SEARCH_ENGINE is ${engine}, so WEB_SEARCH_KEY must be set`]);
   return openWebSearch({ engine, url, key });

@@ -11,13 +11,13 @@ const RUN_BY = ['upstream', 'gateway'] as const;
 export class ToolsConfig {
   @Variable({
     description:
-      'Which side runs `file_search`, `web_search` and `mcp` where both could: an upstream of the style of the request whose `allow.tools` lists the tool, or the gateway. Where the upstream may not, the gateway does.',
+      'Who runs `file_search`, `web_search` and `mcp` when both could: `upstream`, if it speaks the style of the request and its `allow.tools` lists the tool, or `gateway`. If the upstream may not, the gateway does.',
   })
   @IsIn(RUN_BY)
   TOOLS_RUN_BY: (typeof RUN_BY)[number] = 'upstream';
 
   @Variable({
-    description: 'How often a model may be asked for one request whose tools the gateway runs.',
+    description: 'How often the model may be called for one request whose tools the gateway runs.',
     unit: 'rounds, 1 to 64',
   })
   @Type(() => Number)
@@ -27,7 +27,7 @@ export class ToolsConfig {
   TOOLS_MAX_ROUNDS = 10;
 
   @Variable({
-    description: 'How many calls of such tools are run for one request; `max_tool_calls` of a request may lower it.',
+    description: 'How many such tool calls may run for one request; `max_tool_calls` of a request may lower it.',
     unit: 'calls, 1 to 1000',
   })
   @Type(() => Number)
@@ -36,7 +36,10 @@ export class ToolsConfig {
   @Max(1_000)
   TOOLS_MAX_CALLS = 32;
 
-  @Variable({ description: 'How long such tools may work for one request, all together.', unit: 'seconds, 1 to 3600' })
+  @Variable({
+    description: 'How long all such tool calls of one request may take together.',
+    unit: 'seconds, 1 to 3600',
+  })
   @Type(() => Number)
   @IsInt()
   @Min(1)
@@ -44,7 +47,7 @@ export class ToolsConfig {
   TOOLS_SECONDS = 180;
 
   @Variable({
-    description: 'How many tokens one request with such tools may use in all of its rounds, input and output together.',
+    description: 'How many tokens one request with such tools may use in all of its rounds, input plus output.',
     unit: 'tokens, 1000 to 100000000',
   })
   @Type(() => Number)
@@ -54,7 +57,7 @@ export class ToolsConfig {
   TOOLS_MAX_TOKENS = 1_000_000;
 
   @Variable({
-    description: 'How many such tools run at once for one account, in one process; further ones wait.',
+    description: 'How many such tool calls may run at once for one account in one process; more of them wait.',
     unit: 'calls, 1 to 1000',
   })
   @Type(() => Number)
@@ -65,7 +68,7 @@ export class ToolsConfig {
 
   @Variable({
     description:
-      'The search engine behind `web_search`: `searxng` (your own, at `WEB_SEARCH_URL`), `brave` or `tavily` (with `WEB_SEARCH_KEY`). Without one, `web_search` works where an upstream runs it, and over the sandbox.',
+      'The search engine behind `web_search`: `searxng` (your own, at `WEB_SEARCH_URL`), `brave` or `tavily` (with `WEB_SEARCH_KEY`). When unset, `web_search` works only where an upstream runs it, and with the sandbox.',
     example: 'searxng',
   })
   @IsOptional()
@@ -73,7 +76,7 @@ export class ToolsConfig {
   WEB_SEARCH_ENGINE?: WebSearchEngineName;
 
   @Variable({
-    description: "Where the search engine answers; Brave's and Tavily's own address when it is left out.",
+    description: 'Address of the search engine. When unset: the public address of Brave or Tavily.',
     example: 'http://searxng:8080',
   })
   @IsOptional()
@@ -81,7 +84,7 @@ export class ToolsConfig {
   @IsUrl(BASE_URL, { message: '$property must be an http or https address without credentials, query or fragment' })
   WEB_SEARCH_URL?: string;
 
-  @Variable({ description: 'The key of Brave or Tavily. It is sent in a header, never in an address.', secret: true })
+  @Variable({ description: 'API key of Brave or Tavily. It is sent in a header, never in the URL.', secret: true })
   @IsOptional()
   @Matches(/^[\x21-\x7e]{1,1024}$/, {
     message: '$property must be 1 to 1024 printable ASCII characters without spaces',

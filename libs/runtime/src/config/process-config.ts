@@ -37,7 +37,7 @@ class WorkerConfig {
   IMAGE_WORKER_CONCURRENCY = 16;
 
   @Variable({
-    description: 'How long a task stays with a worker that has gone silent, before another takes it over.',
+    description: 'How long a task stays with a worker that no longer responds before another takes it over.',
     unit: 'seconds, 1 to 300',
   })
   @Type(() => Number)
@@ -48,7 +48,7 @@ class WorkerConfig {
 
   @Variable({
     description:
-      'How long calls of vendors that are under way may go on when a worker is asked to stop; what they make is paid for. Other work has SHUTDOWN_GRACE_SECONDS.',
+      'How long running requests to vendors may continue when a worker is asked to stop; their results are paid for. Other work has SHUTDOWN_GRACE_SECONDS.',
     unit: 'seconds, 1 to 3600',
   })
   @Type(() => Number)
@@ -65,7 +65,7 @@ const MAX_DAYS = 36_500;
 class RetentionConfig {
   @Variable({
     description:
-      'How long usage records explain each request; whole months go when their last day is older. Sums by day stay.',
+      'How long the usage record of each request is kept; whole months are removed when their last day is older. Sums by day stay.',
     unit: DAYS,
   })
   @Type(() => Number)
@@ -76,7 +76,7 @@ class RetentionConfig {
 
   @Variable({
     description:
-      'How long audit records are kept, by whole months, and with them reconciliation reports and resolved vendor orphans.',
+      'How long audit records are kept, removed by whole months, and with them reconciliation reports and resolved vendor orphans.',
     unit: DAYS,
   })
   @Type(() => Number)
@@ -86,7 +86,7 @@ class RetentionConfig {
   AUDIT_RETENTION_DAYS = 400;
 
   @Variable({
-    description: 'How long webhook deliveries and their attempts are kept after their end. Pending ones always stay.',
+    description: 'How long finished webhook deliveries and their attempts are kept. Pending ones always stay.',
     unit: DAYS,
   })
   @Type(() => Number)
@@ -97,7 +97,7 @@ class RetentionConfig {
 
   @Variable({
     description:
-      'How long an ended task keeps what it was asked for (prompt, inline files) and the vendor links. Its state, files and price stay.',
+      'How long a finished task keeps its input (prompt, inline files) and the vendor links. Its state, files and price stay.',
     unit: DAYS,
   })
   @Type(() => Number)
@@ -109,14 +109,14 @@ class RetentionConfig {
 
 /** What accounts may keep of their own files. */
 class FilesConfig {
-  @Variable({ description: 'The largest file that may be uploaded to be searched.', unit: 'MiB, 1 to 512' })
+  @Variable({ description: 'The largest file that may be uploaded for search.', unit: 'MiB, 1 to 512' })
   @Type(() => Number)
   @IsInt()
   @Min(1)
   @Max(512)
   FILE_MAX_MB = 64;
 
-  @Variable({ description: 'The most files that an account may keep.', unit: 'files, 0 to 1000000; 0 refuses all' })
+  @Variable({ description: 'The most files that an account may store.', unit: 'files, 0 to 1000000; 0 refuses all' })
   @Type(() => Number)
   @IsInt()
   @Min(0)
@@ -125,7 +125,7 @@ class FilesConfig {
 
   @Variable({
     description:
-      'The most bytes that the files of an account may have together. What is made of them to search them (passages, terms, vectors) may have 16 times as much. The responses that it stored may have as much once more; beyond it the oldest are removed.',
+      'Storage for all files of one account. Their search index (chunks, terms, vectors) may use 16 times as much. Stored responses may use the same amount again; beyond it the oldest are removed.',
     unit: 'MiB, 1 to 1048576',
   })
   @Type(() => Number)
@@ -135,7 +135,7 @@ class FilesConfig {
   FILES_ACCOUNT_MB = 1_024;
 
   @Variable({
-    description: 'How long an uploaded file is kept whose upload does not say (`expires_after`).',
+    description: 'How long an uploaded file is kept if the upload has no `expires_after`.',
     unit: 'days, 0 to 36500; 0 keeps them forever',
   })
   @Type(() => Number)
@@ -146,7 +146,7 @@ class FilesConfig {
 
   @Variable({
     description:
-      'The model of an upstream (`embedding_models`) that makes vectors of passages and of questions, so that a search compares meanings besides words. Without it, or while no upstream offers it, words alone are compared. Another model makes all vectors again.',
+      'The embedding model (one of `embedding_models` of an upstream) for chunks and queries, so that a search compares meanings as well as words. When unset, or while no upstream offers it, only words are compared. If you change the model, all vectors are computed again.',
     example: 'text-embedding-3-small',
   })
   @IsOptional()
@@ -156,7 +156,7 @@ class FilesConfig {
 
   @Variable({
     description:
-      'Whether embeddings of passages and queries are free for the account: `true` the operator pays; `false` the account pays the price of the model.',
+      'Whether embeddings of chunks and queries are free for the account: with `true` the operator pays, with `false` the account pays the price of the model.',
   })
   @Switch()
   FILE_EMBEDDINGS_FREE = false;

@@ -5,7 +5,7 @@ import { type DatabaseConfig, Switch, Variable } from '#platform';
 export class SalesConfig {
   @Variable({
     description:
-      'YAML file of dated prices, put into the price book at every start; what is there already stays. See docs/operations/prices.md.',
+      'YAML file of dated prices, added to the price book at every start; existing prices stay. See docs/operations/prices.md.',
     example: 'prices.yaml',
   })
   @IsOptional()
@@ -14,7 +14,7 @@ export class SalesConfig {
 
   @Variable({
     description:
-      'Whether models without an upstream are sold although the built-in sandbox makes them: true or false. When unset: only by a gateway with embedded Postgres; with DATABASE_URL such requests are refused before money is held.',
+      'Whether the output of the built-in sandbox is sold where a model has no upstream: true or false. When unset: true with embedded Postgres; with DATABASE_URL such requests are refused before money is held.',
     example: 'true',
   })
   @IsOptional()

@@ -24,7 +24,7 @@ const IsIssuer = (): PropertyDecorator =>
 export class SingleSignOnConfig {
   @Variable({
     description:
-      'Issuer of an OpenID Connect provider whose people may sign in to the console, once they have taken an invitation with it. When unset, there is no such button. See docs/console.md.',
+      'Issuer of an OpenID Connect provider whose users may sign in to the console once they have accepted an invitation with it. When unset, the console has no button for it. See docs/console.md.',
     example: 'https://login.example.com/realms/studio',
   })
   @IsOptional()
@@ -43,7 +43,7 @@ export class SingleSignOnConfig {
   @IsNotEmpty()
   OIDC_CLIENT_SECRET?: string;
 
-  @Variable({ description: 'What the button of the console calls OIDC_ISSUER.' })
+  @Variable({ description: 'Name of OIDC_ISSUER on the sign-in button of the console.' })
   @IsString()
   @IsNotEmpty()
   @MaxLength(60)

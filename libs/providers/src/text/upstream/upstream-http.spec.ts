@@ -49,7 +49,7 @@ describe('A reply of an upstream', () => {
     'is ended when it comes in very many very short pieces, read %s',
     async (_how, read) => {
       sent = SINGLE_BYTES;
-      await expect(read()).rejects.toThrow('comes in more than 4096 pieces of fewer than 32 bytes on the average');
+      await expect(read()).rejects.toThrow('arrives in more than 4096 pieces of fewer than 32 bytes on average');
     },
   );
 });

@@ -22,7 +22,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * The bytes of an answer, as long as they can be what the protocol has: the client library reads each message at one go
+ * The bytes of an answer, as long as they can be what the protocol has: the client library reads each message at once
  * and checks every value of it, in which a few megabytes of next to nothing would stop the process for seconds.
  *
  * @throws FetchRefused for more.

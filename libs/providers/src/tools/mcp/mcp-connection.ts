@@ -27,7 +27,7 @@ class ToolList {
     return [...this.#tools.values()];
   }
 
-  /** Reads a page; answers where the next one is. @throws McpFailure for what is no list, or too much of it. */
+  /** Reads a page; answers where the next one is. @throws McpFailure for what is not a list, or too much of it. */
   add({ tools, nextCursor }: JsonObject): string | undefined {
     if (!Array.isArray(tools) || !isCursor(nextCursor)) throw notOfProtocol();
     if (this.#tools.size + tools.length > MAX_TOOLS) throw new McpFailure(`it lists more than ${MAX_TOOLS} tools`);

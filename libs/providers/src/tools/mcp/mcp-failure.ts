@@ -32,7 +32,7 @@ const CLOSED = -32_000;
 /**
  * Names a failure of a connection to a server.
  *
- * @param secrets what must not stand in the message, wherever it comes from.
+ * @param secrets what must not be in the message, wherever it comes from.
  */
 export function asMcpFailure(error: unknown, timeoutMs: number, secrets: readonly string[]): McpFailure {
   if (error instanceof McpFailure) return error;

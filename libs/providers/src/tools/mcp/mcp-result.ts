@@ -84,7 +84,7 @@ const LEFT_OUT = '[The rest is left out: the tool returned more than is read.]';
 const cut = (text: string, left: number): string =>
   text.length <= left ? text : `${text.slice(0, left)}\n${LEFT_OUT}`;
 
-/** What is no image, whatever it is called, would have a vendor refuse the whole request. */
+/** What is not an image, whatever it is called, would have a vendor refuse the whole request. */
 function imageOf({ type, data }: McpContent): ImagePart | undefined {
   if (type !== 'image' || typeof data !== 'string') return undefined;
   const mediaType = IMAGES.find(([, beginning]) => data.startsWith(beginning))?.[0];

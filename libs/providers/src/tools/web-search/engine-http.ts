@@ -14,7 +14,7 @@ interface EngineCall {
   readonly body?: JsonObject;
 }
 
-/** Asks an engine at the address that the operator set, which may be a private one: that is no address of a caller's. */
+/** Asks an engine at the address that the operator set. It may be private, because no caller chose it. */
 export class EngineHttp {
   readonly #agent = new Agent({ connections: 32, headersTimeout: SEARCH_MS, bodyTimeout: SEARCH_MS });
 
@@ -62,7 +62,7 @@ function parsed(text: string): JsonObject {
   } catch {
     // Said below.
   }
-  throw new WebSearchFailure('the search engine answered with something that is no JSON object');
+  throw new WebSearchFailure('the search engine answered with something that is not a JSON object');
 }
 
 const LONGEST_TITLE = 300;

@@ -12,7 +12,7 @@ export const sandboxSearch: WebSearch = {
         return {
           url: `https://${domain}/sandbox/${index + 1}?q=${slug}`,
           title: `Sandbox page ${index + 1}`,
-          text: `This page was made up by the sandbox, which searches no web, for the words: ${query.slice(0, 200)}`,
+          text: `The sandbox, which does not search the web, made this page up for the words: ${query.slice(0, 200)}`,
         };
       }),
     ),
