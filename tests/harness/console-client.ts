@@ -9,7 +9,7 @@ export interface ConsoleAnswer<Name extends keyof ConsoleApi> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: ConsoleApi[Name]['answer'] & Partial<ConsoleFailure>;
-  /** As it came, of what is no JSON. */
+  /** As it came, of what is not JSON. */
   readonly text: string;
 }
 

@@ -237,7 +237,7 @@ describeWithBrowser('The main journeys through the console, in Chromium', (start
     await dialog.getByLabel('In force from').fill('2099-01-01T00:00');
     await dialog.getByRole('button', { name: 'See who would pay more' }).click();
     await dialog.getByText('Would be charged').or(dialog.getByText('Nothing of this was used')).first().waitFor();
-    await dialog.getByRole('button', { name: 'Set it' }).click();
+    await dialog.getByRole('button', { name: 'Set the price' }).click();
     await dialog.waitFor({ state: 'detached' });
     const { rows } = await query<{ after: { amount_micros: string } }>(
       `select after from audit_record where action = 'price.added'`,
@@ -278,12 +278,12 @@ describeWithBrowser('The main journeys through the console, in Chromium', (start
     const { page } = owner;
     await query('update account set available_micros = available_micros + 1 where id = $1', [gateway.accountId]);
     await show('/admin/reconciliation');
-    await page.getByRole('button', { name: 'Prove every entry' }).click();
+    await page.getByRole('button', { name: 'Check every entry' }).click();
     await page.getByText(/check (it|them) now/).waitFor();
     await page.getByRole('region', { name: 'Findings' }).getByText(gateway.accountId).first().waitFor();
     await query('update account set available_micros = available_micros - 1 where id = $1', [gateway.accountId]);
-    await page.getByRole('button', { name: 'Prove every entry' }).click();
-    await page.getByText(/Books balance/).waitFor();
+    await page.getByRole('button', { name: 'Check every entry' }).click();
+    await page.getByText(/books balance/).waitFor();
     expect(await page.getByRole('region', { name: 'Findings' }).count()).toBe(0);
   });
 

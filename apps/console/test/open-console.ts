@@ -83,7 +83,7 @@ export const loaded = (page: Page) =>
     { timeout: LOADED_MS },
   );
 
-/** Waits until nothing is asked for any more either, such as what a window above the page is filled with, and it is painted. */
+/** Waits until nothing is requested any more either, such as what a window above the page is filled with, and it is painted. */
 export async function settled({ page, unanswered }: Watched): Promise<void> {
   await loaded(page);
   await eventually(() => unanswered.size === 0, { limitMs: LOADED_MS });

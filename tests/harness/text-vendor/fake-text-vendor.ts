@@ -235,7 +235,7 @@ function waitAt(gate: VendorGate | undefined): Promise<void> | undefined {
 /** The index of the event that a stream waits before. */
 function gatedEvent(at: GateMoment, all: readonly string[]): number {
   if (typeof at === 'object') return all.findIndex((event) => event.includes(at.behind)) + 1;
-  // What follows the last word of any protocol is two events, or what the usage stands in.
+  // What follows the last word of any protocol is two events, or what the usage is in.
   return { start: 0, middle: Math.ceil(all.length / 2), end: lastWord(all) }[at];
 }
 

@@ -48,7 +48,7 @@ function brokenReference(root: Schema): string | undefined {
     : undefined;
 }
 
-/** The sentence with which a vendor refuses a schema for what stands in it; `name` is what it is the schema of. */
+/** The sentence with which a vendor refuses a schema for what is in it; `name` is what it is the schema of. */
 export function brokenInside(protocol: Protocol, name: string, root: Schema): string | undefined {
   if (protocol === 'gemini') return brokenReference(root) ?? brokenForLists(name, root);
   if (protocol !== 'messages') return brokenForLists(name, root);

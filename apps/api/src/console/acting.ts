@@ -17,5 +17,5 @@ export const everyModel = ({ caller }: Request): Pick<Caller, 'allowedModels'> =
 export function personOf(request: Request): NonNullable<OpenSession['user']> {
   const { user } = openSession(request);
   if (user) return user;
-  throw new GatewayError('permission_denied', 'This session belongs to no person: sign in as one.');
+  throw new GatewayError('permission_denied', 'This session belongs to an API key or a token: sign in as a user.');
 }

@@ -17,7 +17,7 @@ import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { rowOf } from './views.js';
 
-/** Prices and upstreams, and how the whole stands, for operators. */
+/** Prices, upstreams and the state of the gateway, for operators. */
 @Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class AdminCatalogueController {

@@ -14,7 +14,7 @@ class MarginsQuery extends UsageListQuery {
   group_by = 'upstream,model';
 }
 
-/** What the work of media upstreams brought beside what it cost, for operators. */
+/** What media tasks earned and what they cost, for operators. */
 @Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class AdminMarginsController {

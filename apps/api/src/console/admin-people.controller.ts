@@ -58,7 +58,7 @@ export class AdminPeopleController {
   async list(@Query() query: unknown): Answer<'GET /admin/people'> {
     const { limit, cursor = null } = checked(ConsolePageQuery, query);
     const { items, nextCursor } = await this.people.list({ limit, cursor });
-    return { items: items.map(personOf), next_cursor: nextCursor };
+    return { items: items.map(toPerson), next_cursor: nextCursor };
   }
 
   @Writes('admin/people/invitations')
@@ -79,11 +79,15 @@ export class AdminPeopleController {
   ): Answer<'POST /admin/people/:user_id'> {
     const { operator_role: operatorRole, disabled } = checked(PersonChange, body);
     if (openSession(request).user?.id === userId) {
-      throw new GatewayError('conflict', 'Another operator has to change you, so that one is always left.', {
-        param: 'user_id',
-      });
+      throw new GatewayError(
+        'conflict',
+        'You cannot change your own operator role: another operator has to, so that at least one always remains.',
+        {
+          param: 'user_id',
+        },
+      );
     }
-    return personOf(await this.people.change(actorOf(request), userId, { operatorRole, disabled }));
+    return toPerson(await this.people.change(actorOf(request), userId, { operatorRole, disabled }));
   }
 }
 
@@ -95,7 +99,7 @@ function expectFit(accountId: string | null, role: AccountRole | OperatorConsole
   throw new GatewayError('invalid_parameter', `${where}, role must be one of ${roles.join(', ')}.`, { param: 'role' });
 }
 
-const personOf = (person: KnownPerson): AdminPerson => ({
+const toPerson = (person: KnownPerson): AdminPerson => ({
   user_id: person.id,
   name: person.name,
   email: person.email,

@@ -104,7 +104,8 @@ export class AdminConsoleTasksController {
   @Writes('admin/reconciliations')
   async reconcile(@Body() body: unknown): Answer<'POST /admin/reconciliations'> {
     const report = await this.reconciliation.run({ full: checked(ReconcileBody, body).full === true });
-    if (!report) throw new GatewayError('conflict', 'A reconciliation is under way; its report will be listed.');
+    if (!report)
+      throw new GatewayError('conflict', 'A reconciliation is already running; its report will appear in the list.');
     return rowOf(report);
   }
 

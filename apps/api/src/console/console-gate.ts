@@ -18,7 +18,7 @@ function expectOwnPage(request: Request, publicOrigin: string): void {
   if (!isFromOwnPage(request, publicOrigin) || version === undefined || !request.is('application/json')) {
     throw new ConsoleRefusal(
       'cross_site',
-      'Changes come from pages of the console only: as application/json, with the header X-Console.',
+      'Changes are accepted only from pages of the console: as application/json, with the header X-Console.',
     );
   }
   expectVersion(version);
@@ -27,7 +27,7 @@ function expectOwnPage(request: Request, publicOrigin: string): void {
 /** @throws ConsoleRefusal `reload_required`: the page is older than the gateway. */
 function expectVersion(version: string): void {
   if (Number(version) >= CONSOLE_VERSION) return;
-  throw new ConsoleRefusal('reload_required', 'The gateway is newer than this page: load it again.');
+  throw new ConsoleRefusal('reload_required', 'The gateway is newer than this page: reload it.');
 }
 
 /** Browsers leave `Sec-Fetch-Site` out on plain HTTP to other machines, but name the origin of every change. */
@@ -117,7 +117,7 @@ function expectAccess({ needs, proof }: ConsoleAccess, session: OpenSession | nu
   if (!session) throw new ConsoleRefusal('sign_in_required', 'Sign in first: the session is over, or there was none.');
   if (needs !== 'session' && !session.permissions.has(needs)) throw notAllowed(needs, session);
   if (proof && !isProved(session)) {
-    throw new ConsoleRefusal('proof_required', 'Prove that it is you: this changes money, secrets or people.');
+    throw new ConsoleRefusal('proof_required', 'Please confirm that it is you: this changes money, secrets or people.');
   }
 }
 
@@ -127,11 +127,11 @@ export const isProved = ({ provedAt }: OpenSession): boolean =>
 const notAllowed = (needed: ConsolePermission, { roles }: OpenSession): GatewayError =>
   new GatewayError(
     'permission_denied',
-    `The role ${roles.join(', ') || 'of a person without an account'} may not do that: it requires ${needed}.`,
+    `The role ${roles.join(', ') || 'of a user without an account'} may not do this: it requires ${needed}.`,
   );
 
 /** The session that the gate let in. */
 export function openSession({ session }: Request): OpenSession {
-  if (!session) throw new Error('The session is asked for on a route that needs none');
+  if (!session) throw new Error('The session is requested on a route that needs none');
   return session;
 }

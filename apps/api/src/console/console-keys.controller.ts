@@ -34,7 +34,7 @@ export class ConsoleKeysController {
     return this.view(await this.own(id, request), request);
   }
 
-  /** The secret stands in this answer and in no other. */
+  /** The secret is in this answer and in no other. */
   @Writes('keys')
   async create(@Body() body: unknown, @Req() request: Request): Answer<'POST /keys'> {
     const given = named(checked(NewKeyBody, body));
@@ -116,7 +116,7 @@ function expectLimitsOnly(change: KeyChange): void {
   if (param === undefined) return;
   throw new GatewayError(
     'invalid_parameter',
-    `${param} cannot be set on the key of the console: limit what it spends.`,
+    `${param} cannot be set on the key of the console: limit its spending instead.`,
     {
       param,
     },

@@ -45,7 +45,7 @@ export class ConsolePeopleController {
       this.people.ofAccount(accountId),
       this.invitations.list(accountId),
     ]);
-    return { people: people.map((person) => personOf(person, request)), invitations: invitations.map(invitationOf) };
+    return { people: people.map((person) => toPerson(person, request)), invitations: invitations.map(toInvitation) };
   }
 
   @Writes('people/invitations')
@@ -54,7 +54,7 @@ export class ConsolePeopleController {
     const { accountId } = callerOf(request);
     const invitedBy = openSession(request).user?.name ?? 'An operator';
     const made = await this.invitations.create(actorOf(request), { accountId, role, email, invitedBy });
-    return { invitation: invitationOf(made.invitation), link: invitationLink(this.platform, made.code) };
+    return { invitation: toInvitation(made.invitation), link: invitationLink(this.platform, made.code) };
   }
 
   @Writes('people/invitations/:invitation_id/withdraw')
@@ -77,7 +77,7 @@ export class ConsolePeopleController {
     await this.people.changeRole(actorOf(request), accountId, userId, role);
     const person = (await this.people.ofAccount(accountId)).find((each) => each.userId === userId);
     if (!person) throw new GatewayError('not_found', 'The person has left.', { param: 'user_id' });
-    return personOf(person, request);
+    return toPerson(person, request);
   }
 
   @Writes('people/:user_id/remove')
@@ -87,7 +87,7 @@ export class ConsolePeopleController {
   }
 }
 
-const personOf = ({ userId, name, email, role, joinedAt, seenAt }: AccountPerson, request: Request): ConsolePerson => ({
+const toPerson = ({ userId, name, email, role, joinedAt, seenAt }: AccountPerson, request: Request): ConsolePerson => ({
   user_id: userId,
   name,
   email,
@@ -97,7 +97,7 @@ const personOf = ({ userId, name, email, role, joinedAt, seenAt }: AccountPerson
   seen_at: seenAt?.toISOString() ?? null,
 });
 
-const invitationOf = ({ id, email, role, invitedBy, createdAt, expiresAt }: OpenInvitation): ConsoleInvitation => ({
+const toInvitation = ({ id, email, role, invitedBy, createdAt, expiresAt }: OpenInvitation): ConsoleInvitation => ({
   id,
   email,
   role: role as AccountRole,

@@ -40,21 +40,21 @@ export class ConsoleTaskHistory {
     ]);
     if (history?.task.account_id !== accountId) return { timeline: [], entries: [], usage: [] };
     return {
-      timeline: timelineOf(history),
+      timeline: toTimeline(history),
       entries: items.map(entryOf).toReversed(),
-      usage: history.usage.map((row) => recordOf(row, history)),
+      usage: history.usage.map((row) => toRecord(row, history)),
     };
   }
 }
 
-const timelineOf = ({ timeline }: TaskHistory): ConsoleTaskEvent[] =>
+const toTimeline = ({ timeline }: TaskHistory): ConsoleTaskEvent[] =>
   timeline.flatMap(({ time, event, detail }) => {
     const shown = ownersNameOf(event);
-    return shown ? [{ time: time.toISOString(), event: shown, detail: detailOf(detail) }] : [];
+    return shown ? [{ time: time.toISOString(), event: shown, detail: toDetail(detail) }] : [];
   });
 
 /** An amount, a code or an address. */
-function detailOf(detail: object | null): string | null {
+function toDetail(detail: object | null): string | null {
   const { amount_micros, code, url } = (detail ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof amount_micros === 'bigint') return formatMicros(amount_micros);
   const fact = code ?? url;
@@ -62,7 +62,7 @@ function detailOf(detail: object | null): string | null {
 }
 
 /** A usage record of a task with the fields all tasks share; the vendor is shown to operators only. */
-function recordOf(row: object, { task }: TaskHistory): ConsoleUsageRecord {
+function toRecord(row: object, { task }: TaskHistory): ConsoleUsageRecord {
   const { created_at: time, upstream: _upstream, ...record } = row as { created_at: Date; upstream: string | null };
   return usageRecordOf({
     ...record,

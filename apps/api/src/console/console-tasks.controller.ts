@@ -64,7 +64,7 @@ class TasksQuery extends ConsolePageQuery {
 }
 
 class FollowedQuery {
-  @Matches(/^task_\w{26}(,task_\w{26}){0,49}$/, { message: 'ids must list 1 to 50 ids of tasks, divided by commas' })
+  @Matches(/^task_\w{26}(,task_\w{26}){0,49}$/, { message: 'ids must list 1 to 50 ids of tasks, separated by commas' })
   ids!: string;
 }
 
@@ -158,7 +158,7 @@ export class ConsoleTasksController {
 
 const withModel = (model: string, request: JsonObject): JsonObject => ({ model, ...request });
 
-/** A key that sees only its own tasks narrows whatever is asked for. */
+/** A key that sees only its own tasks narrows whatever is requested. */
 function toQuery(
   { status, type, model, key_id, from, to, text }: Omit<TasksQuery, 'limit' | 'cursor'>,
   request: Request,

@@ -35,7 +35,7 @@ export class ConsoleWebhooksController {
   @Reads('webhooks/endpoints')
   async list(@Req() request: Request): Answer<'GET /webhooks/endpoints'> {
     const endpoints = await this.endpoints.list(callerOf(request).accountId);
-    return { items: endpoints.map(endpointOf), event_types: WEBHOOK_EVENTS };
+    return { items: endpoints.map(toEndpoint), event_types: WEBHOOK_EVENTS };
   }
 
   @Writes('webhooks/endpoints', { cost: 'always' })
@@ -96,11 +96,11 @@ export class ConsoleWebhooksController {
   }
 }
 
-const endpointOf = ({ id, url, event_types, created }: WebhookEndpointView): ConsoleWebhookEndpoint => ({
+const toEndpoint = ({ id, url, event_types, created }: WebhookEndpointView): ConsoleWebhookEndpoint => ({
   id,
   url,
   event_types,
   created_at: timeOf(created),
 });
 
-const withSecret = (view: WebhookEndpointView) => ({ endpoint: endpointOf(view), secret: view.secret ?? '' });
+const withSecret = (view: WebhookEndpointView) => ({ endpoint: toEndpoint(view), secret: view.secret ?? '' });

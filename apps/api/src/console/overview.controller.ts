@@ -71,13 +71,13 @@ export class OverviewController {
       failed_7_days: count('failed_requests'),
       open_tasks: facts.openTasks,
       latest_tasks: latest.items.map(taskOf),
-      warnings: warningsOf(row, daysLeft, facts),
+      warnings: findWarnings(row, daysLeft, facts),
       checklist: { key: facts.hasKey, run: facts.hasRun, webhook: facts.hasWebhook },
     };
   }
 }
 
-function warningsOf(
+function findWarnings(
   balance: WholeBalance,
   daysLeft: number | null,
   { failedDeliveries, keysExpiring }: { readonly failedDeliveries: number; readonly keysExpiring: number },
@@ -85,11 +85,11 @@ function warningsOf(
   const warnings: ConsoleWarning[] = [];
   const warn = (code: ConsoleWarning['code'], message: string): void => void warnings.push({ code, message });
   if (balance.owed_micros > 0n)
-    warn('owing', `${formatMicros(balance.owed_micros)} are owed; the next top-up pays them first.`);
+    warn('owing', `${formatMicros(balance.owed_micros)} is owed; the next top-up pays it first.`);
   if (!balance.is_unlimited && balance.available_micros <= 0n) warn('balance_empty', 'Nothing is left to spend.');
   else if (daysLeft !== null && daysLeft < LOW_DAYS)
-    warn('balance_low', `At the pace of this week it lasts ${daysLeft} more days.`);
-  if (failedDeliveries > 0) warn('webhooks_failing', `${failedDeliveries} webhooks of the last day were given up.`);
+    warn('balance_low', `At this week's pace it lasts ${daysLeft} more days.`);
+  if (failedDeliveries > 0) warn('webhooks_failing', `${failedDeliveries} webhooks were given up in the last day.`);
   if (keysExpiring > 0) warn('keys_expiring', `${keysExpiring} keys expire within 7 days.`);
   return warnings;
 }

@@ -62,7 +62,7 @@ export class PasskeysController {
     const proved = await this.guesses.check({ address, requestId }, () =>
       this.passkeys.userOf(this.party(), { purpose: 'proof', userId }, answer),
     );
-    if (proved === null) throw wrongCredentials('That is no passkey of yours, or 5 minutes have passed.');
+    if (proved === null) throw wrongCredentials('This is not one of your passkeys, or 5 minutes have passed.');
     await this.sessions.prove(openSession(request).id);
     const session = await this.sessions.read(sessionTokenOf(request) ?? '');
     if (!session) throw new ConsoleRefusal('sign_in_required', 'The session is over: sign in again.');

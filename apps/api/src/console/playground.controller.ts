@@ -45,7 +45,7 @@ export class PlaygroundController {
       return { quote: toQuote(await this.quotes.of(callerOf(request), body)), problems: [] };
     } catch (error) {
       if (!(error instanceof GatewayError) || error.status >= 500) throw error;
-      return { quote: null, problems: problemsOf(error) };
+      return { quote: null, problems: toProblems(error) };
     }
   }
 
@@ -93,7 +93,7 @@ function toQuote({
   return { ...quote, valid_until: valid_until === null ? null : timeOf(valid_until) };
 }
 
-function problemsOf({ code, publicMessage: message, param, details }: GatewayError): ConsoleProblem[] {
+function toProblems({ code, publicMessage: message, param, details }: GatewayError): ConsoleProblem[] {
   if (!details) return [{ code, field: param ?? null, message }];
   return details.map((each) => ({ code: each.code, field: each.param, message: each.message }));
 }

@@ -67,7 +67,7 @@ export class SessionController {
     const { user, method } = before;
     const memberships = user ? await this.people.membershipsOf(user.id) : [];
     if (!user || !memberships.some((membership) => membership.accountId === accountId)) {
-      throw new GatewayError('not_found', 'You belong to no such account.', { param: 'account_id' });
+      throw new GatewayError('not_found', 'You are not a member of this account.', { param: 'account_id' });
     }
     const place = { address: request.ip, agent: request.get('user-agent') };
     const token = await this.sessions.open(method, { userId: user.id, accountId }, place, false);

@@ -57,7 +57,7 @@ export class SignInController {
   ): Answer<'POST /sign-in/link'> {
     const { code } = checked(CodeBody, body);
     const userId = await this.guess(request, () => this.links.use(code));
-    if (userId === null) throw wrongCredentials('The link was used already, or is older than 15 minutes.');
+    if (userId === null) throw wrongCredentials('The link was already used, or is older than 15 minutes.');
     return this.newSessions.open('link', { userId }, request, response);
   }
 
@@ -101,7 +101,7 @@ export class SignInController {
     const { token } = checked(OperatorSignInBody, body);
     const role = await this.guess(request, () => this.operators.roleOf(token));
     const operatorCheck = role && this.operators.checkOf(role);
-    if (!role || !operatorCheck) throw wrongCredentials('That is neither the admin token nor the viewer token.');
+    if (!role || !operatorCheck) throw wrongCredentials('This is neither the admin token nor the viewer token.');
     return this.newSessions.open(
       'operator_token',
       { operatorRole: CONSOLE_ROLES_OF_TOKENS[role], operatorCheck },
@@ -155,4 +155,4 @@ export class SignInController {
 const isTakenAddress = (error: unknown): boolean =>
   error instanceof GatewayError && error.code === 'conflict' && error.param === 'email';
 
-const usedInvitation = () => wrongCredentials('The invitation was taken already, or is older than 72 hours.');
+const usedInvitation = () => wrongCredentials('The invitation was already accepted, or is older than 72 hours.');

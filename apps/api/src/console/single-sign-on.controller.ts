@@ -109,7 +109,7 @@ export class SingleSignOnController {
 
 const cookieOptions = ({ secure }: Request): CookieOptions => ({ httpOnly: true, sameSite: 'lax', secure, path: PATH });
 
-/** Only to a page of the console, whatever was asked for. */
+/** Only to a page of the console, whatever was requested. */
 const insideOnly = (to: string): string => (/^\/console(\/(?!\/)[^\\]*)?$/.test(to) ? to : '/console/');
 
 const refusedAs = (reason: Reason): string => `/console/sign-in?error=${reason}`;

@@ -43,8 +43,8 @@ export class ConsoleUploadsController {
   @Writes('uploads', { body: 'images' })
   async upload(@Body() body: unknown, @Req() request: Request): Answer<'POST /uploads'> {
     const { data } = checked(Upload, body);
-    const bytes = await bytesOf(data);
-    const contentType = await typeOf(bytes);
+    const bytes = await decodeFile(data);
+    const contentType = await detectType(bytes);
     const caller = callerOf(request);
     const { id, storeKey } = await this.files.begin(caller, `.${extensionOf(contentType)}`);
     try {
@@ -86,20 +86,20 @@ export class ConsoleUploadsController {
 }
 
 /** @throws GatewayError `invalid_parameter`. */
-async function bytesOf(data: string): Promise<Buffer> {
+async function decodeFile(data: string): Promise<Buffer> {
   const bytes = await decodedBase64(data, 0);
   if (bytes.length > 0 && Math.ceil(bytes.length / 3) * 4 === data.length) return bytes;
   throw new GatewayError('invalid_parameter', 'data must be a file in base64.', { param: 'data' });
 }
 
 /** The type by the bytes. @throws GatewayError `invalid_media`; `request_too_large`. */
-async function typeOf(bytes: Buffer): Promise<string> {
+async function detectType(bytes: Buffer): Promise<string> {
   const header = await inspectMedia(new BufferSource(bytes)).catch((cause: unknown) => {
-    const reason = cause instanceof Error ? cause.message : 'is no image, video or sound';
+    const reason = cause instanceof Error ? cause.message : 'is not an image, video or sound';
     throw new GatewayError('invalid_media', `The file ${reason}.`, { param: 'data', cause });
   });
   const most = MAX_BYTES[header.medium];
   if (bytes.length <= most) return CONTENT_TYPES[header.format];
-  const message = `The file has ${bytes.length} bytes; at most ${most} are taken of its kind.`;
+  const message = `The file has ${bytes.length} bytes; at most ${most} are accepted for its kind.`;
   throw new GatewayError('request_too_large', message, { param: 'data' });
 }

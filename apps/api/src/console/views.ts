@@ -95,7 +95,7 @@ export function taskOf({ view, keyId, keyName, prompt }: AccountTask): ConsoleTa
     key: { id: keyId, name: keyName },
     prompt,
     poster: null,
-    files: [...(result?.videos ?? []), ...(result?.images ?? [])].map(fileOf),
+    files: [...(result?.videos ?? []), ...(result?.images ?? [])].map(toFile),
     error: view.error,
     amount: usage.amount,
     is_final: usage.final,
@@ -105,7 +105,7 @@ export function taskOf({ view, keyId, keyName, prompt }: AccountTask): ConsoleTa
   };
 }
 
-const fileOf = (file: TaskFileView): ConsoleTask['files'][number] => ({
+const toFile = (file: TaskFileView): ConsoleTask['files'][number] => ({
   url: file.url,
   is_expired: file.expired === true,
   expires_at: timeOrNull(file.expires_at),
@@ -134,11 +134,11 @@ export const deliveryOf = (delivery: WebhookDeliveryView): ConsoleDelivery => ({
 /** An entry of the ledger with what it paid for. */
 export function entryOf(row: object): ConsoleEntry {
   const entry = rowOf<ConsoleEntry>(row);
-  return { ...entry, usage: entry.usage && { ...entry.usage, lines: entry.usage.lines.map(lineOf) } };
+  return { ...entry, usage: entry.usage && { ...entry.usage, lines: entry.usage.lines.map(toLine) } };
 }
 
 /** A line as it was written when it was charged: media are priced by the piece, and early lines do not name all. */
-function lineOf(line: object): ConsoleChargeLine {
+function toLine(line: object): ConsoleChargeLine {
   const { unit, variant, quantity, price, per_quantity, amount, price_id } = line as Readonly<Record<string, unknown>>;
   return {
     unit: String(unit),
@@ -154,7 +154,7 @@ function lineOf(line: object): ConsoleChargeLine {
 /** A usage record without its account, which the viewer knows. */
 export function usageRecordOf(row: object): ConsoleUsageRecord {
   const { account_id: _accountId, ...record } = rowOf<ConsoleUsageRecord & { account_id: string }>(row);
-  return { ...record, lines: record.lines.map(lineOf) };
+  return { ...record, lines: record.lines.map(toLine) };
 }
 
 /** What a route answers. */

@@ -1,12 +1,12 @@
 import type { ConsoleFailure } from '#contracts';
 import type { ConsoleProblem } from './types';
 
-/** Why a call did not do what it should: what the server refused, or that there was no answer of it. */
+/** Why a call failed: what the server refused, or that it did not answer. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
   private constructor(
-    /** The code of the server; `unreachable` without an answer, `unreadable` with one that is not of the console. */
+    /** The code of the server; `unreachable` without a response, `unreadable` with one that is not from the console's server. */
     readonly code: string,
     message: string,
     readonly status: number | null,
@@ -24,7 +24,7 @@ export class ApiError extends Error {
     return new ApiError(error.code, error.message, response.status, error.field, error.problems ?? [], requestId);
   }
 
-  /** What an answer itself reports, that began well. */
+  /** A failure that a response reports after it began well. */
   static reported({ code, message }: { readonly code: string; readonly message: string }): ApiError {
     return new ApiError(code, message, 200, null, [], null);
   }

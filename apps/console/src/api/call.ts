@@ -28,7 +28,7 @@ export type CallInput<Route extends ConsoleRoute> = PathPart<Route> & {
     ? { readonly body?: undefined }
     : { readonly body: ConsoleApi[Route]['body'] });
 
-/** What a call may carry besides. */
+/** What a call may send besides its route. */
 export interface CallExtras {
   readonly signal?: AbortSignal | undefined;
   readonly idempotencyKey?: string;
@@ -116,12 +116,12 @@ export async function sendRaw<Route extends ConsoleRoute>(
     throw ApiError.unreachable(cause);
   });
   if (response.ok) return response;
-  const failure = await failureOf(response);
+  const failure = await readFailure(response);
   if (failure.code === 'reload_required') interruptions.reloadRequired();
   throw failure;
 }
 
-async function failureOf(response: Response): Promise<ApiError> {
+async function readFailure(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => null)) as Partial<ConsoleFailure> | null;
   return ApiError.of(response, body?.error ?? null);
 }

@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 /** The most parts of a list that are read again by themselves. */
 const MOST_PARTS = 20;
 
-/** What a list that is read part by part tells of itself. */
+/** What a list that is read in parts says about itself. */
 interface PartedList {
   readonly data?: { readonly pages: readonly unknown[] } | undefined;
   readonly hasNextPage: boolean;
@@ -27,7 +27,7 @@ export function useKeptParts(name: string, list: PartedList): void {
   }, [place, shown, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage]);
 }
 
-/** Of the tab alone, and only as long as it lives. A browser that keeps nothing shows the first part. */
+/** For this tab only, and only while it is open. A browser that stores nothing shows the first part. */
 function readCount(place: string): number {
   try {
     return Number(sessionStorage.getItem(place)) || 1;

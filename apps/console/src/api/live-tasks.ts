@@ -43,7 +43,7 @@ class LiveTasks {
     return () => void this.listeners.delete(listener);
   }
 
-  /** Once for all that is asked for in the same moment. */
+  /** Once for all that is requested in the same moment. */
   private change(delayMs = 0): void {
     this.pending ??= setTimeout(() => {
       this.pending = null;

@@ -17,11 +17,11 @@ interface ListPart {
   readonly next_cursor: string | null;
 }
 
-/** How long an answer passes for new. */
+/** How long a response counts as fresh. */
 const FRESH_MS = 15_000;
 const MAX_REPEATS = 2;
 
-/** A refusal stays one; only what never arrived is tried again. */
+/** Refusals are final; only requests that never arrived are retried. */
 const mayPass = (failure: Error): boolean =>
   failure instanceof ApiError && (failure.status === null || failure.status >= 502);
 
@@ -78,7 +78,7 @@ export const useList = <Route extends ListRoute>(route: Route, input: CallInput<
     placeholderData: keepPreviousData,
   });
 
-/** Changes something, and has whatever it touches read again. */
+/** Changes something, and reloads whatever it affects. */
 export function useChange<Route extends WriteRoute>(
   route: Route,
   touches: readonly ReadRoute[] = [],

@@ -3,7 +3,7 @@ export type Reader<Value> = (raw: unknown) => Value | undefined;
 
 const LONGEST = 500;
 
-/** Any words. */
+/** Any text. */
 export const words: Reader<string> = (raw) =>
   typeof raw === 'string' && raw !== '' && raw.length <= LONGEST ? raw : undefined;
 

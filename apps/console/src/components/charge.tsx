@@ -4,7 +4,7 @@ import type { ConsoleChargeLine } from '../api/types';
 import { unitName } from '../format/unit-name';
 import { Money } from './values';
 
-/** How an amount came about: quantity times price, line by line. */
+/** How an amount was calculated: quantity times price, line by line. */
 export function ChargeLines({ lines }: { readonly lines: readonly ConsoleChargeLine[] }) {
   return (
     <ul className="charge-lines">

@@ -8,7 +8,7 @@ export interface DayRange {
   readonly to: string;
 }
 
-/** Chooses the days that a page is about, and what its sums are kept apart by. */
+/** Chooses the days that a page shows, and what its totals are grouped by. */
 export function DayRangeFilters({
   range,
   parts,

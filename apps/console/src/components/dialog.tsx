@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useMessages } from '../messages/language';
 import { Icon } from './icons';
 
-/** In frames that are painted. */
+/** In painted frames. */
 const FOCUS_ATTEMPTS = 60;
 
 /**

@@ -75,7 +75,7 @@ export const EmailField = ({ onType, ...field }: Typed) => (
   <TextField {...field} type="email" autoComplete="username" onChange={(event) => onType(event.target.value)} />
 );
 
-/** @param props.isNew it is being set: the browser offers to make one up, and not the one it knows. */
+/** @param props.isNew a new password: the browser offers to generate one instead of the one it knows. */
 export const PasswordField = ({ isNew = false, onType, ...field }: Typed & { readonly isNew?: boolean }) => (
   <TextField
     {...field}
@@ -103,7 +103,7 @@ export const Select = ({ label, hint, error, aside, ...input }: Described & Omit
   </Field>
 );
 
-/** A box to tick with its words beside it; `kind` switch for what takes effect by itself. */
+/** A checkbox with its label; `kind` switch for settings that take effect at once. */
 export function Check({
   label,
   kind = 'box',

@@ -31,7 +31,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A decoration beside words; never the only thing that tells something. */
+/** A decoration next to text; never the only carrier of information. */
 export function Icon({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) {
   return (
     <svg
@@ -50,7 +50,7 @@ export function Icon({ name, size = 16 }: { readonly name: IconName; readonly si
   );
 }
 
-/** The sign of the product. */
+/** The logo of the product. */
 export function BrandMark() {
   return (
     <svg width="22" height="22" viewBox="0 0 32 32" aria-hidden="true">

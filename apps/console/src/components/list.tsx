@@ -8,7 +8,7 @@ import { Failure, Skeleton, Stale } from './states';
 
 const FIRST_HEIGHT = 320;
 
-/** A list of the server in a card, part by part: never more than one request for a part. */
+/** A list from the server in a card, loaded in parts: never more than one request per part. */
 export function ListCard<Route extends ListRoute>({
   route,
   input,
@@ -27,11 +27,11 @@ export function ListCard<Route extends ListRoute>({
   readonly name: string;
   readonly columns: readonly Column<ItemOf<Route>>[];
   readonly keyOf: (item: ItemOf<Route>) => string;
-  /** What stands there when there is nothing. */
+  /** Shown when there is nothing. */
   readonly empty: ReactNode;
   readonly isLinked?: boolean;
   readonly head?: ReactNode;
-  /** Shows the items another way than as a table. */
+  /** Shows the items in another form than a table. */
   readonly children?: (items: readonly ItemOf<Route>[]) => ReactNode;
 }) {
   const list = useList(route, input);

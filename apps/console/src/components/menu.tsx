@@ -10,7 +10,7 @@ export function Menu({
   buttonClass = 'icon-button',
   children,
 }: {
-  /** What it is for, when the button has no words. */
+  /** Its label, when the button has no text. */
   readonly label: string;
   readonly button: ReactNode;
   readonly buttonClass?: string;

@@ -13,7 +13,7 @@ export function Page({
   readonly title: ReactNode;
   readonly lead?: ReactNode;
   readonly actions?: ReactNode;
-  /** Where the heading is not only words, or the tab tells more. */
+  /** For headings that are not plain text, or tabs that say more. */
   readonly tabTitle?: string;
   readonly children: ReactNode;
 }) {
@@ -100,7 +100,7 @@ const FactLine = ({ name, value }: { readonly name: string; readonly value: Reac
   </>
 );
 
-/** Something that the reader should know. */
+/** A notice to the reader. */
 export function Notice({
   tone,
   children,

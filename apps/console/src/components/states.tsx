@@ -13,7 +13,7 @@ export const Skeleton = ({ height }: { readonly height: number | string }) => (
   <div className="skeleton" style={{ height }} aria-hidden="true" />
 );
 
-/** What would be here, and how it comes here. */
+/** What would be here, and how to get it. */
 export const Empty = ({ children, action }: { readonly children: ReactNode; readonly action?: ReactNode }) => (
   <div className="empty">
     <p className="muted prose">{children}</p>
@@ -35,7 +35,7 @@ export function useFailureText(): (failure: Error) => string {
 /** What trying again would not change. */
 const isSettled = (failure: ApiError | null): boolean => failure?.status === 403 || failure?.status === 404;
 
-/** Leads the keyboard to the field that the server refused, where the failure stands in its form. */
+/** Moves the focus to the field that the server refused, if it is in this form. */
 function useRefusedField(notice: RefObject<HTMLElement | null>, failure: Error): void {
   useEffect(() => {
     notice.current?.closest('form')?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
@@ -139,7 +139,7 @@ export function Loaded<Data>({
   );
 }
 
-/** Says how old numbers are once they may have changed, or when reading them again failed. */
+/** Shows how old the numbers are once they may have changed, or when reloading them failed. */
 export function Stale({ query }: { readonly query: Omit<QueryLike<unknown>, 'data' | 'isPlaceholderData'> }) {
   const messages = useMessages();
   const [now, setNow] = useState(Date.now);

@@ -2,7 +2,7 @@ import { useMessages } from '../messages/language';
 
 type Tone = 'good' | 'bad' | 'warn' | 'info' | 'plain';
 
-/** Shape and tone of every status; the word comes with it, so that colour alone never tells. */
+/** Shape and tone of every status. The word is always shown too, so that colour is never the only sign. */
 const LOOKS = {
   completed: ['✓', 'good'],
   delivered: ['✓', 'good'],

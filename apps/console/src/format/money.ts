@@ -15,7 +15,7 @@ function shortPlaces(places: string): string {
 }
 
 /**
- * Money for people. `full` shows all six places, as the ledger does. The minus is a real one.
+ * Money for people. `full` shows all six places, as the ledger does. The minus is the typographic one.
  * @param amount decimal text, as the server writes money
  */
 export function formatMoney(amount: string, unit: string, full = false): string {

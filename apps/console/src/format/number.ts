@@ -17,5 +17,5 @@ export function formatBytes(bytes: number, language: string): string {
   }).format(bytes / BYTES_PER_STEP ** step);
 }
 
-/** The beginning and the end of an identifier, between which the eye tells it from others. */
+/** The beginning and the end of an identifier, which are enough to recognise it. */
 export const shortId = (id: string): string => (id.length <= 18 ? id : `${id.slice(0, 9)}…${id.slice(-5)}`);

@@ -41,6 +41,6 @@ export const formatSeconds = (seconds: number, language: string): string =>
     maximumFractionDigits: 1,
   }).format(seconds);
 
-/** The day so many days before today in UTC, as 2026-11-22. */
+/** The day this many days before today in UTC, as 2026-11-22. */
 export const dayAgo = (days: number, nowMs = Date.now()): string =>
   new Date(nowMs - days * DAY_MS).toISOString().slice(0, 10);

@@ -1,5 +1,5 @@
 import { common, failures, product, status } from './en/common';
 import { roles, shell } from './en/shell';
 
-/** What every page needs of the words of the console. English is the measure: a language that lacks one does not compile. */
+/** The texts that every page needs. English is the reference: a language that lacks a text does not compile. */
 export const en = { product, common, status, failures, shell, roles };

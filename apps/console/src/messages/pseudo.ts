@@ -1,6 +1,6 @@
 type Tree = string | ((...values: never[]) => unknown) | { readonly [name: string]: Tree };
 
-/** Forty percent longer, and recognisable: a test sees with it which sentences are not in the messages, and what breaks. */
+/** Texts that are forty percent longer and recognisable: a test finds with them which sentences are not in the messages, and which layouts break. */
 const lengthen = (text: string): string => `⟦${text}${'·'.repeat(Math.ceil(text.length * 0.4))}⟧`;
 
 function change(tree: Tree): Tree {

@@ -5,7 +5,7 @@ import { en } from './en';
 export const LANGUAGES = ['en', 'zh'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** The words of some pages, which come with the first of these pages. */
+/** The texts of some pages, loaded with the first of these pages. */
 const ENGLISH = {
   admin: () => import('./en/admin'),
   keys: () => import('./en/keys'),

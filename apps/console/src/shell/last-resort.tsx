@@ -4,7 +4,7 @@ import { Notice, Page } from '../components/page';
 import { Failure } from '../components/states';
 import { useMessages } from '../messages/language';
 
-/** An address that leads nowhere. */
+/** An address without a page. */
 export function NotFound() {
   const { failures } = useMessages();
   return (

@@ -5,7 +5,7 @@ import { Dialog } from '../components/dialog';
 import { TextField } from '../components/fields';
 import { useMessages } from '../messages/language';
 import { menuFor } from './navigation';
-import { thingNamed } from './things';
+import { entityLink } from './entity-links';
 
 const MOST_MODELS = 6;
 
@@ -63,10 +63,10 @@ function useFound(text: string): Found[] {
   const { shell } = useMessages();
   const { permissions } = useSession();
   const models = useRead('GET /models', {}, { enabled: text !== '' && permissions.includes('models:read') });
-  const thing = thingNamed(text);
-  if (thing) {
-    const words = { task: shell.openTask, request: shell.openRequest, key: shell.openKey }[thing.kind];
-    return [{ href: thing.href, label: words(thing.id) }];
+  const link = entityLink(text);
+  if (link) {
+    const words = { task: shell.openTask, request: shell.openRequest, key: shell.openKey }[link.kind];
+    return [{ href: link.href, label: words(link.id) }];
   }
   const fits = (name: string) => name.toLowerCase().includes(text.toLowerCase());
   const pages = menuFor(permissions)

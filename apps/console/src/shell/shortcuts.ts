@@ -1,7 +1,7 @@
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { readStored, writeStored } from '../preferences/stored';
-import { thingNamed } from './things';
+import { entityLink } from './entity-links';
 
 /** Where `g` and a letter lead. */
 export const PLACES = { o: '/', t: '/tasks', k: '/keys', p: '/playground', u: '/usage', b: '/billing' } as const;
@@ -66,8 +66,8 @@ export function useShortcuts({
     };
     const paste = (event: ClipboardEvent) => {
       const text = event.clipboardData?.getData('text').trim() ?? '';
-      const thing = isField(event.target) ? null : thingNamed(text);
-      if (thing) history.push(thing.href);
+      const link = isField(event.target) ? null : entityLink(text);
+      if (link) history.push(link.href);
     };
     document.addEventListener('keydown', press);
     document.addEventListener('paste', paste);

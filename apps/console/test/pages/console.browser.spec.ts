@@ -122,11 +122,11 @@ describeWithBrowser('The console in Chromium', (startBrowser) => {
     expect(first.page.url()).not.toContain('code=');
     const second = await openConsole(browser, gateway.baseUrl);
     await second.page.goto(link);
-    await second.page.getByText('This link does not open anything any more.').waitFor();
+    await second.page.getByText('This link no longer works.').waitFor();
     await Promise.all([first.context.close(), second.context.close()]);
   });
 
-  it('gives the session of a key what the key may do, and returns to the page that was asked for', async () => {
+  it('gives the session of a key what the key may do, and returns to the page that was requested', async () => {
     const holder = await openConsole(browser, gateway.baseUrl);
     await holder.page.goto(`${gateway.baseUrl}/console/usage?by=model`);
     await holder.page.waitForURL(/sign-in\?to=/);

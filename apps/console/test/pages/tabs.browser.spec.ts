@@ -57,7 +57,7 @@ describeWithBrowser('Tabs of the console that live long, in Chromium', (startBro
     await page.locator('dialog input').first().fill('typed before the end');
     await endSessions();
     await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click();
-    const window = page.getByRole('dialog', { name: 'Your session is over' });
+    const window = page.getByRole('dialog', { name: 'Your session has ended' });
     await window.waitFor();
     // A link that is opened in another tab counts as well.
     const other = await owner.context.newPage();
@@ -86,7 +86,7 @@ describeWithBrowser('Tabs of the console that live long, in Chromium', (startBro
     await signInAs(owner.context, 'viewer');
     await other.evaluate(() => localStorage.setItem('console.session.change', 'by the test'));
     await owner.page.evaluate(() => localStorage.setItem('console.session.change', 'by the test again'));
-    await other.getByText('This page is not for your role.').waitFor();
+    await other.getByText('Your role cannot open this page.').waitFor();
     expect(await other.getByRole('button', { name: 'Create a key' }).count()).toBe(0);
   });
 

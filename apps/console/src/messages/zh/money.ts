@@ -3,7 +3,7 @@ import type { money as MoneyWords } from '../en/money';
 export const money = {
   total: '合计',
   charged: '已扣费',
-  explain: '这笔钱的每次变动',
+  explain: '查看全部账目',
   units: {
     second: () => '秒',
     image: () => '张图片',
@@ -22,7 +22,7 @@ export const money = {
     lower: '可用余额 = 入账 − 花费 − 进行中任务的冻结金额。',
     notice: '余额提醒',
     noticeHint: '余额低于此数时，会向您的 Webhook 地址发送一次 balance.low。留空表示不提醒。',
-    noticeNever: '余额不足时不会提醒任何人。',
+    noticeNever: '余额不足时不会发送提醒。',
     noticeBelow: '余额低于此数时通知 Webhook：',
     noticeSet: '更改',
     entries: '账目',
@@ -50,12 +50,12 @@ export const money = {
     moved: '从、到',
     why: '计算方式',
     together: '同一项工作的全部账目',
-    adds: '冻结的金额或退回或扣除：这些行合起来就是费用。',
+    adds: '冻结的金额最终会被扣除或退回，这些账目合计就是费用。',
     inForce: '生效于',
     task: '任务',
     request: '请求',
     reference: '参考号',
-    money: '资金进出，不对应任何工作。',
+    money: '付款或更正，不对应任何任务或请求。',
     pending: '工作正在进行，结束时扣费。',
   },
   usage: {

@@ -94,7 +94,7 @@ export const models = {
   unit: '计价单位',
   tokensIn: '输入',
   tokensOut: (quantity: string) => `输出 / ${quantity} Token`,
-  notSold: '没有价格，无法订购',
+  notSold: '没有价格，无法使用',
   field: '字段',
   type: '类型',
   required: '必填',

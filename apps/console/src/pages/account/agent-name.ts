@@ -14,7 +14,7 @@ const SYSTEMS = [
   ['Linux', /Linux/],
 ] as const;
 
-/** A browser as people call it, `Chrome 141 · Linux`; what is no known browser as it names itself. */
+/** The common name of a browser, `Chrome 141 · Linux`; an unknown browser by the name that it sends. */
 export function agentName(agent: string): string {
   for (const [name, pattern] of BROWSERS) {
     const version = pattern.exec(agent)?.[1];

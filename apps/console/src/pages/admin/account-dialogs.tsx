@@ -98,7 +98,7 @@ const numberOrNull = (value: string): number | null => (value.trim() === '' ? nu
 const amountOrNull = (value: string): string | null => (value.trim() === '' ? null : value.trim());
 const text = (value: number | null): string => (value === null ? '' : String(value));
 
-const draftOf = (account: AdminAccount) => ({
+const toDraft = (account: AdminAccount) => ({
   name: account.name,
   priority: String(account.priority),
   requests: text(account.requests_per_minute),
@@ -110,7 +110,7 @@ const draftOf = (account: AdminAccount) => ({
   disabled: account.disabled_at !== null,
 });
 
-const settingsOf = (draft: ReturnType<typeof draftOf>) => ({
+const toSettings = (draft: ReturnType<typeof toDraft>) => ({
   name: draft.name,
   priority: Number(draft.priority),
   requests_per_minute: numberOrNull(draft.requests),
@@ -124,7 +124,7 @@ const settingsOf = (draft: ReturnType<typeof draftOf>) => ({
 
 export function EditAccountDialog({ of: account, onClose }: OfAccount) {
   const { admin, common, keys } = useMessages();
-  const [before] = useState(() => draftOf(account));
+  const [before] = useState(() => toDraft(account));
   const [draft, setDraft] = useState(before);
   const change = useChange('POST /admin/accounts/:account_id', TOUCHED);
   const field = (
@@ -147,7 +147,7 @@ export function EditAccountDialog({ of: account, onClose }: OfAccount) {
       failure={change.error}
       onClose={onClose}
       onSubmit={() => {
-        const body = changesOf(settingsOf(before), settingsOf(draft));
+        const body = changesOf(toSettings(before), toSettings(draft));
         change.mutate({ params: { account_id: account.id }, body }, { onSuccess: onClose });
       }}
     >

@@ -68,7 +68,7 @@ export function AuditPage() {
   );
 }
 
-/** A name with dots, which may break behind each of them. */
+/** A name with dots, which may wrap after each dot. */
 const Dotted = ({ of: name }: { readonly of: string }) =>
   name.split('.').flatMap((part, index) => (index === 0 ? [part] : ['.', <wbr key={index} />, part]));
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../api/types';
 
-/** The object that a text is; null when it is none. */
+/** The JSON object in a text; null when it is not one. */
 export function readObject(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);

@@ -20,7 +20,7 @@ interface Draft {
 }
 
 /** The request body for the server. */
-function priceOf(draft: Draft) {
+function toPrice(draft: Draft) {
   const [unit = '', variant = ''] = draft.sold.split('\n');
   return {
     model: draft.model,
@@ -41,7 +41,7 @@ export function NewPriceDialog({ onClose }: { readonly onClose: () => void }) {
   const preview = useChange('POST /admin/prices/preview');
   const set = useChange('POST /admin/prices', ['GET /admin/prices', 'GET /models', 'GET /admin/audit']);
   const model = models.data?.items.find(({ id }) => id === draft.model);
-  const body = priceOf(draft);
+  const body = toPrice(draft);
   const change = (part: Partial<Draft>) => {
     preview.reset();
     setDraft({ ...draft, ...part });

@@ -18,7 +18,7 @@ type Details = Answer<'GET /admin/tasks/:task_id'>;
 type Event = Details['timeline'][number];
 
 /** The event by the name that logs have, where it is shown under another, and what it came with. */
-const factsOf = ({ event, name, detail }: Event): string =>
+const describeEvent = ({ event, name, detail }: Event): string =>
   [
     ...(name === null ? [] : [event]),
     ...Object.entries(detail ?? {})
@@ -93,7 +93,7 @@ function TaskCards({ of: data }: { readonly of: Details }) {
               <Time at={event.time} isClock />
               <span className="break">
                 {event.name === null ? event.event : tasks.events[event.name]}
-                <span className="muted small-text"> {factsOf(event)}</span>
+                <span className="muted small-text"> {describeEvent(event)}</span>
               </span>
             </li>
           ))}

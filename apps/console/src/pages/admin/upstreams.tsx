@@ -70,7 +70,7 @@ function Upstreams({ items }: { readonly items: readonly AdminUpstream[] }) {
   return <Table label={words.title} name="upstreams" columns={columns} rows={items} keyOf={({ id }) => id} isLinked />;
 }
 
-/** How an upstream does, as a sentence. */
+/** The state of an upstream, as a sentence. */
 export function Health({ of: { health, problem } }: { readonly of: Pick<AdminUpstream, 'health' | 'problem'> }) {
   const { messages, language } = useLanguage();
   const { upstreams: words } = messages.admin;

@@ -19,7 +19,7 @@ const OVERLAPS = { none: 0, hour: 3_600, day: 86_400, week: 604_800 } as const;
 /** A failure that is worth showing: not that the person closed the window for the proof. */
 const shown = (failure: Error | null): Error | null => (failure instanceof ProofRefused ? null : failure);
 
-/** Makes a key, then shows its secret once. */
+/** Creates a key, then shows its secret once. */
 export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
   const { keys, common } = useMessages();
   const [draft, setDraft] = useKeyDraft();

@@ -47,7 +47,7 @@ const text = (value: string | number | null): string => (value === null ? '' : S
 const limitOf = (key: ConsoleKey, wanted: 'day' | 'month'): string =>
   key.limits.find(({ period }) => period === wanted)?.limit ?? '';
 
-/** The draft of a key that is there. */
+/** The form values of an existing key. */
 export const draftOf = (key: ConsoleKey): KeyDraft => ({
   name: key.name,
   lifetime: 'keep',
@@ -86,7 +86,7 @@ function endOf(lifetime: keyof typeof LIFETIMES): string | null {
 
 export const useKeyDraft = (key?: ConsoleKey) => useState<KeyDraft>(() => (key ? draftOf(key) : EMPTY));
 
-/** The fields of a key; what the server refuses stands under the field that it names. */
+/** The fields of a key; what the server refuses is under the field that it names. */
 export function KeyFields({
   draft,
   onChange,

@@ -15,7 +15,7 @@ import { CreateKeyDialog, EditKeyDialog, RevokeKeyDialog, RotateKeyDialog } from
 
 const route = getRouteApi('/shell/keys');
 
-/** What is being done to which key. */
+/** Which action on which key is open. */
 type Doing = { readonly what: 'edit' | 'rotate' | 'revoke'; readonly key: ConsoleKey };
 
 export function KeysPage() {

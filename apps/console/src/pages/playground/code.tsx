@@ -8,7 +8,7 @@ import { readStored, writeStored } from '../../preferences/stored';
 const LANGUAGES = ['curl', 'javascript', 'python'] as const;
 type CodeLanguage = (typeof LANGUAGES)[number];
 
-/** In single quotes of a shell. */
+/** As a shell string in single quotes. */
 const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** JSON as Python writes it. */

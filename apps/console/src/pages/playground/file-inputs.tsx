@@ -16,7 +16,7 @@ interface FileInputsProps {
   readonly error?: string | undefined;
 }
 
-/** How a schema writes the types of images that may stand in the request itself. */
+/** How a schema writes the types of images that may be in the request itself. */
 const INLINE_TYPES = /data:image\/\(([^)]+)\)/;
 
 const isInline = (url: string): boolean => url.startsWith('data:');
@@ -27,7 +27,7 @@ export function FileInputs({ field, label, note, value, onChange, error }: FileI
   const { schema } = field;
   const isList = schema['type'] === 'array';
   const most = isList && typeof schema['maxItems'] === 'number' ? schema['maxItems'] : 1;
-  const types = inlineTypesOf((isList ? schema['items'] : schema) as JsonObject | undefined);
+  const types = inlineTypes((isList ? schema['items'] : schema) as JsonObject | undefined);
   const urls = typeof value === 'string' ? [value] : Array.isArray(value) ? value.map(textOf) : [];
   const links = urls.filter((url) => !isInline(url));
   const files = urls.filter(isInline);
@@ -44,7 +44,7 @@ export function FileInputs({ field, label, note, value, onChange, error }: FileI
               {...control}
               rows={2}
               value={links.join('\n')}
-              onChange={(event) => set([...linesOf(event.target.value), ...files])}
+              onChange={(event) => set([...splitLines(event.target.value), ...files])}
             />
           ) : (
             <input
@@ -67,14 +67,14 @@ export function FileInputs({ field, label, note, value, onChange, error }: FileI
   );
 }
 
-function inlineTypesOf(schema: JsonObject | undefined): readonly string[] {
+function inlineTypes(schema: JsonObject | undefined): readonly string[] {
   const pattern = schema?.['pattern'];
   const types = typeof pattern === 'string' ? INLINE_TYPES.exec(pattern)?.[1] : undefined;
   return (types?.split('|') ?? []).map((type) => `image/${type}`);
 }
 
 /** Lines as they are typed: an empty last one is kept, so that the next link can be begun. */
-const linesOf = (text: string): string[] => (text === '' ? [] : text.split('\n').map((line) => line.trim()));
+const splitLines = (text: string): string[] => (text === '' ? [] : text.split('\n').map((line) => line.trim()));
 
 /** The files that stand in the request, small, each with a way to take it out again. */
 function InlineFiles({

@@ -22,7 +22,7 @@ export const isDecision = (field: ModelField): boolean => field.required || choi
 /** A value as text: words as they are, anything else as JSON. */
 export const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Whether a number lies within bounds; a bound that is no number is none. */
+/** Whether a number lies within bounds; a bound that is not a number is none. */
 const within = (value: number, least: JsonValue | undefined, most: JsonValue | undefined): boolean =>
   !(typeof least === 'number' && value < least) && !(typeof most === 'number' && value > most);
 
@@ -68,7 +68,7 @@ export const bodyOf = (model: ConsoleModel, values: FormValues): JsonObject => (
 const isPrivate = (field: ModelField): boolean =>
   field.schema['type'] !== 'boolean' && field.schema['type'] !== 'integer' && choicesOf(field) === null;
 
-/** What of the form stands in the address. */
+/** What of the form is in the address. */
 export function toAddress(model: ConsoleModel, values: FormValues): Record<string, string> {
   const shared = topFields(model).filter((field) => !isPrivate(field) && values[field.name] !== undefined);
   return { model: model.id, ...Object.fromEntries(shared.map(({ name }) => [name, textOf(values[name] ?? null)])) };

@@ -118,7 +118,7 @@ function readTools(text: string): JsonValue[] | null {
   }
 }
 
-/** What a million tokens cost in and out, as the catalogue says. */
+/** The price of a million input and output tokens, from the catalogue. */
 function TokenPrices({ of: model }: { readonly of: ConsoleModel }) {
   const { playground } = useMessages();
   const million = (unit: string): string | null => {

@@ -17,7 +17,7 @@ const route = getRouteApi('/sign-in');
 const insideOnly = (to: string | undefined): string =>
   to !== undefined && /^\/(console\/|console$)/.test(to) ? to : '/console/';
 
-/** The code of a link, which stands behind `#` so that no log ever holds it; taken out of the address at once. */
+/** The code of a link, which is behind `#` so that no log ever holds it; taken out of the address at once. */
 function takeCode(): { readonly kind: 'code' | 'invitation'; readonly code: string } | null {
   const parameters = new URLSearchParams(location.hash.slice(1));
   const found = (['code', 'invitation'] as const).find((kind) => parameters.has(kind));

@@ -136,7 +136,7 @@ export function Preview({ task }: { readonly task: ConsoleTask }) {
   );
 }
 
-/** What stands in the box of a task that has nothing to show. */
+/** What is in the box of a task that has nothing to show. */
 function previewWords(
   task: ConsoleTask,
   words: { readonly expired: string; readonly whoseFault: Readonly<Record<string, string>> },

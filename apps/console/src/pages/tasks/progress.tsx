@@ -2,7 +2,7 @@ import type { ConsoleTask } from '../../api/types';
 import { formatShare } from '../../format/number';
 import { useLanguage } from '../../messages/language';
 
-/** How far a task is, as a bar and in words. */
+/** The progress of a task, as a bar and in words. */
 export function Progress({ task }: { readonly task: Pick<ConsoleTask, 'progress' | 'queue_position'> }) {
   const { messages, language } = useLanguage();
   const words =

@@ -12,19 +12,19 @@ interface Series {
 }
 
 /** Every day of the range. */
-function daysOf({ from, to }: Pick<ConsoleUsage, 'from' | 'to'>): string[] {
+function listDays({ from, to }: Pick<ConsoleUsage, 'from' | 'to'>): string[] {
   const [first, last] = [Date.parse(`${from}T00:00:00Z`), Date.parse(`${to}T00:00:00Z`)];
   return Array.from({ length: Math.round((last - first) / DAY_MS) + 1 }, (_day, index) =>
     new Date(first + index * DAY_MS).toISOString().slice(0, 10),
   );
 }
 
-/** Money by day, for each of the dearest models, and all others together. */
+/** Money by day, for each of the most expensive models, and for all others together. */
 export function seriesOf(
   data: ConsoleUsage,
   others: string,
 ): { readonly days: readonly string[]; readonly series: readonly Series[] } {
-  const days = daysOf(data);
+  const days = listDays(data);
   const sums = new Map<string, Map<string, bigint>>();
   for (const { day, model, amount } of data.items) {
     if (day === null) continue;

@@ -33,7 +33,11 @@ export default function UsageChart({ data }: { readonly data: ConsoleUsage }) {
     const element = place.current;
     if (!element) return;
     const colors = shown.series.map(({ name }) => all.series.findIndex((each) => each.name === name) + 1);
-    const created = new uPlot(optionsOf(element, shown, colors, language, currency, setIndex), stacked(shown), element);
+    const created = new uPlot(
+      chartOptions(element, shown, colors, language, currency, setIndex),
+      stacked(shown),
+      element,
+    );
     plot.current = created;
     const watch = new ResizeObserver(() => created.setSize({ width: element.clientWidth, height: CHART_HEIGHT }));
     watch.observe(element);
@@ -116,7 +120,7 @@ function stacked({ days, series }: Shown): AlignedData {
   return [x, ...layers.toReversed()];
 }
 
-function optionsOf(
+function chartOptions(
   element: HTMLElement,
   shown: Shown,
   colors: readonly number[],
