@@ -154,7 +154,7 @@ ${fields}`;
     [
       'settings of a protocol without',
       '    protocol: xai-image\n    key: a\n    settings: { region: a }',
-      /settings\.region has no use/,
+      /settings\.region is not allowed here/,
     ],
   ])('names file, line, field and rule of %s, and no key', (_, fields, expected) => {
     const problems = problemsOf(entry(fields));
