@@ -3,7 +3,7 @@ import { type AnnotatedText, CitedPages } from '../upstream/cited-pages.js';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
-import { atLeast } from '../upstream/reported-usage.js';
+import { laterUsage } from '../upstream/reported-usage.js';
 import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
 import { ChatCalls, type ChatSentCalls } from './chat-calls.js';
@@ -201,7 +201,7 @@ export class ChatStreamDecoder implements StreamDecoder {
   read(reply: ChatReply): readonly TextEvent[] {
     if (reply.error || reply.object === 'error') throw reportedFailure(reply.error ?? reply);
     const usage = reportIn(reply);
-    if (usage) this.#usage = atLeast(this.#usage, readChatUsage(usage));
+    if (usage) this.#usage = laterUsage(this.#usage, readChatUsage(usage));
     if (this.#listed && (reply.citations || reply.search_results))
       this.#listed = { ...this.#listed, ...listedIn(reply) };
     const choices = reply.choices ?? [];

@@ -7,7 +7,7 @@ import {
   type TextUsage,
 } from '#contracts';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
-import { atLeast, countOf, reportedUsage, sumOf, withUnpriced } from '../upstream/reported-usage.js';
+import { countOf, laterUsage, reportedUsage, sumOf, withUnpriced } from '../upstream/reported-usage.js';
 import { newCallId } from '../upstream/call-fields.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
@@ -136,7 +136,7 @@ export class GeminiStreamDecoder implements StreamDecoder {
   /** Reads one chunk, or a whole reply, which has the same shape. */
   read(chunk: JsonObject & Chunk): readonly TextEvent[] {
     if (chunk.error) throw reportedFailure(chunk.error);
-    if (chunk.usageMetadata) this.#usage = atLeast(this.#usage, readUsage(chunk.usageMetadata));
+    if (chunk.usageMetadata) this.#usage = laterUsage(this.#usage, readUsage(chunk.usageMetadata));
     if (chunk.promptFeedback?.blockReason) this.#reason = 'content-filter';
     return this.#readCandidate(chunk.candidates?.[0] ?? {});
   }

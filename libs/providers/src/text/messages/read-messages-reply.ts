@@ -3,7 +3,7 @@ import { CitedPages } from '../upstream/cited-pages.js';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
-import { atLeast, countsIn, reportedUsage, sumOf } from '../upstream/reported-usage.js';
+import { laterUsage, countsIn, reportedUsage, sumOf } from '../upstream/reported-usage.js';
 import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
 
@@ -218,8 +218,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
   }
 
   #readEnd({ usage, delta }: StreamEvent): void {
-    // The last figures count; an upstream that leaves some out means those of the start.
-    this.#usage = { ...this.#usage, ...withoutNull(usage ?? {}) };
+    this.#usage = { ...this.#usage, ...figuresOf(usage ?? {}) };
     this.#note();
     this.#message = { ...this.#message, ...delta };
   }
@@ -269,7 +268,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
 
   /** An output that is not reported yet is 0, which is not believed once text has come. */
   #note(): void {
-    this.#reportedUsage = atLeast(this.#reportedUsage, readUsage({ output_tokens: 0, ...withoutNull(this.#usage) }));
+    this.#reportedUsage = laterUsage(this.#reportedUsage, readUsage({ output_tokens: 0, ...withoutNull(this.#usage) }));
   }
 
   #begin({ output_tokens: _ofTheBeginning, ...usage }: Usage): TextEvent[] {
@@ -329,6 +328,12 @@ function expectNoError({ type, error }: StreamEvent): [] {
 
 function withoutNull(usage: Usage): Usage {
   return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null));
+}
+
+/** The last figures count. An upstream that leaves some out, or says nothing but zeros of its input, means those of the start. */
+function figuresOf(usage: Usage): Usage {
+  const { input_tokens: input, cache_read_input_tokens: read, cache_creation_input_tokens: written, ...others } = usage;
+  return withoutNull(input || read || written ? usage : others);
 }
 
 /** What one event says, in whatever block: also of calls of tools that the vendor runs. */

@@ -41,10 +41,10 @@ const called = (id: string, city: string): TextEvent[] => [
 const read = (...events: (object | string)[]): TextEvent[] => joined(decoded(responsesCodec, asStream(events)));
 
 describe('A responses stream', () => {
-  it('is charged by the larger of two reported usages', () => {
+  it('is charged by the last of two reported inputs, and by the larger of two outputs', () => {
     const less = { input_tokens: 1, output_tokens: 1 };
     const again = { type: 'response.completed', response: { status: 'completed', output: [], usage: less } };
-    expect(read(completed(), again)).toEqual([STOP]);
+    expect(read(completed(), again)).toMatchObject([{ type: 'finish', usage: { inputTokens: 1, outputTokens: 7 } }]);
   });
 
   it.each<[string, (object | string)[], TextEvent[]]>([

@@ -3,7 +3,7 @@ import { type AnnotatedText, CitedPages } from '../upstream/cited-pages.js';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
-import { atLeast, countOf, reportedUsage } from '../upstream/reported-usage.js';
+import { laterUsage, countOf, reportedUsage } from '../upstream/reported-usage.js';
 import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
 
@@ -212,7 +212,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       case 'response.incomplete':
         return this.#complete(event.response ?? {});
       case 'response.failed':
-        this.#reportedUsage = atLeast(this.#reportedUsage, event.response && readUsage(event.response));
+        this.#reportedUsage = laterUsage(this.#reportedUsage, event.response && readUsage(event.response));
         throw reportedFailure(event.response?.error);
       default: {
         const part = WHOLE_PARTS[event.type]?.(event);
@@ -223,7 +223,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
 
   #complete(response: Response): readonly TextEvent[] {
     this.#response = response;
-    this.#reportedUsage = atLeast(this.#reportedUsage, readUsage(response));
+    this.#reportedUsage = laterUsage(this.#reportedUsage, readUsage(response));
     const events = (response.output ?? []).flatMap((item, place) => this.#readUnread(item, place));
     this.#hasItems = true;
     // What the response does not name ends with what has come of it.

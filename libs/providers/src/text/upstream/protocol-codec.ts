@@ -37,7 +37,7 @@ export interface StreamDecoder {
    * @throws GatewayError `upstream_error` when it ended too early.
    */
   end(): readonly TextEvent[];
-  /** The usage reported until now, never less than what was reported before; undefined while none was. */
+  /** The usage reported until now: the last word of its input, never less output than was reported before; undefined while none was. */
   reportedUsage(): TextUsage | undefined;
   /** What the upstream has written and no event has delivered yet, for counting; absent where nothing is held back. */
   heldBack?(): string;

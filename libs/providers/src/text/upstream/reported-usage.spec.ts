@@ -1,6 +1,7 @@
 import type { JsonObject, TextUsage } from '#contracts';
 import { asStream, decoded, readWhole, usageOf as usageWith } from '../testing/decoded.js';
 import { PROTOCOL_CODECS } from './protocol-codecs.js';
+import { RelayTap } from './relay-tap.js';
 
 /** A whole reply of each protocol with these counts of input and output. */
 const REPLIES: Readonly<Record<keyof typeof PROTOCOL_CODECS, (input: unknown, output: unknown) => unknown>> = {
@@ -180,11 +181,79 @@ describe('What an upstream reports and no price is known for', () => {
     }
   });
 
-  it('is the larger number where a stream reports it twice', () => {
-    const told = (audio: number) => withUsage('chat', { prompt_tokens_details: { audio_tokens: audio } });
+  it('is the later number of what was read, and the larger of what was written, where a stream reports it twice', () => {
+    const told = (audio: number) =>
+      withUsage('chat', {
+        prompt_tokens_details: { audio_tokens: audio },
+        completion_tokens_details: { audio_tokens: audio - 3 },
+      });
     const { choices: _choices, ...last } = told(4);
     const events = decoded(PROTOCOL_CODECS.chat, asStream([told(9), last]));
-    expect(events.at(-1)).toMatchObject({ usage: { inputTokens: 12, unpriced: { audio_input_token: 9 } } });
+    expect(events.at(-1)).toMatchObject({
+      usage: { inputTokens: 12, unpriced: { audio_input_token: 4, audio_output_token: 6 } },
+    });
+  });
+});
+
+it('Input of a message whose end says nothing but zeros of it is that of its beginning, what was cached included', () => {
+  const begun = { input_tokens: 10, cache_read_input_tokens: 90, output_tokens: 1 };
+  const events = decoded(
+    PROTOCOL_CODECS.messages,
+    asStream([
+      { type: 'message_start', message: { usage: begun } },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { input_tokens: 0, output_tokens: 5 } },
+      { type: 'message_stop' },
+    ]),
+  );
+  expect(events.at(-1)).toMatchObject({ usage: { inputTokens: 100, cachedInputTokens: 90, outputTokens: 5 } });
+});
+
+/** A stream that reports its usage twice, with these counts of input and output, or leaves some out (null). */
+type Counts = readonly [input: number | null, output: number | null];
+const TWICE: Readonly<Record<keyof typeof PROTOCOL_CODECS, (first: Counts, last: Counts) => object[]>> = {
+  responses: ([input, output], last) => [
+    { type: 'response.incomplete', response: REPLIES.responses(input, output) },
+    { type: 'response.completed', response: REPLIES.responses(...last) },
+  ],
+  chat: (first, [input, output]) => [
+    REPLIES.chat(...first) as object,
+    { choices: [], usage: { prompt_tokens: input, completion_tokens: output } },
+  ],
+  messages: (first, [input, output]) => [
+    { type: 'message_start', message: { usage: { input_tokens: first[0], output_tokens: 1 } } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Yes.' } },
+    { type: 'message_delta', delta: {}, usage: { output_tokens: first[1] } },
+    {
+      type: 'message_delta',
+      delta: { stop_reason: 'end_turn' },
+      usage: { input_tokens: input, output_tokens: output },
+    },
+    { type: 'message_stop' },
+  ],
+  gemini: (first, last) => [REPLIES.gemini(...first) as object, REPLIES.gemini(...last) as object],
+};
+
+describe.each(PROTOCOLS)('Usage that a %s stream reports twice', (protocol) => {
+  const told = (first: Counts, last: Counts): (TextUsage | undefined)[] => {
+    const stream = asStream(TWICE[protocol](first, last));
+    const tap = new RelayTap(PROTOCOL_CODECS[protocol]);
+    // Each event comes by itself, as from a network.
+    for (const event of TWICE[protocol](first, last)) tap.see(Buffer.from(asStream([event])));
+    tap.end();
+    return [(decoded(PROTOCOL_CODECS[protocol], stream).at(-1) as { usage?: TextUsage }).usage, tap.reportedUsage()];
+  };
+
+  it.each([
+    ['less', 900, 700],
+    ['more', 700, 900],
+    ['the same', 900, 900],
+  ])('has the last word for its input, relayed and translated, also where that is %s', (_what, first, last) => {
+    for (const usage of told([first, 3], [last, 5]))
+      expect(usage).toMatchObject({ inputTokens: last, outputTokens: 5 });
+  });
+
+  it('keeps the input of the first where the last says none, and the most of what was written', () => {
+    for (const usage of told([900, 7], [0, 5])) expect(usage).toMatchObject({ inputTokens: 900, outputTokens: 7 });
   });
 });
 

@@ -25,11 +25,16 @@ export const countsIn = (listed: unknown, kinds: RegExp): number =>
     ? Object.entries(listed).reduce((sum, [kind, count]) => (kinds.test(kind) ? sum + countOf(count) : sum), 0)
     : 0;
 
-/** The larger number of each unit of two reports: both are of the whole reply until then. */
-function mostOf(one: Unpriced | undefined, other: Unpriced | undefined): Unpriced | undefined {
-  if (!one || !other) return one ?? other;
-  const units = Object.keys({ ...one, ...other }) as UnpricedUnit[];
-  return Object.fromEntries(units.map((unit) => [unit, Math.max(one[unit] ?? 0, other[unit] ?? 0)]));
+/** Units of what was read, which a later report may take back; of what was written and run there is only more. */
+const OF_INPUT: ReadonlySet<string> = new Set<UnpricedUnit>(['audio_input_token', 'long_cache_write_token']);
+
+/** Of each unit of two reports the later word for what was read, else the larger number: both are of the whole reply until then. */
+function mostOf(before: Unpriced | undefined, later: Unpriced | undefined): Unpriced | undefined {
+  if (!before || !later) return later ?? before;
+  const units = Object.keys({ ...before, ...later }) as UnpricedUnit[];
+  const numberOf = (unit: UnpricedUnit): number =>
+    OF_INPUT.has(unit) ? (later[unit] ?? before[unit] ?? 0) : Math.max(before[unit] ?? 0, later[unit] ?? 0);
+  return Object.fromEntries(units.map((unit) => [unit, numberOf(unit)]));
 }
 
 /** The usage with these units beside its own. */
@@ -38,14 +43,19 @@ export function withUnpriced(usage: TextUsage, more: Unpriced | undefined): Text
   return unpriced === usage.unpriced || !unpriced ? usage : { ...usage, unpriced };
 }
 
-/** Of two reports the later one, but neither its input nor its output less than what was reported before. */
-export function atLeast(before: TextUsage | undefined, later: TextUsage | undefined): TextUsage | undefined {
+/**
+ * Of two reports of one reply the later: its input holds also where it is less, since a vendor that says it twice knows it better the
+ * second time; its output never falls, since what was written stays written. A later input of 0 says nothing.
+ */
+export function laterUsage(before: TextUsage | undefined, later: TextUsage | undefined): TextUsage | undefined {
   if (!before || !later) return later ?? before;
-  const input = later.inputTokens >= before.inputTokens ? later : before;
+  const input = later.inputTokens > 0 ? later : before;
   const output = later.outputTokens >= before.outputTokens ? later : before;
   const { outputTokens, reasoningTokens } = output;
-  const larger = input === output ? input : { ...input, outputTokens, reasoningTokens };
-  return withUnpriced(larger, mostOf(before.unpriced, later.unpriced));
+  const unpriced = mostOf(before.unpriced, later.unpriced);
+  // No whole is less than a part of it, which the later report may have left out.
+  const inputTokens = Math.max(input.inputTokens, input.imageInputTokens + (unpriced?.audio_input_token ?? 0));
+  return withUnpriced({ ...input, inputTokens, outputTokens, reasoningTokens }, unpriced);
 }
 
 /**
