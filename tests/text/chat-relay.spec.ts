@@ -25,6 +25,7 @@ describe('A chat completion that passes through', () => {
   afterAll(() => gateway.stop());
   afterEach(() => {
     gateway.vendor.rewrite = (json) => json;
+    gateway.vendor.script = () => undefined;
   });
 
   async function ask(more: object) {
@@ -95,21 +96,46 @@ describe('A chat completion that passes through', () => {
     expect(rows).toEqual([{ input: 11n, output: 7n, source: 'upstream' }]);
   });
 
-  it('counts each of several replies where the vendor reports no usage', async () => {
-    const since = await gateway.settled();
-    gateway.vendor.rewrite = (json) => {
-      const { usage: _usage, choices, ...others } = JSON.parse(json) as { usage?: object; choices: object[] };
-      return JSON.stringify({ ...others, choices: [0, 1, 2].map((index) => ({ ...choices[0], index })) });
-    };
-    await ask({ max_tokens: 100, n: 3 });
-    await gateway.settled();
-    const { rows } = await gateway.database.query<{ output: bigint }>({
-      text: 'select output_tokens as output from usage_record where created_at >= $1',
-      values: [since],
-    });
-    // "Vendor heard: Hello there" has five tokens.
-    expect(rows).toEqual([{ output: 15n }]);
-  });
+  it.each([
+    [false, {}],
+    [true, {}],
+    [false, { logit_bias: { '50256': -100 }, seed: 7, modalities: ['text'] }],
+  ])(
+    'counts the prompt once and each of several replies once where the vendor reports no usage, streamed %s, with %j',
+    async (stream, more) => {
+      const severalIn = (json: string): string => {
+        const { usage: _usage, choices, ...others } = JSON.parse(json) as { usage?: object; choices: object[] };
+        const replies = gateway.vendor.last.body['n'] === 3 ? [0, 1, 2] : [0];
+        const several = choices.length === 0 ? [] : replies.map((index) => ({ ...choices[0], index }));
+        return JSON.stringify({ ...others, choices: several });
+      };
+      gateway.vendor.rewrite = (sent) => sent.replace(/\{.*\}/, severalIn);
+      // Long words of one token each, which an estimate by bytes takes for many.
+      const messages = [
+        { role: 'system', content: 'Answer briefly. '.repeat(40) },
+        { role: 'user', content: 'understanding international information '.repeat(200) },
+      ];
+      const counted = async (n: number): Promise<readonly { input: bigint; output: bigint }[]> => {
+        const since = await gateway.settled();
+        expect((await ask({ max_tokens: 100, messages, stream, ...more, n })).status).toBe(200);
+        await gateway.settled();
+        const { rows } = await gateway.database.query<{ input: bigint; output: bigint; source: string }>({
+          text: `select input_tokens as input, output_tokens as output, lines -> 0 ->> 'source' as source
+            from usage_record where created_at >= $1`,
+          values: [since],
+        });
+        return rows;
+      };
+      gateway.vendor.script = () => ({ reasoning: undefined, text: 'Hello there', call: undefined });
+      const [one] = await counted(1);
+      const [three] = await counted(3);
+      expect(three).toMatchObject({ input: one?.input, source: 'counted' });
+      // Pieces of a stream that come side by side are cut within words.
+      const [least, most] = stream ? [2n, 5n] : [3n, 3n];
+      expect(three?.output).toBeGreaterThanOrEqual(least * (one?.output ?? 0n));
+      expect(three?.output).toBeLessThanOrEqual(most * (one?.output ?? 0n));
+    },
+  );
 
   it('is returned unchanged at the top of the response and in its envelope', async () => {
     const { text } = await ask({ max_tokens: 100 });

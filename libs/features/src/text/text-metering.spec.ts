@@ -60,6 +60,7 @@ describe('TextMetering', () => {
           countRequest: () => Promise.resolve({ inputTokens: 3, imageTokens: 0 }),
         }),
       request: () => request,
+      countable: () => request,
       held: { inputTokens: 5, outputTokens: 100, hasFiles: false, bounds: BOUNDS },
     });
 

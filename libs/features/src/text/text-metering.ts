@@ -14,6 +14,8 @@ export interface MeteringFacts {
   readonly settlements: Settlements;
   readonly counter: () => Promise<TokenCounter>;
   readonly request: () => TextRequest;
+  /** The request for counting its input, also where only its own vendor understands all of it. */
+  readonly countable: () => TextRequest;
   /** What the hold covers, which is charged where usage is unknown. */
   readonly held: HeldTokens;
 }
@@ -151,8 +153,8 @@ export class TextMetering implements Metering {
   }
 
   async #due(end: ReplyEnd): Promise<TextUsage> {
-    const { held, request, counter } = this.#facts;
-    return dueUsage(end, { held, request, progress: this.#progress, counter: await counter() });
+    const { held, request, countable, counter } = this.#facts;
+    return dueUsage(end, { held, request, countable, progress: this.#progress, counter: await counter() });
   }
 }
 
@@ -199,6 +201,8 @@ interface CountedEnd {
 interface CountingFacts {
   readonly held: HeldTokens;
   readonly request: () => TextRequest;
+  /** The request for counting its input, also where only its own vendor understands all of it. */
+  readonly countable: () => TextRequest;
   /** Undefined when no upstream had begun to reply. */
   readonly progress: ReplyProgress | undefined;
   readonly counter: TokenCounter;
@@ -249,11 +253,11 @@ function hiddenMost({ progress, request }: CountingFacts): number {
   }
 }
 
-async function countedInput({ held, request, counter }: CountingFacts, isUnseen: boolean): Promise<TextUsage> {
+async function countedInput({ held, countable, counter }: CountingFacts, isUnseen: boolean): Promise<TextUsage> {
   const { inputTokens, imageTokens, source } =
     isUnseen && held.hasFiles
       ? { inputTokens: held.inputTokens, imageTokens: 0, source: 'held' as const }
-      : await countRequest(counter, request, held.inputTokens);
+      : await countRequest(counter, countable, held.inputTokens);
   return {
     inputTokens,
     cachedInputTokens: 0,

@@ -98,17 +98,22 @@ const IMAGES = new Set(['image', 'image_url', 'input_image']);
 const IMAGE: UserPart = { type: 'image', source: { kind: 'url', url: '' } };
 
 /**
- * The request to count the tokens of: as it would be written for an upstream of another interface, and where that has no
- * words for it, the words that stand in it. Its own vendor may well answer it.
+ * The request to count the tokens of: as it would be written for an upstream of another interface. A field that other interfaces have no
+ * words for, such as several answers to one prompt, counts as the words that stand in it; where all of it is such, so does all of it. Its
+ * own vendor may well answer it.
  *
  * @throws GatewayError whatever `read` throws, `unsupported_parameter` apart.
  */
-function countableRequest(body: object, read: () => TextRequest): TextRequest {
+function countableRequest<Body extends object>(body: Body, read: (body: Body) => TextRequest): TextRequest {
   try {
-    return read();
+    return read(body);
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'unsupported_parameter') throw error;
-    return { ...NOTHING, turns: [{ role: 'user', parts: [...partsIn(body)] }] };
+    const { [error.param ?? '']: left, ...others } = body as Readonly<Record<string, unknown>>;
+    if (left === undefined) return { ...NOTHING, turns: [{ role: 'user', parts: [...partsIn(body)] }] };
+    const request = countableRequest(others as Body, read);
+    const parts = [...partsIn(left)];
+    return parts.length === 0 ? request : { ...request, turns: [...request.turns, { role: 'user', parts }] };
   }
 }
 
@@ -232,7 +237,7 @@ export class TextService {
    */
   async countTokens<Body>(codec: TextStyleCodec<Body>, body: Body, model: string): Promise<number> {
     this.#router.expectModel(model);
-    const request = countableRequest(body as object, () => codec.read(body, model, false));
+    const request = countableRequest(body as Body & object, (read) => codec.read(read, model, false));
     let characters = 0;
     for (const text of countableText(request)) characters += text.length;
     if (characters > MAX_COUNTED_CHARACTERS)
@@ -281,7 +286,13 @@ export class TextService {
     }
     const hold = await this.#billing.hold(request.holdOrder());
     const held = request.coveredBy(hold);
-    const metering = new TextMetering({ hold, held, request: () => request.translated(), ...money });
+    const metering = new TextMetering({
+      hold,
+      held,
+      request: () => request.translated(),
+      countable: () => countableRequest(body as Body & object, (read) => codec.read(read, model, false)),
+      ...money,
+    });
     this.#drainWhenLeft(request, metering);
     return { metering, call: request.callFor(metering) };
   }

@@ -127,7 +127,8 @@ export class ToolLoopMetering implements Metering {
     const { inputTokens, hasFiles } = order;
     const bounds = replyBounds({ ...order, replies: 1 });
     const held = { inputTokens, outputTokens: hold.outputTokens, hasFiles, bounds };
-    const metering = new TextMetering({ hold, request: order.request, held, billing, counter, settlements });
+    const { request } = order;
+    const metering = new TextMetering({ hold, request, countable: request, held, billing, counter, settlements });
     this.#bills = nth;
     this.#round = new Round(metering, hold.outputTokens, uses);
     return this.#round;
