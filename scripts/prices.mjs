@@ -3,7 +3,7 @@
 // on DATA_DIR, whether the gateway runs or not.
 import { parseArgs } from 'node:util';
 import 'reflect-metadata';
-import { exportPrices, importPrices, readPricesFile } from '#features';
+import { exportPrices, importPrices, priceFileYaml, readPricesFile } from '#features';
 import { ConfigError, loadEnvironmentFile } from '#platform';
 import { readProcessConfig, withDatabase } from '#runtime';
 import { stringify } from 'yaml';
@@ -13,7 +13,8 @@ try {
   const [command, file] = positionals;
   loadEnvironmentFile();
   if (command === 'export') {
-    console.log(stringify(await withDatabase(readProcessConfig(), exportPrices)));
+    const book = await withDatabase(readProcessConfig(), exportPrices);
+    process.stdout.write([...priceFileYaml(book)].join(''));
   } else if (command === 'import' && file) {
     const prices = readPricesFile(file);
     const done = await withDatabase(readProcessConfig(), (database) =>

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { applyPricesFile, type ImportedPrices, readPricesFile } from '#features';
 import { ConfigError, DatabaseConfig, type Readiness } from '#platform';
 import { type SalesConfig } from '#runtime';
@@ -280,5 +281,134 @@ prices:
       headers: { authorization: `Bearer ${api.token}` },
     });
     expect(readPricesFile(await file(await answer.text()))).toHaveLength(3);
+  });
+});
+
+describe('A book of prices that is exported', () => {
+  const UNITS = ['input_token', 'cached_input_token', 'cache_write_token', 'output_token', 'reasoning_token'];
+  let api: AdminGateway;
+  beforeAll(async () => {
+    api = await startAdminGateway({ SANDBOX_SELLS: '' });
+  });
+  afterAll(() => api.gateway.stop());
+
+  const send = async (body: string, type: string, dryRun = false): Promise<[number, ImportedPrices, object]> => {
+    const answer = await fetch(`${api.gateway.baseUrl}/admin/v1/prices/import?dry_run=${dryRun}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${api.token}`, 'content-type': type },
+      body,
+    });
+    const { data, error } = (await answer.json()) as { data: ImportedPrices; error: object };
+    return [answer.status, data, error];
+  };
+  const exported = async (format: 'json' | 'yaml'): Promise<string> => {
+    const headers = { authorization: `Bearer ${api.token}` };
+    return (await fetch(`${api.gateway.baseUrl}/admin/v1/prices/export?format=${format}`, { headers })).text();
+  };
+  const empty = () => api.gateway.database.query({ text: 'delete from price', values: [] });
+  const rows = async (): Promise<unknown[]> =>
+    (
+      await api.gateway.database.query({
+        text: `select model, unit, variant, amount_micros, per_quantity, effective_from from price
+          order by model, unit, variant, effective_from`,
+        values: [],
+      })
+    ).rows;
+  /** Names with what YAML and JSON mean something by. */
+  const book = (models: number): object[] =>
+    fc
+      .sample(
+        fc.record({
+          name: fc.string({ unit: 'grapheme-ascii', maxLength: 20 }),
+          amount: fc.integer({ min: 0, max: 10 ** 9 }),
+          day: fc.integer({ min: 1, max: 28 }),
+          units: fc.subarray(UNITS, { minLength: 1 }),
+        }),
+        { numRuns: models, seed: models },
+      )
+      .flatMap(({ name, amount, day, units }, index) =>
+        units.map((unit) => ({
+          model: `${name} #: "${index}`,
+          unit,
+          amount: `${Math.floor(amount / 1e6)}.${String(amount % 1e6).padStart(6, '0')}`,
+          per_quantity: 1_000_000,
+          effective_from: `20${10 + (index % 80)}-01-${String(day).padStart(2, '0')}T00:00:00.000Z`,
+        })),
+      );
+
+  it.each([1, 170, 5_000])(
+    'is imported again in both forms, and changes nothing then: %i models, within five seconds each',
+    async (models) => {
+      await empty();
+      const prices = book(models);
+      const [status, first] = await send(JSON.stringify({ prices }), 'application/json');
+      expect([status, first.added.length]).toEqual([200, prices.length]);
+      const before = await rows();
+      expect(before).toHaveLength(prices.length);
+      for (const [format, type] of [
+        ['json', 'application/json'],
+        ['yaml', 'application/yaml'],
+        ['yaml', 'text/yaml; charset=utf-8'],
+      ] as const) {
+        const text = await exported(format);
+        const same = await send(text, type, true);
+        expect([same[0], same[1].added, same[1].changed, same[1].unchanged]).toEqual([200, [], [], prices.length]);
+        await empty();
+        const begun = performance.now();
+        expect((await send(text, type))[1].added).toHaveLength(prices.length);
+        expect(performance.now() - begun).toBeLessThan(5_000);
+        expect(await rows()).toEqual(before);
+      }
+    },
+    120_000,
+  );
+
+  it('is read from YAML as people write it, and a mistake is named with its line', async () => {
+    const yaml = `# ours
+effective_from: 2026-01-01   # of all
+prices:
+# text
+- { model: ours, unit: input_token, amount: '1.25', per_quantity: 1000000 }
+-   model: "ours"
+    unit: output_token
+    # dear
+    amount: 10
+    per_quantity: 1000000
+
+- {"model": "ours", "unit": "cached_input_token", "amount": "0.1", "per_quantity": 1000000}
+`;
+    const [status, { added }] = await send(yaml, 'application/yaml', true);
+    expect(status).toBe(200);
+    expect(added.map(({ unit, amount, effective_from: from }) => [unit, amount, from.slice(0, 10)])).toEqual([
+      ['input_token', '1.250000', '2026-01-01'],
+      ['output_token', '10.000000', '2026-01-01'],
+      ['cached_input_token', '0.100000', '2026-01-01'],
+    ]);
+    const flow = 'prices: [{ model: ours, unit: input_token, amount: 1, effective_from: 2026-01-01 }]';
+    expect((await send(flow, 'application/yaml', true))[1].added).toHaveLength(1);
+    const cases: [string, string, object][] = [
+      [
+        yaml.replace("'1.25'", "'1.25"),
+        'application/yaml',
+        { message: expect.stringMatching(/^The YAML cannot be read: line \d+: /) },
+      ],
+      [yaml.replace('amount: 10', 'amount: ten'), 'application/yaml', { param: 'prices[1].amount' }],
+      [
+        yaml.replace('amount: 10', 'amount: 10\n    amount: 11'),
+        'application/yaml',
+        { message: expect.stringMatching(/unique/) },
+      ],
+      ['{"prices":[{"model":"a","model":"b"}]}', 'application/json', { code: 'invalid_json' }],
+      ['{"prices":[{"model":"a"},]}', 'application/json', { code: 'invalid_json' }],
+      ['{"prices":[', 'application/json', { code: 'invalid_json' }],
+      ['{"prices":[{}],"prices":[]}', 'application/json', { code: 'invalid_json' }],
+      ['', 'application/json', { code: 'invalid_json' }],
+      ['prices: []', 'application/yaml', { param: 'prices' }],
+      ['- a', 'application/yaml', { param: 'prices' }],
+      ['prices: x', 'text/plain', { code: 'unsupported_media_type' }],
+    ];
+    for (const [body, type, error] of cases) expect((await send(body, type, true))[2]).toMatchObject(error);
+    const many = JSON.stringify({ prices: Array.from({ length: 50_001 }, () => ({})) });
+    expect((await send(many, 'application/json', true))[2]).toMatchObject({ param: 'prices' });
   });
 });

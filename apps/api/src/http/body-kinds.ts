@@ -4,8 +4,8 @@ import { CONVERSATION_JSON, type JsonBounds } from '#platform';
 export interface BodyLimits {
   /** The most bytes, which must then be announced; undefined where only the general bound (`BODY_LIMIT_MB`) holds. */
   readonly announcedBytes: number | undefined;
-  /** How much structure it may have. */
-  readonly json: JsonBounds;
+  /** How much structure its JSON may have; undefined: the handler reads it from its bytes, in steps and within bounds of its own. */
+  readonly json: JsonBounds | undefined;
 }
 
 /** Several times what the longest list of fields takes. */
@@ -19,6 +19,8 @@ export const BODY_KINDS = {
   unread: { announcedBytes: undefined, json: FIELDS },
   /** A file, which its handler writes to the store while it comes. */
   upload: { announcedBytes: undefined, json: FIELDS },
+  /** A file of an operator's, as JSON or YAML: a book of prices of 5,000 models is some megabytes. */
+  operator_file: { announcedBytes: 16 * 1024 * 1024, json: undefined },
   /** Fields with images in them. */
   images: { announcedBytes: undefined, json: FIELDS },
   /** Turns and tools that the caller shapes, with images in them. */

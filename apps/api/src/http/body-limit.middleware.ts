@@ -3,7 +3,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { BODY_KINDS } from './body-kinds.js';
 
 /**
- * Holds routes that carry no images to 1 MiB, judged by the announced length before a byte is read. Such a body must announce its length;
+ * Holds routes that carry no images to 1 MiB, or to what a file of an operator's may have, judged by the announced length before a byte is read. Such a body must announce its length;
  * the general bound (`BODY_LIMIT_MB`) holds while any body is read.
  */
 export function limitBody({ headers, match }: Request, _response: Response, next: NextFunction): void {

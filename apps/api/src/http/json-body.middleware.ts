@@ -79,7 +79,7 @@ export const carriesBody = ({ method, match }: Request): boolean =>
 /**
  * Reads JSON bodies within bounds; a body of another type is refused by name, and so are compressed ones, those with very
  * much structure and those whose keys can be read in two ways. An absent body is left undefined, an empty one is an empty
- * object.
+ * object. Of a file of an operator's, which may be YAML, only the bytes are read.
  */
 export function jsonBody(bounds: BodyBounds): RequestHandler {
   const takeThen = async (next: NextFunction, request: Request, response: Response): Promise<void> => {
@@ -90,7 +90,7 @@ export function jsonBody(bounds: BodyBounds): RequestHandler {
     // On an unknown path 404 comes before 415: a body of another type is not read.
     const isRead = request.match.pattern !== undefined || isJson(request.headers['content-type']);
     if (!carriesBody(request) || !isRead || request.match.facts.body === 'upload') return next();
-    expectPlainJson(request.headers);
+    expectPlain(request.headers, request.match.facts.body === 'operator_file');
     if (!announcesBody(request.headers)) return next();
     return takeThen(next, request, response);
   };
@@ -103,6 +103,7 @@ async function takeBody(request: Request, response: Response, bounds: BodyBounds
   const marked = bytes[0] === BYTE_ORDER_MARK[0] && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   const from = marked ? BYTE_ORDER_MARK.length : 0;
   request.rawBody = marked ? bytes.subarray(from) : bytes;
+  if (!scan) return;
   const body = request.rawBody.length === 0 ? {} : readJson(bytes, from, scan);
   request.body = body instanceof Promise ? await body : body;
 }
@@ -113,13 +114,23 @@ const announcesBody = (headers: IncomingHttpHeaders): boolean =>
 const isJson = (type: string | undefined): boolean =>
   type === undefined || /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type);
 
+/** True for a type of YAML. */
+export const isYaml = (type: string | undefined): boolean =>
+  /^(?:application|text)\/(?:x-)?yaml\s*(;|$)/i.test(type ?? '');
+
 /** UTF-8 is the only encoding: upstreams of the same style get the bytes as they came, under no other name. */
-function expectPlainJson({
-  'content-type': type,
-  'content-encoding': encoding = 'identity',
-  'transfer-encoding': coding = 'chunked',
-}: IncomingHttpHeaders): void {
-  if (!isJson(type)) throw unsupported(`Content-Type must be application/json, not "${type?.slice(0, 100)}".`);
+function expectPlain(
+  {
+    'content-type': type,
+    'content-encoding': encoding = 'identity',
+    'transfer-encoding': coding = 'chunked',
+  }: IncomingHttpHeaders,
+  takesYaml: boolean,
+): void {
+  if (!isJson(type) && !(takesYaml && isYaml(type)))
+    throw unsupported(
+      `Content-Type must be application/json${takesYaml ? ' or application/yaml' : ''}, not "${type?.slice(0, 100)}".`,
+    );
   const charset = type === undefined ? undefined : /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1];
   if (charset !== undefined && !/^utf-?8$/i.test(charset))
     throw unsupported(`Bodies are read as UTF-8, not as "${charset.slice(0, 100)}".`);

@@ -23,13 +23,14 @@ export interface BodyBounds {
 /** Whose a body is, and how much structure its route takes. */
 export interface BodySender {
   readonly accountId: string;
-  readonly json: JsonBounds;
+  /** Undefined where the body is not looked through. */
+  readonly json: JsonBounds | undefined;
 }
 
 /** A body as it was sent, looked through but not parsed. */
 export interface SentBody {
   readonly bytes: Buffer;
-  readonly scan: JsonScan;
+  readonly scan: JsonScan | undefined;
 }
 
 /**
@@ -46,9 +47,9 @@ export async function readBody(
   bounds: BodyBounds,
   sender: BodySender,
 ): Promise<SentBody> {
-  const scan = new JsonScan(sender.json);
+  const scan = sender.json && new JsonScan(sender.json);
   const body = await received(request, answer, bounds, sender, scan);
-  scan.end();
+  scan?.end();
   const bytes = body.joined();
   return { bytes: bytes instanceof Promise ? await bytes : bytes, scan };
 }
@@ -58,7 +59,7 @@ function received(
   answer: ServerResponse,
   bounds: BodyBounds,
   { accountId }: BodySender,
-  scan: JsonScan,
+  scan: JsonScan | undefined,
 ): Promise<BodyBytes> {
   return new Promise((resolve, reject) => {
     const announced = Number(request.headers['content-length'] ?? 0);
@@ -106,7 +107,7 @@ class ArrivingBody {
     private readonly answer: ServerResponse,
     private readonly accountId: string,
     private readonly bounds: BodyBounds,
-    private readonly scan: JsonScan,
+    private readonly scan: JsonScan | undefined,
     announcedBytes: number,
   ) {
     this.body = new BodyBytes(Math.min(announcedBytes, bounds.maxBytes));
@@ -117,7 +118,7 @@ class ArrivingBody {
     if (this.refusal) return;
     try {
       this.refusal = this.#noRoom();
-      if (!this.refusal) this.scan.push(chunk);
+      if (!this.refusal) this.scan?.push(chunk);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       this.refusal = error;

@@ -1,5 +1,5 @@
 import { familyOf, isJsonObject, type Micros, nearestName, MODEL_IDS, parseMicros, TOOL_UNITS } from '#contracts';
-import { unknownFieldRule } from '#platform';
+import { nextTurn, Turns, unknownFieldRule } from '#platform';
 import { STORAGE_MODEL, STORAGE_UNIT } from './storage-price.js';
 import { TOKEN_UNITS } from './text-tariff.js';
 
@@ -30,7 +30,10 @@ export interface CheckedPrices {
 const FIELDS = new Set(['model', 'unit', 'variant', 'amount', 'per_quantity', 'effective_from']);
 const PER_QUANTITY_MAX = 1_000_000_000;
 const FILE_FIELDS = ['prices', 'effective_from'];
-const ENTRIES_MAX = 10_000;
+/** 5,000 models with ten prices each. */
+export const ENTRIES_MAX = 50_000;
+/** So many mistakes are listed; the entries behind them are not looked at. */
+const MISTAKES_MAX = 100;
 const DATE = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 /**
@@ -38,6 +41,26 @@ const DATE = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\
  * `effective_from` at the top is that of the entries that name none.
  */
 export function checkPrices(sent: unknown): CheckedPrices {
+  const reading = readList(sent);
+  for (;;) {
+    const { done, value } = reading.next();
+    if (done) return value;
+  }
+}
+
+/** The same with other work in between, since a long list takes a while. */
+export async function checkPricesInTurns(sent: unknown): Promise<CheckedPrices> {
+  const reading = readList(sent);
+  const turns = new Turns();
+  for (;;) {
+    const { done, value } = reading.next();
+    if (done) return value;
+    if (turns.isOver) await nextTurn(turns);
+  }
+}
+
+/** Pauses behind each entry. */
+function* readList(sent: unknown): Generator<undefined, CheckedPrices> {
   const mistakes: PriceMistake[] = [];
   const list = isJsonObject(sent) ? sent['prices'] : undefined;
   if (!isJsonObject(sent) || !Array.isArray(list) || list.length === 0 || list.length > ENTRIES_MAX)
@@ -45,16 +68,19 @@ export function checkPrices(sent: unknown): CheckedPrices {
   for (const name of Object.keys(sent))
     if (!FILE_FIELDS.includes(name)) mistakes.push({ path: [name], rule: unknownFieldRule(name, FILE_FIELDS) });
   const seen = new Set<string>();
-  const prices = list.flatMap((entry: unknown, index) => {
-    const reader = new PriceReader(entry, ['prices', index], sent['effective_from'], mistakes);
-    const price = reader.read();
-    if (!price) return [];
-    const key = `${price.model}|${price.unit}|${price.variant}|${price.effectiveFrom.getTime()}`;
-    if (seen.has(key)) mistakes.push({ path: ['prices', index], rule: 'says the same price and moment twice' });
-    seen.add(key);
-    return [price];
-  });
-  return { prices, mistakes };
+  const prices: DatedPrice[] = [];
+  for (const [index, entry] of (list as readonly unknown[]).entries()) {
+    if (mistakes.length >= MISTAKES_MAX) break;
+    const price = new PriceReader(entry, ['prices', index], sent['effective_from'], mistakes).read();
+    if (price) {
+      const key = `${price.model}|${price.unit}|${price.variant}|${price.effectiveFrom.getTime()}`;
+      if (seen.has(key)) mistakes.push({ path: ['prices', index], rule: 'says the same price and moment twice' });
+      seen.add(key);
+      prices.push(price);
+    }
+    yield undefined;
+  }
+  return { prices, mistakes: mistakes.slice(0, MISTAKES_MAX) };
 }
 
 /** Reads one entry, and notes what is wrong with it. */

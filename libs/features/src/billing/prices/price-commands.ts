@@ -1,5 +1,5 @@
 import { formatMicros } from '#contracts';
-import { type Database, randomId } from '#platform';
+import { type Database, nextTurn, randomId, Turns } from '#platform';
 import type { DatedPrice } from './check-prices.js';
 import { AuditedChanges } from '../../audit/audit.js';
 import { type ImportedPrices, PriceImport } from './price-import.js';
@@ -31,18 +31,42 @@ where effective_from > now() or effective_from = (
   where (o.model, o.unit, o.variant) = (p.model, p.unit, p.variant) and o.effective_from <= now())
 order by model, unit, variant, effective_from`;
 
+/** A list of prices in the form of PRICES_FILE. */
+interface PriceFile {
+  readonly prices: readonly ExportedPrice[];
+}
+
 /** What is in force and what is to come, in the form that an import takes. */
-export async function exportPrices(database: Pick<Database, 'query'>): Promise<{ prices: ExportedPrice[] }> {
+export async function exportPrices(database: Pick<Database, 'query'>): Promise<PriceFile> {
   const { rows } = await database.query<ExportRow>({ text: EXPORT, values: [] });
-  return {
-    prices: rows.map(({ amount_micros: amount, per_quantity: perQuantity, effective_from: from, ...price }) => ({
+  const prices: ExportedPrice[] = [];
+  const turns = new Turns();
+  for (const { amount_micros: amount, per_quantity: perQuantity, effective_from: from, ...price } of rows) {
+    prices.push({
       ...price,
       amount: formatMicros(amount),
       per_quantity: Number(perQuantity),
       effective_from: from.toISOString(),
-    })),
-  };
+    });
+    if (turns.isOver) await nextTurn(turns);
+  }
+  return { prices };
 }
+
+/** The list as YAML, a price a line, so that it is read line by line and compared so by `diff`. In pieces, for long ones. */
+export function* priceFileYaml({ prices }: PriceFile): Generator<string> {
+  let piece = prices.length === 0 ? 'prices: []\n' : 'prices:\n';
+  for (const price of prices) {
+    // JSON is YAML as well.
+    piece += `  - ${JSON.stringify(price)}\n`;
+    if (piece.length < PIECE_CHARACTERS) continue;
+    yield piece;
+    piece = '';
+  }
+  yield piece;
+}
+
+const PIECE_CHARACTERS = 64 * 1024;
 
 /** Imports by a command of the operator's. */
 export function importPrices(

@@ -66,7 +66,8 @@ export class PriceImport {
       const result = await compareOn(transaction, prices);
       const { added, changed, conflicts } = result;
       if (conflicts.length > 0 || added.length + changed.length === 0) return { result, change: null };
-      await transaction.query({ text: WRITE, values: [JSON.stringify(prices.map(toSent)), operator.actor] });
+      for (const part of partsOf(prices))
+        await transaction.query({ text: WRITE, values: [JSON.stringify(part.map(toSent)), operator.actor] });
       return {
         result,
         change: {
@@ -74,28 +75,48 @@ export class PriceImport {
           subjectType: 'price',
           subjectId: 'import',
           before: null,
-          after: { added, changed },
+          after: audited(result),
         },
       };
     });
   }
 }
 
+/** So many prices go in one statement: more would keep other work waiting. */
+const AT_ONCE = 500;
+
+function* partsOf(prices: readonly DatedPrice[]): Generator<readonly DatedPrice[]> {
+  for (let from = 0; from < prices.length; from += AT_ONCE) yield prices.slice(from, from + AT_ONCE);
+}
+
+/** The most differences of a kind that the audit lists; the book itself has all of them, with who imported them. */
+const AUDITED_MAX = 1_000;
+
+function audited({ added, changed }: ImportedPrices): object {
+  const listed = { added: added.slice(0, AUDITED_MAX), changed: changed.slice(0, AUDITED_MAX) };
+  const unlisted = added.length + changed.length - listed.added.length - listed.changed.length;
+  return unlisted === 0 ? listed : { ...listed, unlisted };
+}
+
 async function compareOn(
   runner: Pick<StatementRunner, 'query'>,
   prices: readonly DatedPrice[],
 ): Promise<ImportedPrices> {
-  const { rows } = await runner.query<ComparedRow>({ text: COMPARE, values: [JSON.stringify(prices.map(toSent))] });
-  const compared = rows.flatMap((row) => {
-    const price = prices[row.position];
-    return price ? [{ row, price, kind: kindOf(row, price) }] : [];
-  });
-  const of = (kind: ReturnType<typeof kindOf>): PriceDifference[] =>
-    compared.filter((one) => one.kind === kind).map(({ row, price }) => toDifference(row, price));
-  return { added: of('added'), changed: of('changed'), unchanged: of('unchanged').length, conflicts: of('conflict') };
+  const found = { added: [], changed: [], unchanged: [], conflict: [] } as Record<Compared, PriceDifference[]>;
+  for (const part of partsOf(prices)) {
+    const { rows } = await runner.query<ComparedRow>({ text: COMPARE, values: [JSON.stringify(part.map(toSent))] });
+    for (const row of rows) {
+      const price = part[row.position];
+      if (price) found[kindOf(row, price)].push(toDifference(row, price));
+    }
+  }
+  const { added, changed, unchanged, conflict: conflicts } = found;
+  return { added, changed, unchanged: unchanged.length, conflicts };
 }
 
-function kindOf(row: ComparedRow, price: DatedPrice): 'added' | 'changed' | 'unchanged' | 'conflict' {
+type Compared = 'added' | 'changed' | 'unchanged' | 'conflict';
+
+function kindOf(row: ComparedRow, price: DatedPrice): Compared {
   if (row.id === null) return 'added';
   if (row.amount_micros === price.amountMicros && row.per_quantity === price.perQuantity) return 'unchanged';
   return row.is_future ? 'changed' : 'conflict';
