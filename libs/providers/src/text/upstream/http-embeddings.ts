@@ -14,6 +14,7 @@ import { refusedByUpstream, upstreamRequestId, withoutSecrets } from './refused-
 import { reportedUsage } from './reported-usage.js';
 import { replaceTopLevelString } from './top-level-field.js';
 import { MAX_REPLY_BYTES, readText, type RequestBytes, type UpstreamReply } from './upstream-http.js';
+import { withoutCharges } from './without-charges.js';
 
 /** Longer replies are not parsed whole, which would stop the process: vectors pass through unread. In characters. */
 const PARSED_WHOLE = 256 * 1024;
@@ -26,7 +27,7 @@ const LIST_ENDS = /\}\s*(?=\])/;
 /** An upstream's embeddings: `answer` is its object, of a long one with no vectors in `data`. */
 interface ReadEmbeddings {
   readonly answer: JsonObject;
-  /** Its JSON, under the caller's name of the model. */
+  /** Its JSON, under the caller's name of the model and without what the vendor charged. */
   readonly rewritten: string;
 }
 
@@ -39,8 +40,9 @@ export function readEmbeddings(json: string, upstreamModel: string, model: strin
 
 function readWhole(json: string, upstreamModel: string, model: string): ReadEmbeddings {
   const answer = parseReply(json);
-  if (upstreamModel === model) return { answer, rewritten: json };
-  const bytes = Buffer.concat(replaceTopLevelString(Buffer.from(json), 'model', model));
+  const shown = withoutCharges(json);
+  if (upstreamModel === model) return { answer, rewritten: shown };
+  const bytes = Buffer.concat(replaceTopLevelString(Buffer.from(shown), 'model', model));
   return { answer, rewritten: bytes.toString('utf8') };
 }
 
@@ -52,10 +54,12 @@ function readAround(json: string, upstreamModel: string, model: string): ReadEmb
   const start = begins.index + begins[0].length;
   const end = json.length - LONGEST_AROUND + ends.index + ends[0].length;
   try {
-    const answer = parseReply(json.slice(0, start) + json.slice(end));
+    const around = json.slice(0, start) + json.slice(end);
+    const answer = parseReply(around);
     if (typeof answer['model'] !== 'string') return undefined;
-    if (upstreamModel === model) return { answer, rewritten: json };
-    const { data: _empty, ...rest }: JsonObject = { ...answer, model };
+    const shown = withoutCharges(around);
+    if (upstreamModel === model && shown === around) return { answer, rewritten: json };
+    const { data: _empty, ...rest }: JsonObject = { ...parseReply(shown), model };
     return { answer, rewritten: `${JSON.stringify(rest).slice(0, -1)},"data":[${json.slice(start, end)}]}` };
   } catch {
     return undefined;

@@ -41,6 +41,7 @@ import {
   type UpstreamHttp,
   type UpstreamReply,
 } from './upstream-http.js';
+import { eventsWithoutCharges, withoutCharges } from './without-charges.js';
 
 /** JSON of a text as it stands in bytes that are read as Latin-1, one character a byte. */
 const asBytes = (text: string): string => Buffer.from(JSON.stringify(text)).toString('latin1');
@@ -343,8 +344,15 @@ export class HttpTextProvider implements TextProvider {
     call.onReply?.({ reportedUsage: () => usage, mayReasonUnasked: this.#upstream.codec.mayReasonUnasked });
     if (readBack) return { kind: 'whole', events: readBack(this.#understood(() => this.#said(events))) };
     const produced = usage?.outputTokens ? '' : events.map(eventText).join('');
-    const json = renameModel(text.trim(), call);
-    return { kind: 'body', json, answer: () => answer, outcome: () => ({ usage, produced, failure: undefined }) };
+    const sent = text.trim();
+    const shown = withoutCharges(sent);
+    const json = renameModel(shown, call);
+    return {
+      kind: 'body',
+      json,
+      answer: () => (shown === sent ? answer : parseReply(shown)),
+      outcome: () => ({ usage, produced, failure: undefined }),
+    };
   }
 
   async #readStream(
@@ -425,8 +433,10 @@ export class HttpTextProvider implements TextProvider {
     const relay = (frames: Buffer): Buffer | undefined => {
       if (frames.length === 0) return undefined;
       bounds.see(frames);
-      this.#understood(() => tap.see(frames));
-      return rename(frames);
+      return this.#understood(() => {
+        tap.see(frames);
+        return rename(eventsWithoutCharges(frames));
+      });
     };
     const taker = {
       take: (bytes: Buffer) => {

@@ -22,6 +22,17 @@ describe("An upstream's embeddings", () => {
     expect(JSON.parse(rewritten)).toEqual({ ...(JSON.parse(json) as object), model: 'our-name' });
   });
 
+  it.each([...layouts(1), ...layouts(20)])(
+    'say nothing of what the vendor charged, and lose nothing else: %s',
+    (_, json) => {
+      const charged = json.replace('"prompt_tokens":7', '"cost":0.1,"prompt_tokens":7,"is_byok":true');
+      for (const model of ['their-name', 'our-name']) {
+        const { rewritten } = readEmbeddings(charged, 'their-name', model);
+        expect(JSON.parse(rewritten)).toEqual({ ...(JSON.parse(json) as object), model });
+      }
+    },
+  );
+
   it('are read whole when they are short, or laid out in a way of their own', () => {
     const [, short] = layouts(1)[0] ?? ['', ''];
     const nested = `{"usage":{"of":[1]},"meta":{"data":[]},"data":${list(20)},"model":"their-name"}`;

@@ -3,6 +3,7 @@ import { GatewayError, type JsonObject, type RelayOutcome, type TextUsage } from
 import { brokenOff, parseReply } from './codec-failures.js';
 import type { ProtocolCodec, ReadProduced, StreamDecoder } from './protocol-codec.js';
 import { eventData } from './server-sent-events.js';
+import { withoutCharges } from './without-charges.js';
 
 /**
  * Watches a stream that passes through. Only the events that say how it ended are parsed; the others are kept for a
@@ -53,7 +54,7 @@ export class RelayTap {
     return this.#failure;
   }
 
-  /** The native object of the finished reply, where the protocol sends one. */
+  /** The native object of the finished reply as a caller may see it, where the protocol sends one. */
   get answer(): JsonObject | undefined {
     return this.#answer;
   }
@@ -101,7 +102,7 @@ export class RelayTap {
   }
 
   #keepAnswer(data: string): void {
-    const response = parseReply(data)['response'];
+    const response = parseReply(withoutCharges(data))['response'];
     if (typeof response === 'object' && response !== null && !Array.isArray(response))
       this.#answer = response as JsonObject;
   }
