@@ -17,14 +17,14 @@ const NAMED = /cost|byok|ticks|0\.00421|42100000|spend/i;
 
 const WORDS = 'The "cost": 5 and {"usage":{"cost":1}} are words.';
 
-const BODIES = {
+const BODIES: Readonly<Record<'chat' | 'messages' | 'responses', (more: object) => readonly [string, object]>> = {
   chat: (more: object) => ['/v1/chat/completions', { messages: [{ role: 'user', content: 'Hi' }], ...more }],
   messages: (more: object) => [
     '/v1/messages',
     { max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }], ...more },
   ],
   responses: (more: object) => ['/v1/responses', { input: 'Hi', ...more }],
-} as const;
+};
 
 const STYLES = ['chat', 'messages', 'responses', 'gemini'] as const;
 type Style = (typeof STYLES)[number];
@@ -42,7 +42,7 @@ function charged(json: string): string {
     if (typeof value !== 'object' || value === null) return value;
     const fields = Object.entries(value).map(([name, inner]) => [
       name,
-      /^usage/.test(name) && typeof inner === 'object' && inner !== null ? { ...inner, ...CHARGED } : at(inner),
+      name.startsWith('usage') && typeof inner === 'object' && inner !== null ? { ...inner, ...CHARGED } : at(inner),
     ]);
     return Object.fromEntries(fields) as object;
   };
@@ -70,7 +70,7 @@ describe('What a vendor charged us', () => {
   async function ask(style: Style, upstream: Style, stream: boolean): Promise<{ text: string; headers: string }> {
     const model = MODEL_OVER[upstream];
     const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
-    const [path, body] =
+    const [path, body]: readonly [string, object] =
       style === 'gemini'
         ? [`/v1beta/models/${model}:${method}`, { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }]
         : BODIES[style]({

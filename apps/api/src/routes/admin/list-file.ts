@@ -124,32 +124,45 @@ function endOfString(text: string, start: number): number {
 const ENTRY = /^( *)- /;
 const IS_BLANK = /^\s*(?:#.*)?$/;
 
+/** Says of each line of YAML, in order, where it stands. */
+class YamlLines {
+  #indent: number | undefined;
+  #isInList = false;
+  readonly #begins: RegExp;
+
+  constructor(name: string) {
+    this.#begins = new RegExp(String.raw`^${name}:\s*(?:#.*)?$`);
+  }
+
+  placeOf(line: string): 'around' | 'begins' | 'entry' | 'within' {
+    if (this.#isInList) {
+      const dash = ENTRY.exec(line)?.[1]?.length;
+      this.#indent ??= dash;
+      if (dash !== undefined && dash === this.#indent) return 'entry';
+      if (IS_BLANK.test(line) || line.search(/\S/) > (this.#indent ?? 0)) return 'within';
+    }
+    this.#isInList = this.#begins.test(line);
+    return this.#isInList ? 'begins' : 'around';
+  }
+}
+
 /** Cuts the entries of a list out of the YAML of a mapping, by lines. */
 function cutYaml(text: string, name: string): CutFile {
-  const begins = new RegExp(String.raw`^${name}:\s*(?:#.*)?$`);
   let around = '';
   function* parts(): Generator<Part> {
-    let indent: number | undefined;
-    let isInList = false;
+    const lines = new YamlLines(name);
     let part = '';
-    let line = 0;
     let partLine = 1;
-    for (let start = 0, end = 0; start < text.length; start = end + 1) {
-      end = text.indexOf('\n', start);
-      if (end === -1) end = text.length;
-      const said = text.slice(start, end);
+    let line = 0;
+    for (const said of linesOf(text)) {
       line += 1;
-      const dash = isInList ? ENTRY.exec(said) : null;
-      if (isInList && indent === undefined && dash) indent = dash[1]?.length ?? 0;
-      const isEntry = dash !== null && dash[1]?.length === indent;
-      if (isInList && !isEntry && !IS_BLANK.test(said) && said.search(/\S/) <= (indent ?? 0)) isInList = false;
-      if (!isInList) {
-        isInList = begins.test(said);
+      const place = lines.placeOf(said);
+      if (place === 'around' || place === 'begins') {
         if (around.length > AROUND_MAX) return;
-        around += isInList ? `${name}: []\n` : `${said}\n`;
+        around += place === 'begins' ? `${name}: []\n` : `${said}\n`;
         continue;
       }
-      if (isEntry && part.length >= PART_CHARACTERS.yaml) {
+      if (place === 'entry' && part.length >= PART_CHARACTERS.yaml) {
         yield { text: part, line: partLine };
         part = '';
       }
@@ -159,6 +172,14 @@ function cutYaml(text: string, name: string): CutFile {
     if (/\S/.test(part.replaceAll(/^\s*#.*$/gm, ''))) yield { text: part, line: partLine };
   }
   return { parts: parts(), around: () => around };
+}
+
+function* linesOf(text: string): Generator<string> {
+  for (let start = 0, end = 0; start < text.length; start = end + 1) {
+    end = text.indexOf('\n', start);
+    if (end === -1) end = text.length;
+    yield text.slice(start, end);
+  }
 }
 
 const IN_BRACES = /^ *- (\{.*\})\s*$/;
