@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { GatewayError, isJsonObject } from '#contracts';
+import { GatewayError } from '#contracts';
 import {
   type Attempt,
   type Beginning,
@@ -17,7 +17,7 @@ import { submitted } from './submitted.js';
 import { Admission } from './admission.js';
 import { callerOf } from './api-key.guard.js';
 import { envelope } from './envelope.js';
-import { isKeptAlive } from './keep-alive.js';
+import { isKeptAlive, isStreamed } from './keep-alive.js';
 import { JSON_TYPE, SerializedBody } from './serialized-body.js';
 import { MemoryReservations } from './memory-reservations.js';
 import { toGatewayError } from './to-gateway-error.js';
@@ -186,10 +186,6 @@ export class IdempotentRequests {
     else await this.records.forget(attempt);
   }
 }
-
-/** Whether the client asks for a stream. */
-export const isStreamed = ({ path, body }: Request): boolean =>
-  path.endsWith(':streamGenerateContent') || (isJsonObject(body) && body['stream'] === true);
 
 /** An attempt that continues for another one goes by its id. */
 function nameAfter(attempt: Attempt, request: Request, response: Response): void {

@@ -1,4 +1,5 @@
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
+import { isJsonObject } from '#contracts';
 import { JSON_TYPE } from './serialized-body.js';
 
 /** How often a blank is sent once the answer has begun, in milliseconds. */
@@ -8,6 +9,10 @@ const begun = new WeakSet<Response>();
 
 /** Whether blanks have begun the answer: its status is said, and its body, be it an error, is still to come. */
 export const isKeptAlive = (response: Response): boolean => begun.has(response);
+
+/** Whether the client asks for a stream. */
+export const isStreamed = ({ path, body }: Request): boolean =>
+  path.endsWith(':streamGenerateContent') || (isJsonObject(body) && body['stream'] === true);
 
 /**
  * Begins a JSON answer with blanks, which parsers skip, when it takes longer than `afterMs`; 0: never. Proxies and clients give up

@@ -11,8 +11,8 @@ import {
 import { PLATFORM, type Platform } from '#runtime';
 import { callerOf } from '../../http/api-key.guard.js';
 import { expectClient } from '../../http/expect-client.js';
-import { IdempotentRequests, isStreamed } from '../../http/idempotent-requests.js';
-import { keepAlive } from '../../http/keep-alive.js';
+import { IdempotentRequests } from '../../http/idempotent-requests.js';
+import { isStreamed, keepAlive } from '../../http/keep-alive.js';
 import { MemoryReservations } from '../../http/memory-reservations.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { SANDBOX_HEADER } from '../../sandbox-header.js';
