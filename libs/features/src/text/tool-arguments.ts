@@ -56,7 +56,7 @@ export function textOfArguments(json: string, end: FinishReason | undefined): st
 const CUT_OFF: ReadonlySet<FinishReason> = new Set(['length', 'content-filter']);
 
 /** Whether a reply that ended so may have ended within a call. */
-export const isCutOff = (end: FinishReason | undefined): boolean => end !== undefined && CUT_OFF.has(end);
+const isCutOff = (end: FinishReason | undefined): boolean => end !== undefined && CUT_OFF.has(end);
 
 /**
  * The arguments of a call that is over, for styles that show them as an object. Undefined: the reply was cut off within
