@@ -1,3 +1,4 @@
+import { toUSVString } from 'node:util';
 import {
   type CallFacts,
   isStorable,
@@ -10,8 +11,6 @@ import {
   type VendorCall,
 } from '#contracts';
 import { logger } from '#platform';
-import { toUSVString } from 'node:util';
-import type { DuePoll } from './poll/poll-schedule.js';
 import { NO_FILES } from './start/reference-files.js';
 import { withinLimit } from './step-limit.js';
 import { NO_SPOOL } from './store/result-files.js';
@@ -102,7 +101,7 @@ type CancelOutcome = 'cancelled' | 'too_late' | 'unsupported' | 'unanswered';
  */
 export async function askToStop(
   upstream: MediaUpstream,
-  { taskId, operation }: DuePoll,
+  { taskId, operation }: { readonly taskId: string; readonly operation: Operation },
   timeoutMs: number,
 ): Promise<CancelOutcome> {
   if (!upstream.cancel) return 'unsupported';

@@ -1,16 +1,14 @@
-/** Frees the worker's slot of a step that only waits for a vendor; its call continues. */
-export type StepAside = () => void;
-
-/** How a step leaves the slot that its worker gave it. */
-export interface StepPlace {
-  readonly aside: StepAside;
+/** The slot that a worker gave to a step. */
+export interface StepSlot {
+  /** Frees the slot: all that is left of the step is to wait for a vendor. Only the first time counts. */
+  readonly releaseSlot: () => void;
   /**
    * Does a part that only waits for hosts that users name, outside the slot, and takes one again before the step goes on.
-   * `letGo` aborts when the worker needs the part to end.
+   * `putBack` aborts when the worker needs the part to end.
    *
-   * @throws PutBack when there is no room for it; also the reason of `letGo`.
+   * @throws PutBack when there is no room for it; also the reason of `putBack`.
    */
-  readonly beside: <Result>(part: (letGo: AbortSignal) => Promise<Result>) => Promise<Result>;
+  readonly outsideSlot: <Result>(part: (putBack: AbortSignal) => Promise<Result>) => Promise<Result>;
 }
 
 /** The worker cannot wait for hosts now: the task goes back to the queue, and is none the worse for it. */

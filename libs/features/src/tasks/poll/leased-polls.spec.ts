@@ -40,7 +40,7 @@ describe('LeasedPolls', () => {
 
   it('says what it still held when it lets go', () => {
     polls.takeDue(100, 1);
-    expect(polls.letGo(1_002).map(({ taskId }) => taskId)).toEqual(['task_3']);
-    expect(polls.letGo(1_002)).toEqual([]);
+    expect(polls.release(1_002).map(({ taskId }) => taskId)).toEqual(['task_3']);
+    expect(polls.release(1_002)).toEqual([]);
   });
 });

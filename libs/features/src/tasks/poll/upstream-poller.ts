@@ -1,14 +1,20 @@
+import { setMaxListeners } from 'node:events';
 import { Inject, Injectable } from '@nestjs/common';
 import { MediaFailure, type OperationState, type ResultSpool, type TaskFailureCode, type VendorCost } from '#contracts';
+import type { MediaStore } from '#media';
 import { abortAfter, backoffMs, logger, nextTurn, PeriodicTask, signals } from '#platform';
-import { setMaxListeners } from 'node:events';
-import type { RoutedUpstream } from '../../upstreams/media-upstreams.js';
-import { WorkerParts } from '../run/worker-parts.js';
+import { FAILPOINTS, type Failpoints, MEDIA_STORE } from '#runtime';
+import { MediaUpstreams, type RoutedUpstream } from '../../upstreams/media-upstreams.js';
+import { MediaCircuits } from '../../upstreams/upstream-circuits.js';
+import { LEASE_MS, STORE_LIMITS } from '../injection-tokens.js';
+import { SettleTaskService } from '../settle/settle-task.service.js';
 import { ABANDON_GRACE_MS, endedWithin } from '../step-limit.js';
-import { possiblySpooled, resultSpool } from '../store/result-files.js';
+import { possiblySpooled, resultSpool, type StoreLimits } from '../store/result-files.js';
+import { TaskTransitions } from '../task-transitions.js';
+import { UpstreamLimits } from '../upstream-limits.js';
 import { askToStop, bareTicket, notedCall, storableState, storableText, waitMsOf } from '../vendor-call.js';
 import { WorkSlots } from '../work-slots.js';
-import type { DuePoll } from './poll-schedule.js';
+import { type DuePoll, PollSchedule } from './poll-schedule.js';
 
 /** An operation that this process polls again without asking the schedule. Times in milliseconds of its own clock. */
 export interface HeldPoll {
@@ -58,7 +64,7 @@ export class LeasedPolls {
   }
 
   /** Lets go of everything, and says what of it is still ours. */
-  letGo(nowMs: number): DuePoll[] {
+  release(nowMs: number): DuePoll[] {
     const held = [...this.due.values()].flat().filter(({ heldUntilMs }) => nowMs < heldUntilMs);
     this.due.clear();
     this.earliest = Number.POSITIVE_INFINITY;
@@ -116,7 +122,7 @@ class PollPauses {
   /** How often the vendor refused a poll for its rate since it answered one. */
   private busyInARow = 0;
 
-  constructor(private readonly limits: WorkerParts['limits']) {}
+  constructor(private readonly limits: UpstreamLimits) {}
 
   /** The vendor has answered a poll. */
   end(): void {
@@ -174,23 +180,23 @@ const log = logger('generation');
 /** Progress that a vendor can report; the rest is for copying the files. */
 const VENDOR_PROGRESS_MAX = 94;
 
-/** What a poller works with. */
-export type ProviderPollerParts = Pick<
-  WorkerParts,
-  | 'schedule'
-  | 'transitions'
-  | 'settlement'
-  | 'limits'
-  | 'circuits'
-  | 'failpoints'
-  | 'upstreams'
-  | 'leaseMs'
-  | 'store'
-  | 'storeLimits'
->;
+/** What the pollers of all upstreams share. */
+export interface PollerDeps {
+  readonly schedule: PollSchedule;
+  readonly transitions: TaskTransitions;
+  readonly settlement: SettleTaskService;
+  readonly limits: UpstreamLimits;
+  readonly circuits: MediaCircuits;
+  readonly upstreams: MediaUpstreams;
+  readonly store: MediaStore;
+  readonly storeLimits: StoreLimits;
+  readonly failpoints: Failpoints;
+  /** If this process dies, another continues after that time, in milliseconds. */
+  readonly leaseMs: number;
+}
 
 /** Asks one vendor how its operations go. A poll that hangs holds up neither the other polls nor other vendors. */
-export class ProviderPoller {
+export class UpstreamPoller {
   private readonly loop: PeriodicTask;
   private readonly slots = new WorkSlots(POLLING.inFlight);
   private readonly leasedPolls = new LeasedPolls();
@@ -202,31 +208,31 @@ export class ProviderPoller {
   /** @param upstreamId whatever stands behind that name is asked, also when its settings change. */
   constructor(
     readonly upstreamId: string,
-    private readonly parts: ProviderPollerParts,
+    private readonly deps: PollerDeps,
   ) {
-    this.pauses = new PollPauses(parts.limits);
-    this.holdMs = Math.min(POLLING.holdMs, parts.leaseMs * POLLING.holdShare);
+    this.pauses = new PollPauses(deps.limits);
+    this.holdMs = Math.min(POLLING.holdMs, deps.leaseMs * POLLING.holdShare);
     this.loop = new PeriodicTask(`poll-${upstreamId}`, POLLING.idleMs, () => this.askDue());
   }
 
   private get routed(): RoutedUpstream {
-    const routed = this.parts.upstreams.byId(this.upstreamId);
+    const routed = this.deps.upstreams.byId(this.upstreamId);
     if (routed) return routed;
     throw new Error(`the upstream ${this.upstreamId} is not configured any more`);
   }
 
   /** The longest that one poll, and asking the vendor to stop, may take. */
   private get timeoutMs(): number {
-    return Math.max(this.parts.leaseMs * POLLING.timeoutShare, this.routed.upstream.traits.checkTimeoutMs);
+    return Math.max(this.deps.leaseMs * POLLING.timeoutShare, this.routed.upstream.traits.checkTimeoutMs);
   }
 
   private get cancelTimeoutMs(): number {
-    return this.parts.leaseMs * POLLING.cancelTimeoutShare;
+    return this.deps.leaseMs * POLLING.cancelTimeoutShare;
   }
 
   /** For how long a poll that is slow to be answered is this process's: longer than the poll may take. */
   private get slowLeaseMs(): number {
-    const { leaseMs } = this.parts;
+    const { leaseMs } = this.deps;
     return Math.max(leaseMs, this.timeoutMs + this.cancelTimeoutMs + leaseMs * POLLING.reserveShare);
   }
 
@@ -243,7 +249,7 @@ export class ProviderPoller {
     const unanswered = [...this.underWay].filter(({ answered }) => !answered);
     for (const pending of unanswered) pending.abandoned = true;
     this.stopped.abort();
-    const held = this.leasedPolls.letGo(performance.now());
+    const held = this.leasedPolls.release(performance.now());
     // What cannot be given back now is free when the lease ends.
     await Promise.allSettled([
       ...held.map((poll) => this.giveBack(poll, null)),
@@ -254,7 +260,7 @@ export class ProviderPoller {
   /** @param leased the lease that is perhaps still being written, which must not come later. */
   private async giveBack(poll: DuePoll, leased: Promise<void> | null): Promise<void> {
     await leased;
-    await this.parts.schedule.again(poll, POLLING.steadyDelayMs);
+    await this.deps.schedule.again(poll, POLLING.steadyDelayMs);
   }
 
   /** True when more may be due at once. */
@@ -293,8 +299,8 @@ export class ProviderPoller {
     const held = this.leasedPolls.takeDue(performance.now(), Math.floor(wanted / 2));
     // Counted from before the claim: the hold ends here before it ends in the schedule.
     const heldUntilMs = performance.now() + this.holdMs;
-    const claimed = await this.parts.schedule.claim(this.upstreamId, wanted - held.length, this.holdMs);
-    if (claimed.length > 0) this.parts.failpoints.reach('after-poll-claim');
+    const claimed = await this.deps.schedule.claim(this.upstreamId, wanted - held.length, this.holdMs);
+    if (claimed.length > 0) this.deps.failpoints.reach('after-poll-claim');
     const left = wanted - held.length - claimed.length;
     return [
       ...held,
@@ -306,7 +312,7 @@ export class ProviderPoller {
   private leaseSlow(begun: readonly PendingPoll[]): void {
     for (const pending of begun) {
       if (pending.answered || pending.abandoned || !this.underWay.has(pending)) continue;
-      pending.leased = this.parts.schedule
+      pending.leased = this.deps.schedule
         .again(pending.poll, this.slowLeaseMs)
         .catch((error: unknown) => log.warn('upstream.lease_failed', { taskId: pending.poll.taskId, error }));
       const allowedMs = this.timeoutMs + (pending.poll.cancelRequested ? this.cancelTimeoutMs : 0);
@@ -328,10 +334,10 @@ export class ProviderPoller {
   private async allowed(fitting: number): Promise<number> {
     const { upstream, limits } = this.routed;
     const { checksPerSecond } = limits;
-    if (fitting <= 0 || (await this.parts.limits.pausedMs(upstream.vendorAccount, 'check')) > 0) return 0;
+    if (fitting <= 0 || (await this.deps.limits.pausedMs(upstream.vendorAccount, 'check')) > 0) return 0;
     if (checksPerSecond === undefined) return fitting;
     const wanted = Math.min(fitting, Math.ceil(checksPerSecond));
-    return (await this.parts.limits.take(upstream.vendorAccount, 'check', wanted, checksPerSecond)).calls;
+    return (await this.deps.limits.take(upstream.vendorAccount, 'check', wanted, checksPerSecond)).calls;
   }
 
   /** Never throws: what goes wrong is asked again. */
@@ -341,7 +347,7 @@ export class ProviderPoller {
       if (poll.cancelRequested && (await this.cancel(poll))) return;
       const { state, cost } = await this.check(pending);
       if (pending.abandoned) return;
-      this.parts.failpoints.reach('after-vendor-check');
+      this.deps.failpoints.reach('after-vendor-check');
       await this.apply(pending, state, cost);
     } catch (error) {
       await this.askFailed(pending, error).catch((failure: unknown) =>
@@ -367,7 +373,7 @@ export class ProviderPoller {
 
   /** Some vendors answer a check with the finished files themselves. */
   private carries(id: string, signal: AbortSignal): { spool?: ResultSpool } {
-    const { store, storeLimits, upstreams } = this.parts;
+    const { store, storeLimits, upstreams } = this.deps;
     const medium = upstreams.byId(this.upstreamId)?.upstream.traits.checksBring;
     return medium ? { spool: resultSpool({ id, medium }, { store, maxBytes: storeLimits.maxBytes, signal }) } : {};
   }
@@ -381,7 +387,7 @@ export class ProviderPoller {
 
   /** True when the vendor stopped and the task has ended. The request to cancel stands while the vendor does not answer it. */
   private async cancel(poll: DuePoll): Promise<boolean> {
-    const { transitions, settlement } = this.parts;
+    const { transitions, settlement } = this.deps;
     const outcome = await askToStop(this.routed.upstream, poll, this.cancelTimeoutMs);
     if (outcome === 'unanswered') return false;
     if (outcome === 'cancelled') {
@@ -394,20 +400,20 @@ export class ProviderPoller {
 
   private async failed(poll: DuePoll, code: TaskFailureCode, reason: string): Promise<void> {
     const task = { id: poll.taskId, outputs: possiblySpooled(this.routed.upstream, poll.operation) };
-    await this.ended(poll, this.parts.settlement.failUnclaimed(task, ['running'], code, reason));
+    await this.ended(poll, this.deps.settlement.failUnclaimed(task, ['running'], code, reason));
     // What its owner wanted stopped ends as failed at some vendors.
     if (code !== 'upstream_error' || poll.cancelRequested) return;
-    const order = await this.parts.schedule.orderOf(poll.taskId);
-    if (order) this.parts.circuits.recordFailedWork(this.routed, order);
+    const order = await this.deps.schedule.orderOf(poll.taskId);
+    if (order) this.deps.circuits.recordFailedWork(this.routed, order);
   }
 
   /** A task that something else has ended may have been ended before the schedule had its row. */
   private async ended({ taskId }: DuePoll, settled: Promise<boolean>): Promise<void> {
-    if (!(await settled)) await this.parts.schedule.drop(taskId);
+    if (!(await settled)) await this.deps.schedule.drop(taskId);
   }
 
   private async apply(pending: PendingPoll, state: OperationState, cost: VendorCost | undefined): Promise<void> {
-    const { schedule, failpoints } = this.parts;
+    const { schedule, failpoints } = this.deps;
     switch (state.state) {
       case 'failed':
         return this.failed(pending.poll, state.code, state.publicReason);
@@ -428,7 +434,7 @@ export class ProviderPoller {
     const { progressPercent, pollDelayMs: hint } = state;
     if (state.state !== 'pending') log.warn('upstream.state_unknown', { taskId, provider });
     if (progressPercent !== undefined && progressPercent > 0)
-      await this.parts.schedule.reportProgress(taskId, Math.min(VENDOR_PROGRESS_MAX, progressPercent));
+      await this.deps.schedule.reportProgress(taskId, Math.min(VENDOR_PROGRESS_MAX, progressPercent));
     // A request to cancel that the vendor left unanswered is not put off for as long as the work itself may take.
     await this.nextIn(pending, cancelRequested ? this.delayMs(pending) : (hint ?? this.delayMs(pending)));
   }
@@ -458,7 +464,7 @@ export class ProviderPoller {
       if (delayMs <= POLLING.steadyDelayMs) return;
     }
     await leased;
-    await this.parts.schedule.again(poll, delayMs);
+    await this.deps.schedule.again(poll, delayMs);
   }
 }
 
@@ -472,14 +478,39 @@ const LEAVING_MS = 10_000;
  * poller stays while its upstream drains. Waiting costs no worker slot.
  */
 @Injectable()
-export class VendorPoller {
-  private readonly pollers = new Map<string, ProviderPoller>();
+export class UpstreamPollers {
+  private readonly pollers = new Map<string, UpstreamPoller>();
   private readonly filling: PeriodicTask;
   private stopFollowing: (() => void) | undefined;
 
-  constructor(@Inject(WorkerParts) private readonly parts: ProviderPollerParts) {
+  private readonly deps: PollerDeps;
+
+  constructor(
+    schedule: PollSchedule,
+    transitions: TaskTransitions,
+    settlement: SettleTaskService,
+    limits: UpstreamLimits,
+    circuits: MediaCircuits,
+    upstreams: MediaUpstreams,
+    @Inject(MEDIA_STORE) store: MediaStore,
+    @Inject(STORE_LIMITS) storeLimits: StoreLimits,
+    @Inject(FAILPOINTS) failpoints: Failpoints,
+    @Inject(LEASE_MS) leaseMs: number,
+  ) {
+    this.deps = {
+      schedule,
+      transitions,
+      settlement,
+      limits,
+      circuits,
+      upstreams,
+      store,
+      storeLimits,
+      failpoints,
+      leaseMs,
+    };
     this.filling = new PeriodicTask('poll-schedule', FILL_MS, async () => {
-      await parts.schedule.fill();
+      await schedule.fill();
       return false;
     });
   }
@@ -487,7 +518,7 @@ export class VendorPoller {
   start(): void {
     this.filling.start();
     this.follow();
-    this.stopFollowing = this.parts.upstreams.onExchange(() => this.follow());
+    this.stopFollowing = this.deps.upstreams.onExchange(() => this.follow());
   }
 
   /** Resolves when the polls under way are answered, or `graceMs` are over. */
@@ -498,7 +529,7 @@ export class VendorPoller {
   }
 
   private follow(): void {
-    const ids = new Set(this.parts.upstreams.all.map(({ upstream }) => upstream.id));
+    const ids = new Set(this.deps.upstreams.all.map(({ upstream }) => upstream.id));
     for (const [id, poller] of this.pollers) {
       if (ids.has(id)) continue;
       this.pollers.delete(id);
@@ -506,7 +537,7 @@ export class VendorPoller {
     }
     for (const id of ids) {
       if (this.pollers.has(id)) continue;
-      const poller = new ProviderPoller(id, this.parts);
+      const poller = new UpstreamPoller(id, this.deps);
       this.pollers.set(id, poller);
       poller.start();
     }

@@ -8,7 +8,7 @@ import { SettleTaskService } from '../settle/settle-task.service.js';
 import { StartStep } from '../start/start-step.js';
 import { StoreStep } from '../store/store-step.js';
 import { TaskTransitions } from '../task-transitions.js';
-import type { StepPlace } from '../work-slots.js';
+import type { StepSlot } from '../work-slots.js';
 
 const log = logger('generation');
 
@@ -66,11 +66,11 @@ export class AdvanceTaskService {
   /**
    * Never throws for what goes wrong inside a task: that ends up in the row, as another attempt or as its failure.
    * `signal` stops the step at its next safe point; the lease then lapses and another worker continues. The step leaves
-   * its `place` while it only waits for others.
+   * its `slot` while it only waits for others.
    */
-  async advance(task: ClaimedTask, signal: AbortSignal, place?: StepPlace): Promise<void> {
+  async advance(task: ClaimedTask, signal: AbortSignal, slot?: StepSlot): Promise<void> {
     try {
-      if (task.state === 'submitting') await this.start.run(task, signal, place);
+      if (task.state === 'submitting') await this.start.run(task, signal, slot);
       else if (task.state === 'storing') await this.store.run(task, signal);
     } catch (error) {
       if (signal.aborted) return;

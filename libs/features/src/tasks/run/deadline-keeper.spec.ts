@@ -22,7 +22,7 @@ describe('The deadline of a task', () => {
       bench.settlement,
       bench.upstreams,
       bench.database,
-      bench.parts.circuits,
+      bench.circuits,
     );
   });
   afterEach(() => keeper.stop());
@@ -56,7 +56,7 @@ describe('The deadline of a task', () => {
       bench.settlement,
       bench.upstreams,
       bench.database,
-      bench.parts.circuits,
+      bench.circuits,
     );
     keeper.start();
     expect(await ended(taskId)).toBe('failed');
@@ -80,7 +80,7 @@ describe('The deadline of a task', () => {
       bench.settlement,
       MediaUpstreams.of(upstream),
       bench.database,
-      bench.parts.circuits,
+      bench.circuits,
     );
     keeper.start();
     expect(await ended(taskId)).toBe('failed');
@@ -115,7 +115,7 @@ describe('The deadline of a task', () => {
       bench.settlement,
       bench.upstreams,
       bench.database,
-      bench.parts.circuits,
+      bench.circuits,
     );
     keeper.start();
     expect(await ended(last)).toBe('failed');

@@ -1,18 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Medium } from '#contracts';
-import { Database, logger, PeriodicTask } from '#platform';
+import { Database, PeriodicTask } from '#platform';
 import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { MediaCircuits } from '../../upstreams/upstream-circuits.js';
 import { possiblySpooled } from '../store/result-files.js';
-import { bareTicket, notedCall } from '../vendor-call.js';
+import { askToStop } from '../vendor-call.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
-import { withinLimit } from '../step-limit.js';
 import { type OverdueTask, TaskTransitions } from '../task-transitions.js';
 
 import { PausedWork } from '../../observability/paused-work.js';
-import { MEDIUM } from './worker-parts.js';
-
-const log = logger('generation');
+import { MEDIUM } from '../injection-tokens.js';
 
 /** How often overdue tasks are looked for, in milliseconds. */
 const ROUND_MS = 1_000;
@@ -81,11 +78,6 @@ export class DeadlineKeeper {
   private async stopVendor({ id, provider, operation }: OverdueTask): Promise<void> {
     if (!provider || !operation) return;
     const upstream = this.upstreams.byId(provider)?.upstream;
-    if (!upstream?.cancel) return;
-    const limit = { step: 'cancel', limitMs: CANCEL_TIMEOUT_MS } as const;
-    const cancelling = withinLimit(limit, async (limited) =>
-      upstream.cancel?.(operation, notedCall(limited, bareTicket(upstream, id)).call),
-    );
-    await cancelling.catch((error: unknown) => log.warn('upstream.cancel_failed', { taskId: id, provider, error }));
+    if (upstream?.cancel) await askToStop(upstream, { taskId: id, operation }, CANCEL_TIMEOUT_MS);
   }
 }

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { CATALOG, type Medium, type ModelFamily } from '#contracts';
 import { signals } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
-import { MEDIUM } from './worker-parts.js';
+import { MEDIUM } from '../injection-tokens.js';
 import { MediaCircuits } from '../../upstreams/upstream-circuits.js';
 import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 

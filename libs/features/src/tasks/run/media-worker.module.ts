@@ -7,23 +7,22 @@ import { CallJournal } from '../start/call-journal.js';
 import { MediaCircuits } from '../../upstreams/upstream-circuits.js';
 import { MediaMetrics } from './media-metrics.js';
 import { MediaRouter, MediaUpstreams } from '../../upstreams/media-upstreams.js';
-import { StartGate } from '../start/admission-controller.js';
+import { AdmissionController } from '../start/admission-controller.js';
 import { WorkerHeartbeat } from '../../observability/worker-heartbeat.js';
 import { PollSchedule } from '../poll/poll-schedule.js';
-import { VendorPoller } from '../poll/upstream-poller.js';
+import { UpstreamPollers } from '../poll/upstream-poller.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
 import { TaskTransitions } from '../task-transitions.js';
 import { AdvanceTaskService } from './advance-task.service.js';
 import { DeadlineKeeper } from './deadline-keeper.js';
-import { HandedOver, HandOver } from '../start/upstream-submitter.js';
+import { UpstreamSubmitter } from '../start/upstream-submitter.js';
 import { MediaWorker } from './media-worker.js';
-import { ReferenceCheck } from '../start/reference-check.js';
-import { StartStep } from '../start/start-step.js';
+import { ReferenceCheck, StartStep } from '../start/start-step.js';
 import { storeLimitsOf } from '../store/result-files.js';
 import { StoreStep } from '../store/store-step.js';
 import { TaskWorker } from './task-worker.js';
 import { UpstreamLimits } from '../upstream-limits.js';
-import { CALL_GRACE_MS, CONCURRENCY, LEASE_MS, MEDIUM, STORE_LIMITS, WorkerParts } from './worker-parts.js';
+import { CALL_GRACE_MS, CONCURRENCY, LEASE_MS, MEDIUM, STORE_LIMITS } from '../injection-tokens.js';
 
 /** The providers of the worker of one medium. */
 @Module({
@@ -32,20 +31,18 @@ import { CALL_GRACE_MS, CONCURRENCY, LEASE_MS, MEDIUM, STORE_LIMITS, WorkerParts
     CallbackAddresses,
     CallJournal,
     DeadlineKeeper,
-    HandedOver,
-    HandOver,
     MediaCircuits,
     MediaMetrics,
     MediaWorker,
     PollSchedule,
     SettleTaskService,
-    StartGate,
+    AdmissionController,
     StartStep,
     StoreStep,
     TaskWorker,
     UpstreamLimits,
-    VendorPoller,
-    WorkerParts,
+    UpstreamPollers,
+    UpstreamSubmitter,
   ],
 })
 export class MediaWorkerModule {

@@ -33,14 +33,14 @@ describe('A worker', () => {
     const { failpoints, taskSignals, notifier } = platform;
     const transitions = new TaskTransitions(database, taskSignals, name, LEASE_MS);
     const bounds = { maxBytes: 1_000_000, downloadMs: 300, stepMs: 300 };
-    const { advance, gate } = createTaskSteps(platform, {
+    const { advance, admissions } = createTaskSteps(platform, {
       transitions,
       upstreams,
       cooldowns,
       leaseMs: LEASE_MS,
       bounds,
     });
-    const worker = new TaskWorker('image', concurrency, transitions, advance, notifier, failpoints, gate);
+    const worker = new TaskWorker('image', concurrency, transitions, advance, notifier, failpoints, admissions);
     workers.push(worker);
     worker.start();
     return worker;

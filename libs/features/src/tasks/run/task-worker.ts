@@ -5,13 +5,13 @@ import { FAILPOINTS, type Failpoints, type Listening, TASK_NOTIFIER, type TaskNo
 import type { ClaimedTask } from '../task-row.js';
 import { TaskTransitions } from '../task-transitions.js';
 import { AdvanceTaskService } from './advance-task.service.js';
-import { StartGate } from '../start/admission-controller.js';
+import { AdmissionController } from '../start/admission-controller.js';
 import { ABANDON_GRACE_MS, endedWithin, StepAbandoned, withinLimit } from '../step-limit.js';
-import { PutBack, type StepAside, type StepPlace, WorkSlots } from '../work-slots.js';
-import { CONCURRENCY, MEDIUM } from './worker-parts.js';
+import { PutBack, type StepSlot, WorkSlots } from '../work-slots.js';
+import { CONCURRENCY, MEDIUM } from '../injection-tokens.js';
 
-/** The lease of a task while a worker works on it. `lost` aborts when another worker has the task. */
-class KeptLease {
+/** Renews the lease of a task while a worker works on it. `lost` aborts when another worker has the task. */
+class LeaseRenewer {
   private readonly losing = new AbortController();
   private readonly renewal: NodeJS.Timeout;
 
@@ -29,9 +29,23 @@ class KeptLease {
   }
 
   /** No renewal follows, so that the lease ends by itself. */
-  letGo(): void {
+  stop(): void {
     clearInterval(this.renewal);
   }
+}
+
+/** One step of a task that this worker works on. */
+class RunningStep {
+  /** Aborted when the process ends before the step does. */
+  readonly ending = new AbortController();
+  /** All that is left of it is to wait for a vendor: it may do so for as long as calls may when the process ends. */
+  isCalling = false;
+  /** The whole of it; set when it has begun. */
+  work: Promise<void> = Promise.resolve();
+  /** Gives its slot to other work. */
+  leaveSlot: () => void = () => undefined;
+
+  constructor(readonly task: ClaimedTask) {}
 }
 
 const log = logger('generation');
@@ -44,10 +58,10 @@ const SUSPECTS_MS = 1_000;
 const LEFT_TO_IDLE_MS = 3_000;
 /** How long it is left to other processes while this one waits for calls that would die with it, in milliseconds. */
 const LEFT_TO_OTHERS_MS = 60_000;
-/** The most calls that a process waits for beside its slots; further ones keep theirs. */
-const MAX_ASIDE = 1_000;
+/** The most calls that a process waits for outside its slots; further ones keep theirs. */
+const MAX_CALLS = 1_000;
 /** The most steps that look at files elsewhere, in all and of one account; a claim takes no more of its tasks then. */
-const MAX_BESIDE = { all: 512, ofAccount: 16 } as const;
+const MAX_FILE_CHECKS = { all: 512, ofAccount: 16 } as const;
 /** Which part of the time for stopping the steps under way may use. The rest is for giving up those that do not stop. */
 const STOPPING_SHARE = 0.8;
 
@@ -63,15 +77,14 @@ export class TaskWorker {
   private readonly sweep = new PeriodicTask('task-sweep', SWEEP_MS, () => this.claim());
   private readonly suspects = new PeriodicTask('task-suspects', SUSPECTS_MS, () => this.takeSuspect());
   private readonly slots: WorkSlots;
-  /** Steps that only wait for a vendor. */
-  private readonly aside = new WorkSlots(MAX_ASIDE);
+  /** Steps that released their slot, and only wait for a vendor. */
+  private readonly calls = new WorkSlots(MAX_CALLS);
   /** Steps that look at files elsewhere and will need a slot again, and how many of each account. */
-  private readonly beside = new WorkSlots(MAX_BESIDE.all);
-  private readonly besideOf = new Map<string, number>();
-  /** Ends what they do. */
-  private letting = new AbortController();
-  /** Abort the steps in slots, and those aside. */
-  private readonly endings = { slots: new Set<AbortController>(), aside: new Set<AbortController>() };
+  private readonly fileChecks = new WorkSlots(MAX_FILE_CHECKS.all);
+  private readonly fileChecksOf = new Map<string, number>();
+  /** Puts tasks whose files are looked at back to the queue. */
+  private puttingBack = new AbortController();
+  private readonly running = new Set<RunningStep>();
   private listening: Listening | undefined;
   private claiming: Promise<boolean> | undefined;
   private stopping = false;
@@ -87,7 +100,7 @@ export class TaskWorker {
     private readonly advance: AdvanceTaskService,
     @Inject(TASK_NOTIFIER) private readonly notifier: TaskNotifier,
     @Inject(FAILPOINTS) private readonly failpoints: Failpoints,
-    private readonly gate: StartGate,
+    private readonly admissions: AdmissionController,
   ) {
     this.slots = new WorkSlots(concurrency);
   }
@@ -97,9 +110,9 @@ export class TaskWorker {
     return this.concurrency - this.slots.free;
   }
 
-  /** Calls that are waited for beside them. */
-  get waitingAside(): number {
-    return MAX_ASIDE - this.aside.free;
+  /** Calls that are waited for outside the slots. */
+  get callsUnderWay(): number {
+    return MAX_CALLS - this.calls.free;
   }
 
   start(): void {
@@ -115,19 +128,19 @@ export class TaskWorker {
    */
   async stop(graceMs: number, callGraceMs = graceMs): Promise<void> {
     this.stopping = true;
-    this.gate.stop();
-    this.letGo();
-    const abortAll = (steps: Set<AbortController>) => () => {
-      for (const step of steps) step.abort();
+    this.admissions.stop();
+    this.putBackFileChecks();
+    const abort = (isCalling: boolean) => () => {
+      for (const step of this.running) if (step.isCalling === isCalling) step.ending.abort();
     };
     const timers = [
-      setTimeout(abortAll(this.endings.slots), graceMs * STOPPING_SHARE),
-      setTimeout(abortAll(this.endings.aside), Math.max(graceMs, callGraceMs) * STOPPING_SHARE),
+      setTimeout(abort(false), graceMs * STOPPING_SHARE),
+      setTimeout(abort(true), Math.max(graceMs, callGraceMs) * STOPPING_SHARE),
     ];
     await Promise.all([this.listening?.stop(graceMs), this.sweep.stop(), this.suspects.stop(), this.lastClaim()]);
-    await this.beside.empty();
+    await this.fileChecks.empty();
     await this.slots.empty();
-    await this.aside.empty();
+    await this.calls.empty();
     for (const timer of timers) clearTimeout(timer);
     const givenBack = this.transitions.giveBack(this.medium);
     givenBack.catch((error: unknown) => log.warn('lease.give_back_failed', { error }));
@@ -161,70 +174,82 @@ export class TaskWorker {
     for (;;) {
       const { free } = this.slots;
       if (free === 0 || this.stopping || this.isolating) return false;
-      const limits = await this.gate.claimLimits(this.medium);
-      const tasks = await this.transitions.claimDue(this.medium, free, limits, this.roomsBeside());
+      const limits = await this.admissions.claimLimits(this.medium);
+      const tasks = await this.transitions.claimDue(this.medium, free, limits, this.fileCheckRooms());
       if (tasks.length > 0) this.failpoints.reach('after-claim');
       this.backlog = tasks.length === free;
-      for (const task of tasks) this.fill(task, (place) => this.work(task, place));
+      for (const task of tasks) this.begin(task);
       // Each account got its even share; what small ones left free is for those with more.
       const accounts = new Set(tasks.map(({ account_id: accountId }) => accountId));
       if (this.backlog || accounts.size < 2) return false;
     }
   }
 
-  /** Gives a piece of work a slot, and takes it away again when the work only waits. */
-  private fill({ account_id: accountId }: ClaimedTask, begin: (place: StepPlace) => Promise<void>): void {
-    let leave = (): void => undefined;
-    const work = begin({
-      aside: () => {
-        if (this.aside.free === 0) return;
-        this.aside.fill(work);
-        leave();
-        if (this.backlog) this.claimSoon();
-      },
-      beside: async (part) => {
-        const isFull = this.beside.free === 0 || this.roomBeside(accountId) === 0;
-        if (isFull || this.stopping || this.isolating) throw new PutBack();
-        const comeBack = this.beside.fill(work);
-        this.countBeside(accountId, 1);
-        leave();
-        if (this.backlog) this.claimSoon();
-        try {
-          return await part(this.letting.signal);
-        } finally {
-          // What the account was passed over for need not wait for the next sweep.
-          if (this.roomBeside(accountId) === 0) this.claimSoon();
-          this.countBeside(accountId, -1);
-          leave = await this.slots.refill(work);
-          comeBack();
-        }
-      },
+  /** Gives the next step of a task a slot, which it may release, or leave for a while. */
+  private begin(task: ClaimedTask): void {
+    const step = new RunningStep(task);
+    step.work = this.work(step, {
+      releaseSlot: () => this.releaseSlot(step),
+      outsideSlot: (part) => this.outsideSlot(step, part),
     });
-    leave = this.slots.fill(work);
+    step.leaveSlot = this.slots.fill(step.work);
   }
 
-  private roomBeside(accountId: string): number {
-    return Math.max(0, MAX_BESIDE.ofAccount - (this.besideOf.get(accountId) ?? 0));
+  private releaseSlot(step: RunningStep): void {
+    if (step.isCalling) return;
+    step.isCalling = true;
+    if (this.calls.free === 0) return;
+    this.calls.fill(step.work);
+    step.leaveSlot();
+    if (this.backlog) this.claimSoon();
   }
 
-  private roomsBeside(): Record<string, number> {
-    return Object.fromEntries([...this.besideOf.keys()].map((accountId) => [accountId, this.roomBeside(accountId)]));
+  private async outsideSlot<Result>(
+    step: RunningStep,
+    part: (putBack: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const { account_id: accountId } = step.task;
+    const isFull = this.fileChecks.free === 0 || this.fileCheckRoom(accountId) === 0;
+    if (isFull || this.stopping || this.isolating) throw new PutBack();
+    const comeBack = this.fileChecks.fill(step.work);
+    this.countFileCheck(accountId, 1);
+    step.leaveSlot();
+    if (this.backlog) this.claimSoon();
+    try {
+      return await part(this.puttingBack.signal);
+    } finally {
+      // What the account was passed over for need not wait for the next sweep.
+      if (this.fileCheckRoom(accountId) === 0) this.claimSoon();
+      this.countFileCheck(accountId, -1);
+      step.leaveSlot = await this.slots.refill(step.work);
+      comeBack();
+    }
   }
 
-  private countBeside(accountId: string, change: 1 | -1): void {
-    const steps = (this.besideOf.get(accountId) ?? 0) + change;
-    if (steps > 0) this.besideOf.set(accountId, steps);
-    else this.besideOf.delete(accountId);
+  private fileCheckRoom(accountId: string): number {
+    return Math.max(0, MAX_FILE_CHECKS.ofAccount - (this.fileChecksOf.get(accountId) ?? 0));
+  }
+
+  private fileCheckRooms(): Record<string, number> {
+    const accounts = [...this.fileChecksOf.keys()];
+    return Object.fromEntries(accounts.map((accountId) => [accountId, this.fileCheckRoom(accountId)]));
+  }
+
+  private countFileCheck(accountId: string, change: 1 | -1): void {
+    const steps = (this.fileChecksOf.get(accountId) ?? 0) + change;
+    if (steps > 0) this.fileChecksOf.set(accountId, steps);
+    else this.fileChecksOf.delete(accountId);
   }
 
   /** Tasks whose files are being looked at go back to the queue. */
-  private letGo(): void {
-    this.letting.abort(new PutBack());
-    this.letting = new AbortController();
+  private putBackFileChecks(): void {
+    this.puttingBack.abort(new PutBack());
+    this.puttingBack = new AbortController();
   }
 
-  private async work(task: ClaimedTask, place: StepPlace): Promise<void> {
-    await this.inContext(task, () => this.advanceWithLease(task, new KeptLease(this.transitions, task), place));
+  private async work(step: RunningStep, slot: StepSlot): Promise<void> {
+    const { task } = step;
+    await this.inContext(task, () => this.advanceWithLease(step, new LeaseRenewer(this.transitions, task), slot));
     // The slot is free again: what waits for one need not wait for the next sweep.
     if (this.backlog) this.claimSoon();
   }
@@ -236,7 +261,7 @@ export class TaskWorker {
   /** Runs one task alone, if there is one. A worker that has other work leaves it to idle ones first. */
   private async takeSuspect(): Promise<boolean> {
     if (this.stopping) return false;
-    const dueMs = this.waitingAside > 0 ? LEFT_TO_OTHERS_MS : this.inHand === 0 ? 0 : LEFT_TO_IDLE_MS;
+    const dueMs = this.callsUnderWay > 0 ? LEFT_TO_OTHERS_MS : this.inHand === 0 ? 0 : LEFT_TO_IDLE_MS;
     const task = await this.transitions.claimSuspect(this.medium, dueMs);
     if (!task) return false;
     this.isolating = true;
@@ -251,21 +276,21 @@ export class TaskWorker {
 
   private async runAlone(task: ClaimedTask): Promise<void> {
     if (await this.advance.endsWithoutWork(task)) return;
-    const lease = new KeptLease(this.transitions, task);
+    const lease = new LeaseRenewer(this.transitions, task);
     try {
       await this.lastClaim();
-      this.letGo();
-      await this.beside.empty();
+      this.putBackFileChecks();
+      await this.fileChecks.empty();
       await this.slots.empty();
       // They would have this process do nothing else for as long as their upstreams are closed.
-      this.gate.letGo();
-      await this.aside.empty();
+      this.admissions.releaseHeld();
+      await this.calls.empty();
       if (this.stopping || lease.lost.aborted || !(await this.transitions.beginStep(task))) return;
       log.warn('task.run_alone', { taskId: task.id, lapses: task.lapses });
-      this.slots.fill(this.advanceWithLease(task, lease));
+      this.slots.fill(this.advanceWithLease(new RunningStep(task), lease));
       await this.slots.empty();
     } finally {
-      lease.letGo();
+      lease.stop();
     }
   }
 
@@ -277,10 +302,9 @@ export class TaskWorker {
    * Keeps the lease while the step runs; a step whose lease was lost is aborted, because another worker has the task. So is
    * one whose time is over, and the slot is free soon after, even when it does not stop.
    */
-  private async advanceWithLease(task: ClaimedTask, lease: KeptLease, place?: StepPlace): Promise<void> {
-    const ending = new AbortController();
-    this.endings.slots.add(ending);
-    const stepPlace = place && { ...place, aside: this.asideOf(ending, place.aside) };
+  private async advanceWithLease(step: RunningStep, lease: LeaseRenewer, slot?: StepSlot): Promise<void> {
+    const { task, ending } = step;
+    this.running.add(step);
     const limit = {
       step: 'task',
       limitMs: this.advance.limitMs(task),
@@ -288,26 +312,16 @@ export class TaskWorker {
     } as const;
     try {
       await withinLimit(limit, async (signal) => {
-        await this.advance.advance(task, signal, stepPlace);
+        await this.advance.advance(task, signal, slot);
         if (signal.aborted && !limit.signal.aborted) await this.overran(task);
       });
     } catch (error) {
       log.error('task.advance_failed', { error });
       if (error instanceof StepAbandoned && !limit.signal.aborted) await this.overran(task);
     } finally {
-      this.endings.slots.delete(ending);
-      this.endings.aside.delete(ending);
-      lease.letGo();
+      this.running.delete(step);
+      lease.stop();
     }
-  }
-
-  /** From then on the work has the time that vendor calls have when this process stops. */
-  private asideOf(ending: AbortController, aside: StepAside): StepAside {
-    return () => {
-      if (!this.endings.slots.delete(ending)) return;
-      this.endings.aside.add(ending);
-      aside();
-    };
   }
 
   /** Never throws: a task that cannot be put back is free for any worker when its lease is over. */

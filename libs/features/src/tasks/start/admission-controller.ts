@@ -59,11 +59,11 @@ const MODELS = (medium: Medium): readonly string[] =>
 
 /** What an upstream may be handed now: cooldowns after failures, pauses that it asked for, and its account's limits. */
 @Injectable()
-export class StartGate {
+export class AdmissionController {
   private readonly models = { image: MODELS('image'), video: MODELS('video') };
   /** How many orders this process keeps in hand for each vendor account. */
   private readonly held = new Map<string, number>();
-  private letting = new AbortController();
+  private releasing = new AbortController();
   private isStopping = false;
 
   constructor(
@@ -103,28 +103,28 @@ export class StartGate {
   /** Waits a moment for one of the upstreams, for which nothing more is claimed meanwhile. False: it is to go back to the queue. */
   async hold(candidates: readonly Candidate[], signal: AbortSignal): Promise<boolean> {
     if (this.isStopping) return false;
-    const { signal: letGo } = this.letting;
+    const { signal: released } = this.releasing;
     const accounts = [...new Set(candidates.map(({ routed }) => routed.upstream.vendorAccount))];
     for (const account of accounts) this.held.set(account, (this.held.get(account) ?? 0) + 1);
     try {
-      await pause(HOLD_LOOK_MS, [signal, letGo]);
+      await pause(HOLD_LOOK_MS, [signal, released]);
     } finally {
       for (const account of accounts) this.release(account);
     }
     signal.throwIfAborted();
-    return !letGo.aborted;
+    return !released.aborted;
   }
 
   /** Orders that are kept in hand go back to the queue. */
-  letGo(): void {
-    this.letting.abort();
-    this.letting = new AbortController();
+  releaseHeld(): void {
+    this.releasing.abort();
+    this.releasing = new AbortController();
   }
 
   /** The same, and from now on none is kept. */
   stop(): void {
     this.isStopping = true;
-    this.letGo();
+    this.releaseHeld();
   }
 
   private release(account: string): void {
@@ -145,7 +145,7 @@ export class StartGate {
   }
 
   /** Takes one start of what the account's rate allows. */
-  async enter({ routed }: Candidate, order: { model: string; accountId: string }): Promise<StartPermit> {
+  async admit({ routed }: Candidate, order: { model: string; accountId: string }): Promise<StartPermit> {
     await this.limits.refresh();
     const closedMs = this.closedMs(routed, order.model);
     if (closedMs > 0) return { waitMs: spread(closedMs) };
@@ -163,7 +163,7 @@ export class StartGate {
   }
 
   /** The account works on as many orders as it may, or the upstream's allowance is spent. @returns why and how long to wait. */
-  async full({ routed }: Candidate, why: 'full' | SpentAllowance): Promise<StartWait> {
+  async recordFull({ routed }: Candidate, why: 'full' | SpentAllowance): Promise<StartWait> {
     const { id: upstream, vendorAccount } = routed.upstream;
     if (why === 'full') {
       await this.limits.pause(vendorAccount, 'start', FULL_PAUSE_MS);

@@ -156,7 +156,7 @@ describe('What handing over costs', () => {
       const [, state] = await order(bench);
       expect([state, first.taken.length, second.taken.length]).toEqual(['running', 1, 1]);
       upstreams.exchange([first.routed({ limits: { allowance: { ordersPerDay: 1 } } })]);
-      expect((await bench.gate.claimLimits('image')).closed).toContain('eta-image-2.0');
+      expect((await bench.admissions.claimLimits('image')).closed).toContain('eta-image-2.0');
     });
   });
 });

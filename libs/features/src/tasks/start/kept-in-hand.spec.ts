@@ -1,6 +1,6 @@
 import { eventually } from '#testing';
 import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
-import { StartGate } from './admission-controller.js';
+import { AdmissionController } from './admission-controller.js';
 import { createTaskSteps } from '../run/testing/create-task-steps.js';
 import { order } from '../run/testing/order-tasks.js';
 import { ScriptedUpstream } from '../run/testing/scripted-upstream.js';
@@ -24,29 +24,32 @@ describe('An order that comes too early for the rate of starts of its upstream',
   });
 
   /** A worker's step with the early order, once it only waits. */
-  async function waiting(gate: StartGate): Promise<{ readonly over: Promise<void> }> {
-    const { start } = createTaskSteps(bench.platform, { ...bench, leaseMs: 60_000, gate });
-    let isAside = false;
-    const place = { aside: () => (isAside = true), beside: () => Promise.reject(new Error('it has no files')) };
-    const over = start.run(await bench.claim(early), new AbortController().signal, place);
-    await eventually(() => isAside);
+  async function waiting(admissions: AdmissionController): Promise<{ readonly over: Promise<void> }> {
+    const { start } = createTaskSteps(bench.platform, { ...bench, leaseMs: 60_000, admissions });
+    let isReleased = false;
+    const slot = {
+      releaseSlot: () => (isReleased = true),
+      outsideSlot: () => Promise.reject(new Error('it has no files')),
+    };
+    const over = start.run(await bench.claim(early), new AbortController().signal, slot);
+    await eventually(() => isReleased);
     return { over };
   }
-  const gateOf = () => new StartGate(upstreams, bench.parts.circuits, bench.limits);
+  const controller = () => new AdmissionController(upstreams, bench.circuits, bench.limits);
 
   it('is kept in hand, while its worker claims no other for that upstream', async () => {
-    const gate = gateOf();
-    const { over } = await waiting(gate);
-    expect((await gate.claimLimits('image')).closed).toContain('eta-image-2.0');
+    const admissions = controller();
+    const { over } = await waiting(admissions);
+    expect((await admissions.claimLimits('image')).closed).toContain('eta-image-2.0');
     expect(await bench.row(early)).toMatchObject({ state: 'submitting', start_intent_at: null, attempt: 1 });
     expect(slow.taken).toHaveLength(1);
-    gate.letGo();
+    admissions.releaseHeld();
     await over;
   });
 
   it('is handed over in the same attempt when its upstreams change', async () => {
     const other = new ScriptedUpstream(`other-${round}`);
-    const { over } = await waiting(gateOf());
+    const { over } = await waiting(controller());
     upstreams.exchange([other.routed()]);
     await over;
     expect([slow.taken.length, other.taken]).toEqual([1, [early]]);
@@ -54,19 +57,19 @@ describe('An order that comes too early for the rate of starts of its upstream',
   });
 
   it('is given back at once by a process that is about to stop', async () => {
-    const gate = gateOf();
-    const { over } = await waiting(gate);
-    gate.stop();
+    const admissions = controller();
+    const { over } = await waiting(admissions);
+    admissions.stop();
     await over;
     expect(await bench.row(early)).toMatchObject({ state: 'queued', failures: 0, lease_owner: null });
     expect(slow.taken).toHaveLength(1);
   });
 
   it('goes back to the queue when its worker lets go, and is kept in hand again when it is claimed again', async () => {
-    const gate = gateOf();
+    const admissions = controller();
     for (let turn = 1; turn <= 2; turn += 1) {
-      const { over } = await waiting(gate);
-      gate.letGo();
+      const { over } = await waiting(admissions);
+      admissions.releaseHeld();
       await over;
       expect(await bench.row(early)).toMatchObject({ state: 'queued', attempt: turn });
     }

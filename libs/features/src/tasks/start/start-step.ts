@@ -1,26 +1,35 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import {
   type MeasuredReference,
   MediaFailure,
   type MediaOrder,
+  type MediaReference,
   type MediaUpstream,
   type PlannedOrder,
   type Started,
   type VendorCost,
 } from '#contracts';
-import { InvalidMedia, NoMemoryForFiles } from '#media';
-import { logger } from '#platform';
-import type { Candidate, RoutedUpstream } from '../../upstreams/media-upstreams.js';
+import {
+  checkReferences,
+  FileMemory,
+  InvalidMedia,
+  isDataUri,
+  measureReferences,
+  type MediaStore,
+  NoMemoryForFiles,
+} from '#media';
+import { logger, type SafeFetcher } from '#platform';
+import { type Candidate, MediaRouter, MediaUpstreams, type RoutedUpstream } from '../../upstreams/media-upstreams.js';
 import { backoffDelayMs } from '../attempts.js';
-import { WorkerParts } from '../run/worker-parts.js';
+import { SettleTaskService } from '../settle/settle-task.service.js';
 import { withinLimit } from '../step-limit.js';
 import { catalogFamily, plannedOrderOf } from '../submit/planned-order.js';
 import type { ClaimedTask, TaskRow } from '../task-row.js';
-import type { KnownCosts } from '../task-transitions.js';
+import { type KnownCosts, TaskTransitions } from '../task-transitions.js';
 import { bareTicket, notedCall, storableText, waitMsOf } from '../vendor-call.js';
-import { PutBack, type StepPlace } from '../work-slots.js';
-import { HOLD_MS, WAITS } from './admission-controller.js';
-import { HandedOver, HandOver, HANDOVER_MS, type StartAttempt } from './upstream-submitter.js';
+import { PutBack, type StepSlot } from '../work-slots.js';
+import { AdmissionController, HOLD_MS, WAITS } from './admission-controller.js';
+import { type StartAttempt, SUBMIT_MS, UpstreamSubmitter } from './upstream-submitter.js';
 
 const log = logger('generation');
 
@@ -38,23 +47,77 @@ const UNKNOWN_UPSTREAM_MS = 10_000;
 /** The longest that a call of such an upstream may have lasted. */
 const UNKNOWN_START_MS = 30_000;
 
-type StartStepParts = Pick<WorkerParts, 'transitions' | 'settlement' | 'upstreams' | 'router' | 'gate' | 'references'>;
+type Asked = Pick<TaskRow, 'model' | 'parameters'>;
+
+/** All files of one task together may take as long as so many of them, each at its limit. */
+const FILES_TIME = 3;
+
+/** What is kept of all files that are looked at, in bytes: of most one block, of a video with a large header 2 MB. */
+const MEMORY_BYTES = 128 * 1024 * 1024;
+
+/** Checks the files a request refers to, before any vendor sees the order. */
+export class ReferenceCheck {
+  private readonly memory = new FileMemory(MEMORY_BYTES);
+
+  constructor(
+    private readonly fetcher: SafeFetcher,
+    /** The time limit for checking one file, in milliseconds. */
+    private readonly fileTimeoutMs: number,
+    private readonly store: MediaStore,
+  ) {}
+
+  /** Those that are not in the request itself. Its long texts need not be in their places. */
+  elsewhere({ model, parameters }: Asked): MediaReference[] {
+    const references: readonly (Omit<MediaReference, 'source'> & { source: unknown })[] =
+      catalogFamily(model).references(parameters);
+    return references.filter(
+      (reference): reference is MediaReference => typeof reference.source === 'string' && !isDataUri(reference.source),
+    );
+  }
+
+  /** Looks at such files. @throws InvalidMedia naming the file and the rule it broke; NoMemoryForFiles. */
+  lookAt(
+    files: readonly MediaReference[],
+    { account_id: accountId }: Pick<TaskRow, 'account_id'>,
+    signal: AbortSignal,
+  ): Promise<MeasuredReference[]> {
+    return measureReferences(files, {
+      fetcher: this.fetcher,
+      store: this.store,
+      memory: this.memory,
+      timeoutMs: this.fileTimeoutMs,
+      deadline: performance.now() + this.fileTimeoutMs * FILES_TIME,
+      signal,
+      accountId,
+    });
+  }
+
+  /** Checks the others, and all together. @throws InvalidMedia naming the file and the rule it broke. */
+  check({ model, parameters }: Asked, elsewhere: readonly MeasuredReference[]): Promise<MeasuredReference[]> {
+    const family = catalogFamily(model);
+    return checkReferences(family.references(parameters), family.totalSeconds(parameters), elsewhere);
+  }
+}
 
 /** Hands a claimed task to an upstream, at most once however often workers die in between. */
 @Injectable()
 export class StartStep {
   constructor(
-    @Inject(WorkerParts) private readonly parts: StartStepParts,
-    private readonly handOver: HandOver,
-    private readonly handedOver: HandedOver,
+    private readonly upstreams: MediaUpstreams,
+    private readonly router: MediaRouter,
+    private readonly references: ReferenceCheck,
+    private readonly admissions: AdmissionController,
+    private readonly submitter: UpstreamSubmitter,
+    private readonly transitions: TaskTransitions,
+    private readonly settlement: SettleTaskService,
   ) {}
 
-  /** @param place what the step leaves while it only waits for others. */
-  async run(task: ClaimedTask, signal: AbortSignal, place?: StepPlace): Promise<void> {
+  /** @param slot what the step leaves while it only waits for others. */
+  async run(task: ClaimedTask, signal: AbortSignal, slot?: StepSlot): Promise<void> {
     if (await this.stopUnconfirmed(task)) return;
     const earlier = this.earlierUpstream(task);
     if (earlier === 'unknown') return this.awaitUpstream(task);
-    const step = { task, signal, aside: place?.aside, beside: place?.beside };
+    const step = { task, signal, slot };
     if (earlier && earlier.upstream.traits.repeatStart !== 'idempotent') return this.resume(step, earlier);
     return this.startFresh(step, earlier);
   }
@@ -62,10 +125,10 @@ export class StartStep {
   /** The longest `run` may take, in milliseconds. */
   limitMs(task: ClaimedTask): number {
     const earlier = this.earlierUpstream(task);
-    const makers = earlier === 'unknown' ? [] : earlier ? [earlier] : this.parts.upstreams.serving(task.model);
+    const makers = earlier === 'unknown' ? [] : earlier ? [earlier] : this.upstreams.serving(task.model);
     const startMs = Math.max(UNKNOWN_START_MS, ...makers.map(({ upstream }) => upstream.traits.startTimeoutMs));
     const holdMs = makers.some(({ limits }) => limits.startsPerMinute !== undefined) ? HOLD_MS : 0;
-    return LIMITS.references + LIMITS.find + holdMs + HANDOVER_MS + startMs + STATEMENTS_MS;
+    return LIMITS.references + LIMITS.find + holdMs + SUBMIT_MS + startMs + STATEMENTS_MS;
   }
 
   /**
@@ -75,29 +138,27 @@ export class StartStep {
   async stopUnconfirmed(task: ClaimedTask): Promise<boolean> {
     if (!task.cancel_requested_at) return false;
     const earlier = this.earlierUpstream(task);
-    if (!earlier) return this.parts.settlement.cancelUnstarted(task.id);
+    if (!earlier) return this.settlement.cancelUnstarted(task.id);
     if (earlier === 'unknown' || earlier.upstream.traits.repeatStart !== 'idempotent' || task.lapses === 0)
       return false;
     log.warn('task.cancelled_unconfirmed', { taskId: task.id, provider: earlier.upstream.id });
-    return this.parts.settlement.cancel(task.id, ['submitting']);
+    return this.settlement.cancel(task.id, ['submitting']);
   }
 
   private earlierUpstream({ start_intent_at: announced, provider }: TaskRow): RoutedUpstream | 'unknown' | null {
-    return announced && provider ? (this.parts.upstreams.byId(provider) ?? 'unknown') : null;
+    return announced && provider ? (this.upstreams.byId(provider) ?? 'unknown') : null;
   }
 
   /** Its upstream may come back with the next configuration; the deadline ends it if nothing else does. */
   private async awaitUpstream(task: ClaimedTask): Promise<void> {
     log.error('upstream.unknown', { taskId: task.id, provider: task.provider });
     const reason = 'The upstream that was called is not configured any more.';
-    await this.parts.transitions.retryLater(task, { reason, delayMs: UNKNOWN_UPSTREAM_MS, counts: false });
+    await this.transitions.retryLater(task, { reason, delayMs: UNKNOWN_UPSTREAM_MS, counts: false });
   }
 
   /** @param only the one that an earlier attempt called, if any. */
   private async startFresh(given: StartAttempt, only: RoutedUpstream | null): Promise<void> {
-    const { handOver } = this;
-    const { transitions, router, gate } = this.parts;
-    const { aside } = given;
+    const { submitter, transitions, router, admissions } = this;
     // Before the long texts of the task are in memory: how long this takes is up to hosts that its owner chose.
     const elsewhere = await this.lookElsewhere(given);
     if (!elsewhere) return;
@@ -108,35 +169,35 @@ export class StartStep {
     const [cannot] = makers.cannot;
     if (makers.candidates.length === 0) {
       if (cannot && !task.start_intent_at) {
-        await this.parts.settlement.fail(task, 'upstream_error', cannot.cannot);
+        await this.settlement.fail(task, 'upstream_error', cannot.cannot);
         return;
       }
       const reason = 'No upstream makes this model at present.';
-      await handOver.later(task, { reason, delayMs: backoffDelayMs(task.attempt - 1), counts: false });
+      await submitter.later(task, { reason, delayMs: backoffDelayMs(task.attempt - 1), counts: false });
       return;
     }
-    const waitMs = handOver.closedMs(makers.candidates, task.model);
-    const isKept = aside && makers.candidates.every((maker) => gate.keepsInHand(maker, waitMs));
-    if (waitMs > 0 && !isKept) return handOver.later(task, { reason: WAITS.closed, delayMs: waitMs, counts: false });
+    const waitMs = submitter.closedMs(makers.candidates, task.model);
+    const isKept = given.slot && makers.candidates.every((maker) => admissions.keepsInHand(maker, waitMs));
+    if (waitMs > 0 && !isKept) return submitter.later(task, { reason: WAITS.closed, delayMs: waitMs, counts: false });
     const order = await this.prepare(step, planned, elsewhere);
-    if (order && !(await handOver.offer(step, order, makers.candidates))) await this.startFresh(given, only);
+    if (order && !(await submitter.submit(step, order, makers.candidates))) await this.startFresh(given, only);
   }
 
   /** Looks at the files elsewhere that the order points at, outside the slot. Null: the task has been ended or put back. */
-  private async lookElsewhere({ task, signal, beside }: StartAttempt): Promise<MeasuredReference[] | null> {
-    const files = this.parts.references.elsewhere(task);
+  private async lookElsewhere({ task, signal, slot }: StartAttempt): Promise<MeasuredReference[] | null> {
+    const files = this.references.elsewhere(task);
     if (files.length === 0) return [];
-    const look = (letGo?: AbortSignal): Promise<MeasuredReference[]> => {
-      const ending = letGo ? AbortSignal.any([signal, letGo]) : signal;
+    const look = (putBack?: AbortSignal): Promise<MeasuredReference[]> => {
+      const ending = putBack ? AbortSignal.any([signal, putBack]) : signal;
       const limit = { step: 'references', limitMs: LIMITS.references, signal: ending } as const;
-      return withinLimit(limit, (limited) => this.parts.references.lookAt(files, task, limited));
+      return withinLimit(limit, (limited) => this.references.lookAt(files, task, limited));
     };
     try {
-      return await (beside ? beside(look) : look());
+      return await (slot ? slot.outsideSlot(look) : look());
     } catch (error) {
       if (!(error instanceof PutBack || error instanceof NoMemoryForFiles)) return this.refuse(task, error);
       const delayMs = NO_ROOM_MS * (1 + Math.random());
-      await this.handOver.later(task, { reason: error.message, delayMs, counts: false });
+      await this.submitter.later(task, { reason: error.message, delayMs, counts: false });
       return null;
     }
   }
@@ -148,7 +209,7 @@ export class StartStep {
     elsewhere: readonly MeasuredReference[],
   ): Promise<MediaOrder | null> {
     try {
-      const references = await this.parts.references.check(task, elsewhere);
+      const references = await this.references.check(task, elsewhere);
       return { ...planned, references, attempt: task.attempt };
     } catch (error) {
       return this.refuse(task, error);
@@ -157,7 +218,7 @@ export class StartStep {
 
   private async refuse(task: ClaimedTask, error: unknown): Promise<null> {
     if (!(error instanceof InvalidMedia) || task.start_intent_at) throw error;
-    await this.parts.settlement.fail(task, 'invalid_media', error.message);
+    await this.settlement.fail(task, 'invalid_media', error.message);
     return null;
   }
 
@@ -168,19 +229,21 @@ export class StartStep {
    */
   private async resume(step: StartAttempt, routed: RoutedUpstream): Promise<void> {
     const { task } = step;
-    const { handedOver } = this;
-    const { transitions } = this.parts;
+    const { submitter, transitions } = this;
     const { upstream } = routed;
     if (!upstream.find) {
       log.warn('task.start_unknown', { taskId: task.id, provider: upstream.id });
       const reason = 'The start was interrupted; the vendor cannot say whether it has the order.';
-      return handedOver.lost(task, routed, { reason, isUnderWay: false });
+      return submitter.recordLost(task, routed, { reason, isUnderWay: false });
     }
     const waitMs = latestSendMs(task, upstream) + upstream.traits.findableAfterMs - task.claimed_at.getTime();
     try {
       const { found, reported } = await this.find(step, upstream);
       if (found)
-        return await handedOver.started(task, routed, found, { reported, ...(await this.configured(step, routed)) });
+        return await submitter.recordStarted(task, routed, found, {
+          reported,
+          ...(await this.configured(step, routed)),
+        });
     } catch (error) {
       // However long the vendor cannot be asked, the order is not sent again and the task is not given up before its time.
       if (!(error instanceof MediaFailure)) throw error;
@@ -190,7 +253,7 @@ export class StartStep {
     }
     if (waitMs <= 0) {
       // The vendor does not have it, and it was cancelled.
-      if (task.cancel_requested_at && (await this.parts.settlement.cancel(task.id, ['submitting']))) return;
+      if (task.cancel_requested_at && (await this.settlement.cancel(task.id, ['submitting']))) return;
       return this.startFresh(step, null);
     }
     const reason = 'The vendor does not know the order yet.';
@@ -208,7 +271,7 @@ export class StartStep {
 
   /** What the order of an earlier attempt costs by configuration. */
   private async configured({ task }: StartAttempt, { upstream }: RoutedUpstream): Promise<KnownCosts> {
-    const whole = await this.parts.transitions.withLongTexts(task);
+    const whole = await this.transitions.withLongTexts(task);
     const plan = upstream.plan(plannedOrderOf(task.id, catalogFamily(task.model), whole));
     return 'cannot' in plan ? {} : { configured: plan.cost };
   }

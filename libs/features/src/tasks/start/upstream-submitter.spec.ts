@@ -4,7 +4,7 @@ import { type Database, signals } from '#platform';
 import { eventually, pngSample } from '#testing';
 import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { fleetSources } from '../../operations/fleet-sources.js';
-import { ProviderPoller } from '../poll/upstream-poller.js';
+import { UpstreamPoller } from '../poll/upstream-poller.js';
 import { DeadlineKeeper } from '../run/deadline-keeper.js';
 import { attempt, order, orderTogether } from '../run/testing/order-tasks.js';
 import { ScriptedUpstream } from '../run/testing/scripted-upstream.js';
@@ -174,7 +174,7 @@ describe('Offering an order to several upstreams', () => {
     upstreams.exchange([first.routed()]);
     first.fail('busy', { scope: 'model', retryAfterMs: 60_000 });
     await order(bench);
-    expect(await bench.gate.claimLimits('image')).toMatchObject({ closed: ['eta-image-2.0'] });
+    expect(await bench.admissions.claimLimits('image')).toMatchObject({ closed: ['eta-image-2.0'] });
     await order(bench);
     expect(first.asked).toBe(1);
     const other = {
@@ -194,7 +194,7 @@ describe('Offering an order to several upstreams', () => {
     await order(bench);
     const waiting = await bench.submit();
     await bench.change(waiting, `lease_until = now() - interval '1 second'`);
-    expect(await bench.transitions.claimDue('image', 10, await bench.gate.claimLimits('image'))).toEqual([]);
+    expect(await bench.transitions.claimDue('image', 10, await bench.admissions.claimLimits('image'))).toEqual([]);
     expect(await bench.row(waiting)).toMatchObject({ state: 'queued', attempt: 0 });
   });
 
@@ -221,10 +221,10 @@ describe('Offering an order to several upstreams', () => {
   );
 
   describe('that takes all and fails what it has taken', () => {
-    let poller: ProviderPoller;
+    let poller: UpstreamPoller;
     beforeEach(() => {
       first.traits = { ...first.traits, firstCheckMs: 0 };
-      poller = new ProviderPoller(first.id, bench.parts);
+      poller = new UpstreamPoller(first.id, bench.deps);
       poller.start();
     });
     afterEach(() => poller.stop(1_000));
@@ -252,8 +252,8 @@ describe('Offering an order to several upstreams', () => {
     });
 
     it('rests for all as well when it is not done with them by their deadlines', async () => {
-      const { transitions, settlement, database, parts } = bench;
-      const keeper = new DeadlineKeeper('image', transitions, settlement, upstreams, database, parts.circuits);
+      const { transitions, settlement, database, circuits } = bench;
+      const keeper = new DeadlineKeeper('image', transitions, settlement, upstreams, database, circuits);
       keeper.start();
       for (let turn = 0; turn < 3; turn += 1) {
         const taskId = await asAccount('acct_other', turn);

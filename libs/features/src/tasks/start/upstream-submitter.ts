@@ -8,18 +8,23 @@ import {
   type Started,
   type TaskFailureCode,
 } from '#contracts';
-import { backoffMs, logger, signals } from '#platform';
-import type { Candidate, RoutedUpstream } from '../../upstreams/media-upstreams.js';
-import type { MediaAdmission } from '../../upstreams/upstream-circuits.js';
+import type { MediaStore } from '#media';
+import { backoffMs, logger, SafeFetcher, signals } from '#platform';
+import { FAILPOINTS, type Failpoints, MEDIA_STORE, TASK_NOTIFIER, type TaskNotifier } from '#runtime';
+import { type Candidate, MediaUpstreams, type RoutedUpstream } from '../../upstreams/media-upstreams.js';
+import { type MediaAdmission, MediaCircuits } from '../../upstreams/upstream-circuits.js';
 import { backoffDelayMs } from '../attempts.js';
-import { WorkerParts } from '../run/worker-parts.js';
+import { STORE_LIMITS } from '../injection-tokens.js';
+import { CallbackAddresses } from '../poll/vendor-callbacks.js';
+import { SettleTaskService } from '../settle/settle-task.service.js';
 import { StepAbandoned, withinLimit } from '../step-limit.js';
-import { resultSpool } from '../store/result-files.js';
+import { resultSpool, type StoreLimits } from '../store/result-files.js';
 import { taskLog } from '../task-log.js';
 import type { ClaimedTask, TaskRow } from '../task-row.js';
-import type { KnownCosts, Retry } from '../task-transitions.js';
+import { type KnownCosts, type Retry, TaskTransitions } from '../task-transitions.js';
+import { UpstreamLimits } from '../upstream-limits.js';
 import {
-  bareTicket,
+  askToStop,
   notedCall,
   type NotedCall,
   storableOperation,
@@ -27,9 +32,9 @@ import {
   storableText,
   waitMsOf,
 } from '../vendor-call.js';
-import type { StepAside, StepPlace } from '../work-slots.js';
-import { HOLD_MS, WAITS } from './admission-controller.js';
-import type { CallOutcome } from './call-journal.js';
+import type { StepSlot } from '../work-slots.js';
+import { AdmissionController, HOLD_MS, WAITS } from './admission-controller.js';
+import { CallJournal, type CallOutcome } from './call-journal.js';
 import { referenceFiles } from './reference-files.js';
 import type { AllowanceTake } from './start-statements.js';
 
@@ -38,94 +43,11 @@ const log = logger('generation');
 /** The longest wait for a vendor that is asked to stop, in milliseconds. */
 const CANCEL_MS = 10_000;
 
-type HandedOverParts = Pick<WorkerParts, 'transitions' | 'settlement' | 'notifier' | 'failpoints'>;
-
 /** A call whose outcome is not known. */
 interface LostCall {
   readonly reason: string;
   /** It was given up when its time was over, and may still be answered. */
   readonly isUnderWay: boolean;
-}
-
-/** What happens to a task whose order an upstream has, or may have. */
-@Injectable()
-export class HandedOver {
-  constructor(@Inject(WorkerParts) private readonly parts: HandedOverParts) {}
-
-  /** The upstream has it: noted in the row or, when the task has moved on, as an orphan, work that no task waits for. */
-  async started(task: ClaimedTask, { upstream }: RoutedUpstream, started: Started, costs: KnownCosts): Promise<void> {
-    const { transitions, notifier } = this.parts;
-    if (started.kind === 'finished') {
-      if (await transitions.setFinished(task, upstream.id, started.outputs, costs))
-        notifier.notify(task.medium, [task.id]);
-      else log.warn('upstream.finished_late', { taskId: task.id, provider: upstream.id });
-      return;
-    }
-    await this.taken(task, upstream, storableOperation(started.operation), costs);
-  }
-
-  private async taken(task: ClaimedTask, upstream: MediaUpstream, operation: Operation, costs: KnownCosts) {
-    const { transitions, failpoints } = this.parts;
-    const { id: provider, vendorAccount, traits } = upstream;
-    const name = upstream.nameOf?.(operation);
-    const work = { provider, vendorAccount, name, operation, firstCheckMs: traits.firstCheckMs, costs };
-    const outcome = await transitions.setRunning(task, work);
-    if (outcome === 'anothers') return this.mixedUp(task, provider, operation);
-    if (outcome === 'running') {
-      taskLog.started(task, provider, operation);
-      failpoints.reach('after-running');
-      return;
-    }
-    log.warn('upstream.orphaned', { taskId: task.id, provider });
-    const unwanted = await transitions.recordOrphan(task.id, provider, operation);
-    if (unwanted) await this.stopOrphan(task, upstream, operation);
-  }
-
-  /** The operation may belong to another customer: only the task that got the name first may have its files. */
-  private async mixedUp(task: ClaimedTask, provider: string, operation: Operation): Promise<void> {
-    signals.mediaOrders.inc({ upstream: provider, outcome: 'mixed_up' });
-    log.error('upstream.order_mixed_up', { taskId: task.id, provider, operation });
-    await this.parts.settlement.fail(
-      task,
-      'upstream_error',
-      'The vendor mixed this order up with another one. It was not made, and nothing was charged.',
-    );
-  }
-
-  /**
-   * A call was lost whose vendor cannot say whether it took the order. Only a call that is still under way can tell of an
-   * operation, and only a vendor that calls back of work that nobody else knows of: then the task waits for its deadline. Any
-   * other fails at once, or is sent once more where the operator of an upstream that answers with its files said so.
-   */
-  async lost(task: ClaimedTask, routed: RoutedUpstream, { reason, isUnderWay }: LostCall): Promise<void> {
-    const { transitions, settlement } = this.parts;
-    const { upstream, lostCalls, callbacks } = routed;
-    const isTask = upstream.traits.style === 'task';
-    if (isTask && (isUnderWay || callbacks)) return void (await transitions.awaitDeadline(task, reason));
-    if (!isTask && lostCalls === 'repeat_once' && (await transitions.repeatLostCall(task, reason))) return;
-    await settlement.fail(
-      task,
-      'upstream_unknown',
-      'The call to the vendor was lost. It was not sent again, and nothing was charged.',
-    );
-  }
-
-  private async stopOrphan(task: TaskRow, upstream: MediaUpstream, operation: Operation): Promise<void> {
-    if (!upstream.cancel) return;
-    const limit = { step: 'cancel', limitMs: CANCEL_MS } as const;
-    const stopped = withinLimit(limit, async (limited) =>
-      upstream.cancel?.(operation, notedCall(limited, bareTicket(upstream, task.id)).call),
-    );
-    const outcome = await stopped.catch(() => 'too_late' as const);
-    if (outcome === 'cancelled') await this.parts.transitions.resolveOrphan(task.id, operation);
-  }
-
-  /** A vendor that answers after all has taken the order: noted in the task while it is still this attempt's, else as an orphan. */
-  awaitLate(task: ClaimedTask, routed: RoutedUpstream, late: Promise<unknown>, costs: () => KnownCosts): void {
-    late
-      .then((started) => this.started(task, routed, started as Started, costs()))
-      .catch((error: unknown) => log.warn('upstream.start_failed_late', { taskId: task.id, error }));
-  }
 }
 
 /** What is known of a call to an upstream. */
@@ -175,35 +97,18 @@ export interface StartAttempt {
   readonly task: ClaimedTask;
   readonly signal: AbortSignal;
   /** Absent: the worker does nothing else beside the step, so that the step waits for no upstream to open. */
-  readonly aside: StepAside | undefined;
-  readonly beside?: StepPlace['beside'] | undefined;
+  readonly slot: StepSlot | undefined;
 }
 
 /** For how long one attempt offers an order to one upstream after another, in milliseconds. */
-export const HANDOVER_MS = 60_000;
+export const SUBMIT_MS = 60_000;
 /** A call that lasts longer than this frees its slot, so that other tasks continue beside it; in milliseconds. */
-const ASIDE_AFTER_MS = 500;
+const RELEASE_SLOT_AFTER_MS = 500;
 /** How long a busy vendor that names no time is not asked. */
 const BUSY = { firstMs: 5_000, longestMs: 120_000, spread: 0.25 };
 
 /** The outcomes after which the vendor may charge the order. */
 const MAY_COST: ReadonlySet<CallOutcome> = new Set(['taken', 'finished', 'ambiguous']);
-
-type HandOverParts = Pick<
-  WorkerParts,
-  | 'transitions'
-  | 'settlement'
-  | 'upstreams'
-  | 'gate'
-  | 'circuits'
-  | 'limits'
-  | 'journal'
-  | 'fetcher'
-  | 'store'
-  | 'storeLimits'
-  | 'failpoints'
-  | 'callbacks'
->;
 
 /** Why the task waits. `isLacking`: the upstream can never make this order. */
 interface NotNow extends Retry {
@@ -212,8 +117,8 @@ interface NotNow extends Retry {
   readonly isLacking?: boolean;
 }
 
-/** `over`: the task has an upstream, or has ended. Otherwise the next upstream may be asked, or the task waits. */
-type Offered = 'over' | NotNow;
+/** What came of one call. `over`: the task has an upstream, or has ended. Otherwise the next upstream may be asked, or the task waits. */
+type SubmissionResult = 'over' | NotNow;
 
 /** One order that is being offered to one upstream. */
 interface Offer {
@@ -226,43 +131,52 @@ interface Offer {
 }
 
 /**
- * Offers an order to its upstreams, one after the other, until one takes it. The next is asked only while it is certain that
- * no earlier one has taken it: an order is never made twice.
+ * Offers an order to its upstreams, one after the other, until one takes it, and records what came of it. The next is asked
+ * only while it is certain that no earlier one has taken it: an order is never made twice.
  */
 @Injectable()
-export class HandOver {
+export class UpstreamSubmitter {
   private readonly busyInARow = new Map<string, number>();
 
   constructor(
-    @Inject(WorkerParts) private readonly parts: HandOverParts,
-    private readonly handedOver: HandedOver,
+    private readonly upstreams: MediaUpstreams,
+    private readonly admissions: AdmissionController,
+    private readonly circuits: MediaCircuits,
+    private readonly limits: UpstreamLimits,
+    private readonly transitions: TaskTransitions,
+    private readonly settlement: SettleTaskService,
+    private readonly journal: CallJournal,
+    private readonly callbacks: CallbackAddresses,
+    private readonly fetcher: SafeFetcher,
+    @Inject(MEDIA_STORE) private readonly store: MediaStore,
+    @Inject(STORE_LIMITS) private readonly storeLimits: StoreLimits,
+    @Inject(TASK_NOTIFIER) private readonly notifier: TaskNotifier,
+    @Inject(FAILPOINTS) private readonly failpoints: Failpoints,
   ) {}
 
   /** Milliseconds until the first of them opens again, a little jittered; 0 when one is open. */
   closedMs(candidates: readonly Candidate[], model: string): number {
-    const waits = candidates.map(({ routed }) => this.parts.gate.closedMs(routed, model));
+    const waits = candidates.map(({ routed }) => this.admissions.closedMs(routed, model));
     return Math.min(...waits) * (1 + Math.random() / 4);
   }
 
   /** The vendor did not take this order. Whether one took an earlier one is still unknown, so the row must keep that record. */
   async later(task: TaskRow, retry: Retry): Promise<void> {
-    await (task.start_intent_at
-      ? this.parts.transitions.retryLater(task, retry)
-      : this.parts.transitions.requeue(task, retry));
+    await (task.start_intent_at ? this.transitions.retryLater(task, retry) : this.transitions.requeue(task, retry));
   }
 
   /** @returns whether the attempt is over; otherwise other upstreams than these make the order since it is kept in hand. */
-  async offer(step: StartAttempt, order: MediaOrder, candidates: readonly Candidate[]): Promise<boolean> {
-    const { upstreams, gate } = this.parts;
+  async submit(step: StartAttempt, order: MediaOrder, candidates: readonly Candidate[]): Promise<boolean> {
+    const { upstreams, admissions } = this;
     const makers = upstreams.serving(order.model);
     const untilMs = performance.now() + HOLD_MS;
     let round = candidates;
     while (upstreams.serving(order.model) === makers) {
       const offered = await this.offerToEach(step, order, round);
       if (offered === 'over') return true;
-      round = step.aside && performance.now() < untilMs ? offered.held : [];
-      if (round.length > 0) step.aside?.();
-      if (round.length > 0 && (await gate.hold(round, step.signal))) continue;
+      round = step.slot && performance.now() < untilMs ? offered.held : [];
+      if (round.length > 0) step.slot?.releaseSlot();
+      if (round.length > 0 && (await admissions.hold(round, step.signal))) continue;
       await this.later(step.task, offered.retry);
       return true;
     }
@@ -270,7 +184,7 @@ export class HandOver {
   }
 
   private async offerToEach(step: StartAttempt, order: MediaOrder, candidates: readonly Candidate[]) {
-    const untilMs = performance.now() + HANDOVER_MS;
+    const untilMs = performance.now() + SUBMIT_MS;
     const refusals: NotNow[] = [];
     for (const candidate of candidates) {
       const offered = await this.offerTo(step, order, candidate);
@@ -284,29 +198,29 @@ export class HandOver {
     const held = waitedFor.length === candidates.length ? waitedFor : [];
     if (refusals.filter(({ isLacking }) => isLacking).length < candidates.length) return { retry, held };
     // Upstreams that can never make it would only be asked again until the deadline.
-    await this.parts.settlement.fail(step.task, 'upstream_error', retry.reason);
+    await this.settlement.fail(step.task, 'upstream_error', retry.reason);
     return 'over';
   }
 
-  private async offerTo(step: StartAttempt, order: MediaOrder, candidate: Candidate): Promise<Offered> {
+  private async offerTo(step: StartAttempt, order: MediaOrder, candidate: Candidate): Promise<SubmissionResult> {
     const { task, signal } = step;
-    const { gate, fetcher, store, storeLimits } = this.parts;
+    const { admissions, fetcher, store, storeLimits } = this;
     const { maxBytes } = storeLimits;
-    const permit = await gate.enter(candidate, { model: task.model, accountId: task.account_id });
+    const permit = await admissions.admit(candidate, { model: task.model, accountId: task.account_id });
     if ('waitMs' in permit) {
-      const held = gate.keepsInHand(candidate, permit.waitMs) ? { held: candidate } : {};
+      const held = admissions.keepsInHand(candidate, permit.waitMs) ? { held: candidate } : {};
       return { reason: WAITS.closed, delayMs: permit.waitMs, counts: false, ...held };
     }
     const { admission } = permit;
     const intended = await this.intend(task, candidate);
-    if (intended !== 'recorded') this.parts.circuits.release(admission);
+    if (intended !== 'recorded') this.circuits.release(admission);
     if (intended === 'lost') return 'over';
-    if (intended === 'full' || typeof intended === 'object') return gate.full(candidate, intended);
-    this.parts.failpoints.reach('after-start-intent');
+    if (intended === 'full' || typeof intended === 'object') return admissions.recordFull(candidate, intended);
+    this.failpoints.reach('after-start-intent');
     const files = referenceFiles(order.references, { fetcher, store, accountId: task.account_id, signal });
     const spool = resultSpool(task, { store, maxBytes, signal });
     const { upstream, callbacks } = candidate.routed;
-    const callbackUrl = callbacks ? this.parts.callbacks.of(upstream.id, task.id) : undefined;
+    const callbackUrl = callbacks ? this.callbacks.of(upstream.id, task.id) : undefined;
     const carried = { files, spool, ...(callbackUrl !== undefined && { callbackUrl }) };
     const noted = notedCall(signal, candidate.plan.ticket, carried);
     return this.call({ step, order, candidate, admission, noted, startedAtMs: performance.now() });
@@ -323,11 +237,11 @@ export class HandOver {
       limits.running === undefined
         ? undefined
         : {
-            upstreams: this.parts.upstreams.ofAccount(vendorAccount),
+            upstreams: this.upstreams.ofAccount(vendorAccount),
             most: limits.running,
             slots: plan.slots,
           };
-    return this.parts.transitions.recordStartIntent(task, {
+    return this.transitions.recordStartIntent(task, {
       upstream: id,
       vendorAccount,
       ticket: plan.ticket,
@@ -337,39 +251,38 @@ export class HandOver {
     });
   }
 
-  private async call(offer: Offer): Promise<Offered> {
+  private async call(offer: Offer): Promise<SubmissionResult> {
     const { step, order, candidate, noted } = offer;
     const { routed } = candidate;
     const { upstream } = routed;
     const { style, startTimeoutMs } = upstream.traits;
     const limit = { step: 'start', limitMs: startTimeoutMs, signal: step.signal } as const;
-    const asideTimer = setTimeout(step.aside ?? (() => undefined), style === 'call' ? 0 : ASIDE_AFTER_MS);
+    const slotTimer = setTimeout(() => step.slot?.releaseSlot(), style === 'call' ? 0 : RELEASE_SLOT_AFTER_MS);
     let started: Started;
     try {
       started = await withinLimit(limit, (signal) => upstream.start(order, { ...noted.call, signal }));
       storableStarted(started);
     } catch (error) {
-      if (error instanceof StepAbandoned)
-        this.handedOver.awaitLate(step.task, routed, error.late, () => costsOf(offer));
+      if (error instanceof StepAbandoned) this.recordLate(step.task, routed, error.late, () => costsOf(offer));
       return this.failed(offer, error);
     } finally {
-      clearTimeout(asideTimer);
+      clearTimeout(slotTimer);
     }
     this.busyInARow.delete(upstream.vendorAccount);
-    this.parts.circuits.recordSuccess(routed, offer.admission);
-    this.parts.failpoints.reach('after-vendor-start');
+    this.circuits.recordSuccess(routed, offer.admission);
+    this.failpoints.reach('after-vendor-start');
     this.note(offer, started.kind === 'operation' ? 'taken' : 'finished');
-    await this.handedOver.started(step.task, routed, started, costsOf(offer));
+    await this.recordStarted(step.task, routed, started, costsOf(offer));
     return 'over';
   }
 
   /** What was thrown decides: whether another may be asked, the task waits or fails with the reason, or the outcome is unknown. */
-  private async failed(offer: Offer, error: unknown): Promise<Offered> {
+  private async failed(offer: Offer, error: unknown): Promise<SubmissionResult> {
     const { step, candidate, admission } = offer;
     const { task } = step;
     const { routed } = candidate;
     const { upstream } = routed;
-    const { circuits, settlement } = this.parts;
+    const { circuits, settlement } = this;
     const unforeseen = !(error instanceof MediaFailure);
     // Repeating this order is safe, so it is retried like other failures, and parked when retries are used up.
     if (unforeseen && upstream.traits.repeatStart === 'idempotent') {
@@ -381,7 +294,7 @@ export class HandOver {
     const { code, reason } = unforeseen ? BROKE_OFF : publicFailureOf(failure);
     this.note(offer, kind, failure);
     const taken = takeOf(candidate);
-    if (taken && kind !== 'ambiguous') await this.parts.transitions.giveBackAllowance(task, taken);
+    if (taken && kind !== 'ambiguous') await this.transitions.giveBackAllowance(task, taken);
     log.warn('upstream.start_failed', { ...failureFields(task, upstream.id, failure), reason, error: failure.cause });
     const later: NotNow = { reason, delayMs: backoffDelayMs(task.attempt - 1), counts: false };
     switch (kind) {
@@ -412,10 +325,10 @@ export class HandOver {
   /** A vendor that recognises a repeated order, or can be asked for it, gets another attempt; any other never does. */
   private async unconfirmed({ step, candidate }: Offer, error: unknown, reason: string, failure: MediaFailure) {
     const { task } = step;
-    const { transitions } = this.parts;
+    const { transitions } = this;
     const isUnderWay = error instanceof StepAbandoned;
     if (candidate.routed.upstream.traits.repeatStart === 'unknown')
-      return this.handedOver.lost(task, candidate.routed, { reason, isUnderWay });
+      return this.recordLost(task, candidate.routed, { reason, isUnderWay });
     if (!isUnderWay) await transitions.recordStartEnd(task);
     const delayMs = waitMsOf(failure.retryAfterMs) || backoffDelayMs(task.attempt - 1);
     await transitions.retryLater(task, { reason, delayMs, counts: false });
@@ -428,7 +341,7 @@ export class HandOver {
     this.busyInARow.set(vendorAccount, inARow + 1);
     const pauseMs = waitMsOf(retryAfterMs) || backoffMs(BUSY, inARow);
     const call = scope === 'model' ? (`start ${step.task.model}` as const) : 'start';
-    await this.parts.limits.pause(vendorAccount, call, pauseMs);
+    await this.limits.pause(vendorAccount, call, pauseMs);
     return pauseMs;
   }
 
@@ -442,6 +355,81 @@ export class HandOver {
     const cost = noted.facts.cost ?? (MAY_COST.has(outcome) ? candidate.plan.cost : undefined);
     const words = failure?.vendor ?? {};
     const { facts } = noted;
-    this.parts.journal.note({ taskId, attempt, upstream, vendorAccount, startedAtMs, outcome, words, facts, cost });
+    this.journal.note({ taskId, attempt, upstream, vendorAccount, startedAtMs, outcome, words, facts, cost });
+  }
+
+  /** The upstream has it: noted in the row or, when the task has moved on, as an orphan, work that no task waits for. */
+  async recordStarted(
+    task: ClaimedTask,
+    { upstream }: RoutedUpstream,
+    started: Started,
+    costs: KnownCosts,
+  ): Promise<void> {
+    const { transitions, notifier } = this;
+    if (started.kind === 'finished') {
+      if (await transitions.setFinished(task, upstream.id, started.outputs, costs))
+        notifier.notify(task.medium, [task.id]);
+      else log.warn('upstream.finished_late', { taskId: task.id, provider: upstream.id });
+      return;
+    }
+    await this.taken(task, upstream, storableOperation(started.operation), costs);
+  }
+
+  private async taken(task: ClaimedTask, upstream: MediaUpstream, operation: Operation, costs: KnownCosts) {
+    const { transitions, failpoints } = this;
+    const { id: provider, vendorAccount, traits } = upstream;
+    const name = upstream.nameOf?.(operation);
+    const work = { provider, vendorAccount, name, operation, firstCheckMs: traits.firstCheckMs, costs };
+    const outcome = await transitions.setRunning(task, work);
+    if (outcome === 'anothers') return this.mixedUp(task, provider, operation);
+    if (outcome === 'running') {
+      taskLog.started(task, provider, operation);
+      failpoints.reach('after-running');
+      return;
+    }
+    log.warn('upstream.orphaned', { taskId: task.id, provider });
+    const unwanted = await transitions.recordOrphan(task.id, provider, operation);
+    if (unwanted) await this.stopOrphan(task, upstream, operation);
+  }
+
+  /** The operation may belong to another customer: only the task that got the name first may have its files. */
+  private async mixedUp(task: ClaimedTask, provider: string, operation: Operation): Promise<void> {
+    signals.mediaOrders.inc({ upstream: provider, outcome: 'mixed_up' });
+    log.error('upstream.order_mixed_up', { taskId: task.id, provider, operation });
+    await this.settlement.fail(
+      task,
+      'upstream_error',
+      'The vendor mixed this order up with another one. It was not made, and nothing was charged.',
+    );
+  }
+
+  /**
+   * A call was lost whose vendor cannot say whether it took the order. Only a call that is still under way can tell of an
+   * operation, and only a vendor that calls back of work that nobody else knows of: then the task waits for its deadline. Any
+   * other fails at once, or is sent once more where the operator of an upstream that answers with its files said so.
+   */
+  async recordLost(task: ClaimedTask, routed: RoutedUpstream, { reason, isUnderWay }: LostCall): Promise<void> {
+    const { transitions, settlement } = this;
+    const { upstream, lostCalls, callbacks } = routed;
+    const isTask = upstream.traits.style === 'task';
+    if (isTask && (isUnderWay || callbacks)) return void (await transitions.awaitDeadline(task, reason));
+    if (!isTask && lostCalls === 'repeat_once' && (await transitions.repeatLostCall(task, reason))) return;
+    await settlement.fail(
+      task,
+      'upstream_unknown',
+      'The call to the vendor was lost. It was not sent again, and nothing was charged.',
+    );
+  }
+
+  private async stopOrphan(task: TaskRow, upstream: MediaUpstream, operation: Operation): Promise<void> {
+    const outcome = await askToStop(upstream, { taskId: task.id, operation }, CANCEL_MS);
+    if (outcome === 'cancelled') await this.transitions.resolveOrphan(task.id, operation);
+  }
+
+  /** A vendor that answers after all has taken the order: noted in the task while it is still this attempt's, else as an orphan. */
+  private recordLate(task: ClaimedTask, routed: RoutedUpstream, late: Promise<unknown>, costs: () => KnownCosts): void {
+    late
+      .then((started) => this.recordStarted(task, routed, started as Started, costs()))
+      .catch((error: unknown) => log.warn('upstream.start_failed_late', { taskId: task.id, error }));
   }
 }

@@ -9,7 +9,7 @@ import { jpegSample, longs, pngSample, videoSample } from '#testing';
 import type { NewTask } from '../submit/submit-statement.js';
 import type { ClaimedTask } from '../task-row.js';
 import { storeLimitsOf } from './result-files.js';
-import { StoreStep } from './store-step.js';
+import { storeStepOf } from '../run/testing/create-task-steps.js';
 import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { ScriptedUpstream } from '../run/testing/scripted-upstream.js';
 import { FakeVendor } from '../run/testing/fake-vendor.js';
@@ -80,7 +80,7 @@ describe('Storing the files of a vendor', () => {
       return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)));
     };
     const store = Object.create(bench.platform.store, { open: { value: open } }) as MediaStore;
-    const step = new StoreStep(Object.create(bench.parts, { store: { value: store } }) as typeof bench.parts);
+    const step = storeStepOf({ ...bench.deps, store });
     await expect(step.run(await bench.claim(taskId), lease.signal)).rejects.toThrow('the task is lost');
     expect(reading?.aborted).toBe(true);
   });
@@ -136,7 +136,7 @@ describe('Storing the files of a vendor', () => {
     });
     const upstreams = new MediaUpstreams();
     upstreams.exchange([upstream.routed()]);
-    const step = new StoreStep(Object.create(bench.parts, { upstreams: { value: upstreams } }) as typeof bench.parts);
+    const step = storeStepOf({ ...bench.deps, upstreams });
     const taskId = await bench.submit();
     await bench.start.run(await bench.claim(taskId), never);
     await bench.change(taskId, `provider = 'links'`);
@@ -152,8 +152,7 @@ describe('Storing the files of a vendor', () => {
     async function dead(refresh?: () => Promise<ProviderOutput[]>) {
       const upstream = new ScriptedUpstream('lapsed');
       Object.assign(upstream, { open: () => Promise.reject(new RemoteStatus(400)), ...(refresh && { refresh }) });
-      const own = { upstreams: { value: MediaUpstreams.of(upstream) } };
-      const step = new StoreStep(Object.create(bench.parts, own) as typeof bench.parts);
+      const step = storeStepOf({ ...bench.deps, upstreams: MediaUpstreams.of(upstream) });
       const taskId = await bench.submit();
       await bench.start.run(await bench.claim(taskId), never);
       await bench.change(taskId, `provider = 'lapsed', failures = 20`);
@@ -422,8 +421,7 @@ describe('Storing the files of a vendor', () => {
     ])('delivers no file beyond %s', async (_, changes, path) => {
       const storeLimits = storeLimitsOf(Object.assign(new MediaStoreConfig(), changes));
       const upstreams = MediaUpstreams.of(new ScriptedUpstream('linking'));
-      const own = { storeLimits: { value: storeLimits }, fetcher: { value: fetcher }, upstreams: { value: upstreams } };
-      const step = new StoreStep(Object.create(bench.parts, own) as typeof bench.parts);
+      const step = storeStepOf({ ...bench.deps, storeLimits, fetcher, upstreams });
       const taskId = await bench.submit();
       await bench.start.run(await bench.claim(taskId), never);
       await bench.change(taskId, `provider = 'linking'`);
@@ -438,8 +436,7 @@ describe('Storing the files of a vendor', () => {
       const upstream = new ScriptedUpstream('guarding');
       const credentials = { authorization: 'Bearer a-key' };
       Object.assign(upstream, { open: async ({ url }: ProviderOutput) => ({ url, credentials }) });
-      const own = { fetcher: { value: fetcher }, upstreams: { value: MediaUpstreams.of(upstream) } };
-      const step = new StoreStep(Object.create(bench.parts, own) as typeof bench.parts);
+      const step = storeStepOf({ ...bench.deps, fetcher, upstreams: MediaUpstreams.of(upstream) });
       const taskId = await bench.submit();
       await bench.start.run(await bench.claim(taskId), never);
       await bench.change(taskId, `provider = 'guarding'`);

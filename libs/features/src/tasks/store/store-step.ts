@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { MediaFailure, type OutputPlan, type ProviderOutput } from '#contracts';
 import {
@@ -5,18 +6,23 @@ import {
   copyToStore,
   type FilePlace,
   inspectStoredFile,
+  type MediaStore,
   MediaStoreError,
   MediaUnreadable,
 } from '#media';
-import { FetchFailed, FetchRefused, logger, mayPass, RemoteStatus, signals } from '#platform';
-import { Readable } from 'node:stream';
+import { FetchFailed, FetchRefused, logger, mayPass, RemoteStatus, SafeFetcher, signals } from '#platform';
+import { FAILPOINTS, type Failpoints, MEDIA_STORE } from '#runtime';
+import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
+import { MediaCircuits } from '../../upstreams/upstream-circuits.js';
 import { backoffDelayMs, MAX_FAILURES } from '../attempts.js';
-import { WorkerParts } from '../run/worker-parts.js';
-import { chargedSeconds, chargeFor, deliveredQuantity } from '../settle/charge.js';
+import { STORE_LIMITS } from '../injection-tokens.js';
+import { chargeFor, deliveredQuantity, deliveryNotices } from '../settle/charge.js';
+import { SettleTaskService } from '../settle/settle-task.service.js';
 import { StepAbandoned, withinLimit } from '../step-limit.js';
 import { catalogFamily } from '../submit/planned-order.js';
 import { taskLog } from '../task-log.js';
 import type { ClaimedTask, TaskRow } from '../task-row.js';
+import { TaskTransitions } from '../task-transitions.js';
 import { bareTicket, notedCall } from '../vendor-call.js';
 import {
   LARGEST_INTEGER,
@@ -24,6 +30,7 @@ import {
   type SettledFile,
   spooledFile,
   storeKeyOf,
+  type StoreLimits,
   typeOfFile,
   WrongMedium,
 } from './result-files.js';
@@ -31,7 +38,7 @@ import {
 const log = logger('generation');
 
 /** What came of copying the files of a task. */
-export interface CopiedResults {
+interface CopiedResults {
   readonly files: readonly SettledFile[];
   /** Why the others were not copied, by their place among the outputs. */
   readonly failures: ReadonlyMap<number, unknown>;
@@ -41,20 +48,85 @@ export interface CopiedResults {
 
 type Outputs = readonly (readonly [ordinal: number, output: ProviderOutput])[];
 
-/** Copies what a vendor made into our store and proves it readable, each file whatever becomes of the others. */
-export class ResultCopies {
+/** A number of a header, which may state anything, as its column takes it; null: it is none. */
+const cutToColumn = (stated: number): number | null =>
+  Number.isNaN(stated) ? null : Math.max(0, Math.min(Math.round(stated), LARGEST_INTEGER));
+
+const byOrdinal = (first: SettledFile, second: SettledFile): number => first.ordinal - second.ordinal;
+
+/** What our own store may be to blame for: full, away, or without what was just written. */
+const OURS: ReadonlySet<MediaStoreError['code']> = new Set(['no_space', 'unavailable', 'not_found']);
+
+/** Our store is to blame, and not what the vendor delivered. A store that hangs is one that is away. */
+const isOurs = (error: unknown): boolean =>
+  (error instanceof MediaStoreError && OURS.has(error.code)) ||
+  error instanceof StepAbandoned ||
+  (error instanceof Error && error.name === 'TimeoutError');
+
+/** A host that is away at present, or a vendor that does not let us in at present: what was made and paid for is still there. */
+const mayComeBack = (error: unknown): boolean =>
+  mayPass(error) || (error instanceof MediaFailure && error.kind !== 'refused');
+
+/** Hosts refuse a signed link whose time is over, or a file that moved, with every status there is. */
+const isRefusedLink = (error: unknown): boolean => error instanceof RemoteStatus && !mayPass(error);
+/** Some show a page instead. */
+const isDeadLink = (error: unknown): boolean => isRefusedLink(error) || error instanceof WrongMedium;
+
+/** What the statements of the step may take besides, in milliseconds. */
+const STATEMENTS_MS = 30_000;
+
+/** Beyond so many failures the wait for the next attempt does not grow. */
+const LONGEST_BACKOFF = 4;
+/** How long before its deadline a task must be settled with what was delivered by then, in milliseconds. */
+const SETTLE_BEFORE_MS = 10_000;
+
+/** Copies what the vendor made into our store, proves it readable, and settles the task. Safe to repeat: keys are fixed. */
+@Injectable()
+export class StoreStep {
   constructor(
-    private readonly parts: Pick<WorkerParts, 'upstreams' | 'store' | 'fetcher' | 'failpoints' | 'storeLimits'>,
-    /** The outputs that belong to the order, of all that its vendor names. */
-    private readonly ordered: (task: TaskRow, outputs: readonly ProviderOutput[]) => readonly ProviderOutput[],
+    private readonly upstreams: MediaUpstreams,
+    private readonly circuits: MediaCircuits,
+    private readonly transitions: TaskTransitions,
+    private readonly settlement: SettleTaskService,
+    private readonly fetcher: SafeFetcher,
+    @Inject(MEDIA_STORE) private readonly store: MediaStore,
+    @Inject(STORE_LIMITS) private readonly storeLimits: StoreLimits,
+    @Inject(FAILPOINTS) private readonly failpoints: Failpoints,
   ) {}
+
+  /** The longest `run` may take, in milliseconds. */
+  get limitMs(): number {
+    return this.storeLimits.stepMs + STATEMENTS_MS;
+  }
+
+  async run(task: ClaimedTask, signal: AbortSignal): Promise<void> {
+    const outputs = withinOrder(planOf(task), task.outputs ?? []);
+    if (!outputs.some(isResult)) {
+      log.error('upstream.delivered_nothing', { taskId: task.id, provider: task.provider });
+      const message = 'The vendor said that it was done but delivered no file; nothing was charged.';
+      return this.failedByVendor(task, message);
+    }
+    const beganMs = performance.now();
+    try {
+      const limit = { step: 'store', limitMs: this.storeLimits.stepMs, signal } as const;
+      const copied = await withinLimit(limit, (limited) => this.copy(task, outputs, limited));
+      const tookMs = performance.now() - beganMs;
+      await (copied.failures.size > 0
+        ? this.incomplete(task, outputs, copied, tookMs)
+        : this.settle(task, copied.files));
+    } catch (error) {
+      if (signal.aborted || !isOurs(error)) throw error;
+      // The work is paid for at the vendor, so it is tried until the deadline.
+      await this.later(task, error, backoffDelayMs(Math.min(task.failures, LONGEST_BACKOFF)));
+    }
+  }
 
   /**
    * Links die while files wait for our store, and what is behind them was paid for: the vendor is asked for new ones.
    *
    * @throws what our own store is to blame for, and the reason of `signal`.
    */
-  async copy(task: TaskRow, outputs: readonly ProviderOutput[], signal: AbortSignal): Promise<CopiedResults> {
+  private async copy(task: TaskRow, outputs: readonly ProviderOutput[], signal: AbortSignal): Promise<CopiedResults> {
     const first = await this.copyEach(task, [...outputs.entries()], signal);
     if (![...first.failures.values()].some(isDeadLink)) return first;
     const fresh = await this.refreshed(task, signal);
@@ -76,7 +148,7 @@ export class ResultCopies {
         if (signal.aborted || isOurs(error)) throw error;
         failures.set(ordinal, error);
       }
-      this.parts.failpoints.reach('after-file-copied');
+      this.failpoints.reach('after-file-copied');
     }
     return { files, failures };
   }
@@ -87,11 +159,11 @@ export class ResultCopies {
     signal: AbortSignal,
   ): Promise<readonly ProviderOutput[] | 'never' | undefined> {
     const { id, provider, operation, ticket } = task;
-    const upstream = this.parts.upstreams.byId(provider ?? '')?.upstream;
+    const upstream = this.upstreams.byId(provider ?? '')?.upstream;
     if (!upstream?.refresh || operation === null) return 'never';
     try {
       const { call } = notedCall(signal, ticket ?? bareTicket(upstream, id));
-      return this.ordered(task, await upstream.refresh(operation, call));
+      return withinOrder(planOf(task), await upstream.refresh(operation, call));
     } catch (error) {
       signal.throwIfAborted();
       log.warn('upstream.refresh_failed', { taskId: id, upstream: upstream.id, error });
@@ -107,7 +179,7 @@ export class ResultCopies {
   ): Promise<CopiedFile> {
     const kept = spooledFile(output, id, ordinal);
     if (kept) return kept;
-    const { store, fetcher, upstreams, storeLimits: limits } = this.parts;
+    const { store, fetcher, upstreams, storeLimits: limits } = this;
     // An upstream that left the configuration may still have links that anybody can fetch.
     const upstream = upstreams.byId(providerId ?? '')?.upstream;
     const opened = (await upstream?.open?.(output, { signal })) ?? { url: output.url };
@@ -127,7 +199,7 @@ export class ResultCopies {
     file: CopiedFile,
     signal: AbortSignal,
   ): Promise<SettledFile> {
-    const header = await inspectStoredFile(this.parts.store, file, signal);
+    const header = await inspectStoredFile(this.store, file, signal);
     return {
       ordinal,
       role: output.role,
@@ -139,118 +211,6 @@ export class ResultCopies {
       height: header.medium === 'audio' ? null : cutToColumn(header.height),
       durationMs: header.medium === 'image' ? null : cutToColumn(header.durationSeconds * 1000),
     };
-  }
-}
-
-/** A number of a header, which may state anything, as its column takes it; null: it is none. */
-const cutToColumn = (stated: number): number | null =>
-  Number.isNaN(stated) ? null : Math.max(0, Math.min(Math.round(stated), LARGEST_INTEGER));
-
-const byOrdinal = (first: SettledFile, second: SettledFile): number => first.ordinal - second.ordinal;
-
-/** What our own store may be to blame for: full, away, or without what was just written. */
-const OURS: ReadonlySet<MediaStoreError['code']> = new Set(['no_space', 'unavailable', 'not_found']);
-
-/** Our store is to blame, and not what the vendor delivered. A store that hangs is one that is away. */
-export const isOurs = (error: unknown): boolean =>
-  (error instanceof MediaStoreError && OURS.has(error.code)) ||
-  error instanceof StepAbandoned ||
-  (error instanceof Error && error.name === 'TimeoutError');
-
-/** A host that is away at present, or a vendor that does not let us in at present: what was made and paid for is still there. */
-export const mayComeBack = (error: unknown): boolean =>
-  mayPass(error) || (error instanceof MediaFailure && error.kind !== 'refused');
-
-/** Hosts refuse a signed link whose time is over, or a file that moved, with every status there is. */
-export const isRefusedLink = (error: unknown): boolean => error instanceof RemoteStatus && !mayPass(error);
-/** Some show a page instead. */
-const isDeadLink = (error: unknown): boolean => isRefusedLink(error) || error instanceof WrongMedium;
-
-/** How much longer than ordered a video may be before its owner gets a notice, in seconds: encoders round up to a frame. */
-const LONGER_SECONDS = 0.5;
-
-/** The notices to the owner of a finished task whose result is not what was ordered. */
-export function deliveryNotices(plan: OutputPlan, files: readonly SettledFile[]): string[] {
-  const outputs = files.filter(({ role }) => role === 'output');
-  const notices: string[] = [];
-  if (outputs.length < plan.count)
-    notices.push(`The vendor delivered ${outputs.length} of ${plan.count} files; the missing ones are not charged.`);
-  if (plan.medium === 'video' && plan.lastFrame && !files.some(({ role }) => role === 'last_frame'))
-    notices.push('The last frame was ordered, and the vendor did not deliver it.');
-  if (plan.medium === 'video') notices.push(...lengthNotices(plan.durationSeconds, outputs));
-  return notices;
-}
-
-/** About the longest video when it is longer than ordered, and about each that is so much shorter that less is charged. */
-function lengthNotices(ordered: number, outputs: readonly SettledFile[]): string[] {
-  const longestMs = Math.max(...outputs.map(({ durationMs }) => durationMs ?? 0));
-  const isLonger = longestMs / 1000 > ordered + LONGER_SECONDS;
-  const shorter = outputs.flatMap(({ durationMs }) => {
-    const charged = chargedSeconds(ordered, durationMs);
-    return charged < ordered && durationMs !== null ? [{ durationMs, charged }] : [];
-  });
-  if (longestMs === LARGEST_INTEGER)
-    return [
-      `The header of the video states a length of ${shown(longestMs)} s or more; ${ordered} s were ordered and are charged.`,
-    ];
-  return [
-    ...(isLonger ? [`The video lasts ${shown(longestMs)} s; ${ordered} s were ordered and are charged.`] : []),
-    ...shorter.map(
-      ({ durationMs, charged }) =>
-        `The video lasts ${shown(durationMs)} s; ${ordered} s were ordered and ${charged} s are charged.`,
-    ),
-  ];
-}
-
-const shown = (milliseconds: number): number => Math.round(milliseconds / 100) / 10;
-
-/** What the statements of the step may take besides, in milliseconds. */
-const STATEMENTS_MS = 30_000;
-
-/** Beyond so many failures the wait for the next attempt does not grow. */
-const LONGEST_BACKOFF = 4;
-/** How long before its deadline a task must be settled with what was delivered by then, in milliseconds. */
-const SETTLE_BEFORE_MS = 10_000;
-
-type StoreStepParts = Pick<
-  WorkerParts,
-  'transitions' | 'settlement' | 'upstreams' | 'circuits' | 'store' | 'fetcher' | 'failpoints' | 'storeLimits'
->;
-
-/** Copies what the vendor made into our store, proves it readable, and settles the task. Safe to repeat: keys are fixed. */
-@Injectable()
-export class StoreStep {
-  private readonly copies: ResultCopies;
-
-  constructor(@Inject(WorkerParts) private readonly parts: StoreStepParts) {
-    this.copies = new ResultCopies(parts, (task, outputs) => withinOrder(planOf(task), outputs));
-  }
-
-  /** The longest `run` may take, in milliseconds. */
-  get limitMs(): number {
-    return this.parts.storeLimits.stepMs + STATEMENTS_MS;
-  }
-
-  async run(task: ClaimedTask, signal: AbortSignal): Promise<void> {
-    const outputs = withinOrder(planOf(task), task.outputs ?? []);
-    if (!outputs.some(isResult)) {
-      log.error('upstream.delivered_nothing', { taskId: task.id, provider: task.provider });
-      const message = 'The vendor said that it was done but delivered no file; nothing was charged.';
-      return this.failedByVendor(task, message);
-    }
-    const beganMs = performance.now();
-    try {
-      const limit = { step: 'store', limitMs: this.parts.storeLimits.stepMs, signal } as const;
-      const copied = await withinLimit(limit, (limited) => this.copies.copy(task, outputs, limited));
-      const tookMs = performance.now() - beganMs;
-      await (copied.failures.size > 0
-        ? this.incomplete(task, outputs, copied, tookMs)
-        : this.settle(task, copied.files));
-    } catch (error) {
-      if (signal.aborted || !isOurs(error)) throw error;
-      // The work is paid for at the vendor, so it is tried until the deadline.
-      await this.later(task, error, backoffDelayMs(Math.min(task.failures, LONGEST_BACKOFF)));
-    }
   }
 
   /**
@@ -284,16 +244,16 @@ export class StoreStep {
     failures: CopiedResults['failures'],
   ): Promise<void> {
     const parts = leftoverFiles(id, outputs, ([ordinal]) => failures.has(ordinal));
-    await Promise.all(parts.map(({ storeKey }) => this.parts.store.delete(storeKey)));
+    await Promise.all(parts.map(({ storeKey }) => this.store.delete(storeKey)));
   }
 
   private async settle(task: ClaimedTask, files: readonly SettledFile[]): Promise<void> {
     const plan = planOf(task);
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
     taskLog.stored(task, files.length, bytes);
-    const routed = this.parts.upstreams.byId(task.provider ?? '');
-    if (routed) this.parts.circuits.recordDelivery(routed, orderOf(task));
-    await this.parts.settlement.complete(task, {
+    const routed = this.upstreams.byId(task.provider ?? '');
+    if (routed) this.circuits.recordDelivery(routed, orderOf(task));
+    await this.settlement.complete(task, {
       chargeMicros: chargeFor(task, plan, files),
       quantity: deliveredQuantity(plan, files),
       files,
@@ -311,17 +271,17 @@ export class StoreStep {
       reason,
       error,
     });
-    await this.parts.transitions.retryLater(task, { reason, delayMs, counts: true });
+    await this.transitions.retryLater(task, { reason, delayMs, counts: true });
   }
 
   private async failedByVendor(task: ClaimedTask, message: string): Promise<void> {
-    await this.parts.settlement.fail(task, 'upstream_error', message);
-    const routed = this.parts.upstreams.byId(task.provider ?? '');
-    if (routed) this.parts.circuits.recordFailedWork(routed, orderOf(task));
+    await this.settlement.fail(task, 'upstream_error', message);
+    const routed = this.upstreams.byId(task.provider ?? '');
+    if (routed) this.circuits.recordFailedWork(routed, orderOf(task));
   }
 
   private async giveUp(task: ClaimedTask, error: unknown): Promise<void> {
-    const { settlement } = this.parts;
+    const { settlement } = this;
     if (isOfVendor(error)) {
       await this.failedByVendor(task, 'The vendor delivered no file that can be read; nothing was charged.');
     } else {

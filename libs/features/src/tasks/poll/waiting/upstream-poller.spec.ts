@@ -4,18 +4,18 @@ import { FakeVendor } from '../../run/testing/fake-vendor.js';
 import { openTaskBench, type TaskBench } from '../../run/testing/task-bench.js';
 import { SET_RUNNING } from '../../start/start-statements.js';
 import { REQUEST_CANCEL } from '../../task-statements.js';
-import { POLLING, ProviderPoller } from '../upstream-poller.js';
+import { POLLING, UpstreamPoller } from '../upstream-poller.js';
 
 const never = new AbortController().signal;
 
 describe('Asking a vendor how its work goes', () => {
   let vendor: FakeVendor;
   let bench: TaskBench;
-  let poller: ProviderPoller;
+  let poller: UpstreamPoller;
   beforeAll(async () => {
     vendor = new FakeVendor();
     bench = await openTaskBench(vendor);
-    poller = new ProviderPoller(vendor.id, bench.parts);
+    poller = new UpstreamPoller(vendor.id, bench.deps);
     poller.start();
   });
   afterAll(async () => {
@@ -158,7 +158,7 @@ describe('Asking a vendor how its work goes', () => {
     await eventually(() => polls() > 0);
     await poller.stop(1_000);
     expect((await turn())?.due_ms).toBeLessThanOrEqual(POLLING.steadyDelayMs);
-    poller = new ProviderPoller(vendor.id, bench.parts);
+    poller = new UpstreamPoller(vendor.id, bench.deps);
     poller.start();
   });
 
@@ -178,7 +178,7 @@ describe('Asking a vendor how its work goes', () => {
     expect(asking?.aborted).toBe(true);
     expect(await dueMs()).toBeLessThanOrEqual(POLLING.steadyDelayMs);
     vendor.check = async () => ({ state: 'succeeded', outputs: [] });
-    poller = new ProviderPoller(vendor.id, bench.parts);
+    poller = new UpstreamPoller(vendor.id, bench.deps);
     poller.start();
     expect(await until(taskId, 'storing')).toBe('storing');
   });
@@ -219,7 +219,7 @@ describe('Asking a vendor how its work goes', () => {
       if (asked() < due) setImmediate(otherWork);
     };
     otherWork();
-    poller = new ProviderPoller(vendor.id, bench.parts);
+    poller = new UpstreamPoller(vendor.id, bench.deps);
     poller.start();
     await eventually(() => asked() >= due);
     await bench.database.query({ text: `delete from task_poll where task_id like 'task_due_%'` });
@@ -237,7 +237,7 @@ describe('Asking a vendor how its work goes', () => {
       if (asked === 1) throw new MediaFailure('busy', 'busy', { vendor: { status: 429 } });
       return { state: 'succeeded', outputs: [] };
     };
-    await eventually(async () => (await bench.parts.limits.pausedMs(vendor.id, 'check')) > 0);
+    await eventually(async () => (await bench.limits.pausedMs(vendor.id, 'check')) > 0);
     expect(asked).toBe(1);
     expect(await until(taskId, 'storing')).toBe('storing');
   });

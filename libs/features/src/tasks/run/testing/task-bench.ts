@@ -17,9 +17,9 @@ import type { StoreStep } from '../../store/store-step.js';
 import { TaskTransitions } from '../../task-transitions.js';
 import type { UpstreamLimits } from '../../upstream-limits.js';
 import { MediaUpstreams } from '../../../upstreams/media-upstreams.js';
-import type { StartGate } from '../../start/admission-controller.js';
-import type { WorkerParts } from '../worker-parts.js';
-import { createTaskSteps } from './create-task-steps.js';
+import type { MediaCircuits } from '../../../upstreams/upstream-circuits.js';
+import type { AdmissionController } from '../../start/admission-controller.js';
+import { createTaskSteps, type StepDeps } from './create-task-steps.js';
 import { refuseUnlistedTransitions } from './refuse-unlisted-transitions.js';
 
 /** What every task of the bench holds, in micros: one image. */
@@ -34,8 +34,9 @@ export interface TaskBench {
   readonly database: Database;
   readonly upstreams: MediaUpstreams;
   readonly cooldowns: Cooldowns;
-  readonly gate: StartGate;
-  readonly parts: WorkerParts;
+  readonly admissions: AdmissionController;
+  readonly deps: StepDeps;
+  readonly circuits: MediaCircuits;
   readonly transitions: TaskTransitions;
   readonly settlement: SettleTaskService;
   readonly schedule: PollSchedule;

@@ -1,7 +1,7 @@
 import { createWorker } from '#runtime';
 import { eventually } from '#testing';
 import { MediaUpstreams } from '../../../upstreams/media-upstreams.js';
-import { ProviderPoller } from '../../poll/upstream-poller.js';
+import { UpstreamPoller } from '../../poll/upstream-poller.js';
 import { MediaWorker } from '../media-worker.js';
 import { MediaWorkerModule } from '../media-worker.module.js';
 import { ScriptedUpstream } from '../testing/scripted-upstream.js';
@@ -105,7 +105,7 @@ describe('Long calls to vendors', () => {
     };
     const taskId = await bench.submit();
     await bench.start.run(await bench.claim(taskId), new AbortController().signal);
-    const poller = new ProviderPoller(vendor.id, Object.create(bench.parts, { leaseMs: { value: leaseMs } }));
+    const poller = new UpstreamPoller(vendor.id, { ...bench.deps, leaseMs });
     poller.start();
     await eventually(async () => (await bench.row(taskId)).state === 'storing');
     await poller.stop(1_000);

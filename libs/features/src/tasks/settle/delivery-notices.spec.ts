@@ -1,6 +1,6 @@
 import type { OutputPlan } from '#contracts';
-import type { SettledFile } from './result-files.js';
-import { deliveryNotices } from './store-step.js';
+import type { SettledFile } from '../store/result-files.js';
+import { deliveryNotices } from './charge.js';
 
 const video = (seconds: number, role: SettledFile['role'] = 'output'): SettledFile =>
   ({ role, durationMs: seconds * 1000 }) as SettledFile;
