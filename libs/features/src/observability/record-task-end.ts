@@ -8,7 +8,7 @@ export interface EndedTask {
   readonly account_id: string;
   readonly api_key_id: string;
   readonly request_id: string;
-  readonly provider: string | null;
+  readonly upstream_id: string | null;
   readonly attempt: number;
   readonly charged_micros: bigint;
   readonly cost_micros: bigint | null;
@@ -28,7 +28,7 @@ export function recordTaskEnd({ medium, model, state: status, ...task }: EndedTa
   if (status === 'completed' && task.visible_seconds !== null) {
     signals.doneToVisible.observe({ medium }, task.visible_seconds);
   }
-  if (task.provider !== null) countMoney(task.provider, model, task);
+  if (task.upstream_id !== null) countMoney(task.upstream_id, model, task);
 }
 
 /** Counters hold micros: whole numbers up to 2^53. */

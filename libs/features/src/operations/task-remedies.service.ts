@@ -7,7 +7,7 @@ import { AuditedChanges, type Operator } from '../audit/audit.js';
 import { CancelTaskService } from '../tasks/cancel/cancel-task.service.js';
 import { insufficientBalance, insufficientKeyQuota } from '../billing/ledger/payment-refusals.js';
 import { SpendLimits } from '../billing/ledger/spend-limits.js';
-import { copyLongTexts } from '../tasks/long-texts.js';
+import { copyLargeParameters } from '../tasks/large-parameters.js';
 import { catalogFamily } from '../tasks/submit/planned-order.js';
 import { submitStatement, toSubmitRow } from '../tasks/submit/submit-statement.js';
 import type { TaskRow } from '../tasks/task-row.js';
@@ -238,7 +238,7 @@ async function submitAgain(
       const reached = await new SpendLimits(transaction).refusal(task.account_id, task.api_key_id, task.hold_micros);
       throw reached ?? insufficientBalance(task.account_id, task.hold_micros);
     }
-    if (!(await copyLongTexts(transaction, task, newTaskId))) throw filesGone();
+    if (!(await copyLargeParameters(transaction, task, newTaskId))) throw filesGone();
   } catch (error) {
     throw brokeConstraint(error, 'api_key_within_quota') ? insufficientKeyQuota() : error;
   }

@@ -8,11 +8,11 @@ export const MAX_FAILURES = 6;
  * After so many attempts that ended without a word a task is given up. Three are enough when each ended at once, before its
  * lease was renewed. Attempts that lived longer may have been ended by a rolling update, so it takes more of those.
  */
-const MAX_LAPSES = { sudden: 3, any: 6 } as const;
+const MAX_CRASHES = { early: 3, any: 6 } as const;
 
 /** Whether working on the task seems to end the process that does it. */
-export const mayCrashWorkers = ({ lapses, sudden_lapses: sudden }: TaskRow): boolean =>
-  sudden >= MAX_LAPSES.sudden || lapses >= MAX_LAPSES.any;
+export const mayCrashWorkers = ({ crash_count: crashes, early_crash_count: early }: TaskRow): boolean =>
+  early >= MAX_CRASHES.early || crashes >= MAX_CRASHES.any;
 
 const BACKOFF = { firstMs: 1_000, longestMs: 60_000, spread: 0.25 };
 

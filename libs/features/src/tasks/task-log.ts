@@ -48,7 +48,7 @@ export const taskLog = {
   waiting: (task: TaskRow, { reason, delayMs }: { readonly reason: string; readonly delayMs: number }): void =>
     waiting({
       ...fieldsOf(task),
-      upstream: task.provider ?? undefined,
+      upstream: task.upstream_id ?? undefined,
       attempt: task.attempt,
       reason,
       waitMs: Math.round(delayMs),
@@ -68,7 +68,7 @@ export const taskLog = {
   stored: (task: ClaimedTask, files: number, bytes: number): void =>
     stored({
       ...fieldsOf(task),
-      upstream: task.provider ?? undefined,
+      upstream: task.upstream_id ?? undefined,
       attempt: task.attempt,
       files,
       bytes,
@@ -83,7 +83,7 @@ export const taskLog = {
       accountId: task.account_id,
       keyId: task.api_key_id,
       model: task.model,
-      upstream: task.provider ?? undefined,
+      upstream: task.upstream_id ?? undefined,
       attempt: task.attempt,
       code: task.error_code ?? undefined,
       amount: formatMicros(task.charged_micros),

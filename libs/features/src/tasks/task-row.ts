@@ -1,5 +1,13 @@
 import type { JsonObject, Medium, ProviderOutput, TaskState, Ticket } from '#contracts';
 
+/**
+ * Columns that have an older name in the database, which they keep so that the release before can run beside this one. All
+ * that reads a whole row selects them besides.
+ */
+export const RENAMED_COLUMNS = `provider as upstream_id,
+  lapses as crash_count,
+  sudden_lapses as early_crash_count`;
+
 /** The columns of `task` that workers and views read. */
 export interface TaskRow {
   readonly id: string;
@@ -10,7 +18,7 @@ export interface TaskRow {
   readonly family: string;
   readonly model: string;
   readonly mode: string;
-  /** Without their long texts: see `withoutLongTexts`. */
+  /** Without their long texts: see `withoutLargeParameters`. */
   readonly parameters: JsonObject;
   readonly notices: string[];
   readonly state: TaskState;
@@ -19,11 +27,12 @@ export interface TaskRow {
   readonly attempt: number;
   readonly failures: number;
   readonly last_failure: string | null;
-  /** Attempts at the present step that ended without a word. */
-  readonly lapses: number;
+  /** Attempts at the present step that ended with their process, without a word. */
+  readonly crash_count: number;
   /** Those of them that ended before their lease was renewed once. */
-  readonly sudden_lapses: number;
-  readonly provider: string | null;
+  readonly early_crash_count: number;
+  /** The upstream that was called last, or is about to be. */
+  readonly upstream_id: string | null;
   readonly start_intent_at: Date | null;
   /** When the call that was announced came back without an answer; null while unknown. */
   readonly start_ended_at: Date | null;

@@ -1,4 +1,5 @@
 import { notPaused } from '../observability/paused-work.js';
+import { RENAMED_COLUMNS } from './task-row.js';
 
 /**
  * Every transition of a task, as one guarded statement each. Zero rows mean that another process made a transition first:
@@ -7,18 +8,18 @@ import { notPaused } from '../observability/paused-work.js';
  * Claims add one to `attempt`, the fencing token: a worker with an older attempt can no longer write.
  */
 
-/** A task that has lapsed so often is worked on alone. */
-export const LAPSES_ALONE = 2;
+/** A task whose attempts crashed so often is worked on alone. */
+export const CRASHES_BEFORE_QUARANTINE = 2;
 
 /** Whether the last attempt ended without a word. A worker that was asked to stop may be killed: that is not the task's fault. */
-const LAPSED = `(lease_owner is not null and step_began_at is not null
+const CRASHED = `(lease_owner is not null and step_began_at is not null
     and not exists (select from worker w where w.id = lease_owner and w.stopping_at is not null))`;
 
 /**
  * Whether it ended before the lease was renewed once, and not together with every other process that worked then: that is a
  * restart of the whole fleet, and not the task's fault.
  */
-const SUDDEN = `(step_renewed_at is null and not coalesce((
+const EARLY = `(step_renewed_at is null and not coalesce((
       select max(o.seen_at) < least(max(w.seen_at) + interval '6 seconds', now() - $3::integer * interval '1 millisecond')
       from worker w join worker o on (o.host, o.pid) is distinct from (w.host, w.pid)
         and o.started_at < w.seen_at and o.seen_at > w.seen_at - interval '6 seconds'
@@ -31,8 +32,8 @@ const SUDDEN = `(step_renewed_at is null and not coalesce((
 const RUNNING = `o.state in ('submitting', 'running', 'storing')
           and not (o.state = 'submitting' and o.lease_owner is null and o.lease_until >= o.deadline_at)`;
 
-const NOTE_LAPSES = `noted as (
-  insert into task_event (task_id, attempt, kind, worker) select id, attempt, 'lapsed', lease_owner from begun where lapsed
+const NOTE_CRASHES = `noted as (
+  insert into task_event (task_id, attempt, kind, worker) select id, attempt, 'lapsed', lease_owner from begun where crashed
 )`;
 
 /** Only what counts against the task is noted: a vendor that is busy for an hour would fill pages. */
@@ -44,8 +45,8 @@ const NOTE_RETRY = (kind: 'requeued' | 'retried'): string => `noted as (
 const TAKE = `state = case state when 'queued' then 'submitting' else state end,
   attempt = attempt + 1, version = version + 1, lease_owner = $2,
   lease_until = now() + $3::integer * interval '1 millisecond', started_at = coalesce(started_at, now()),
-  lapses = lapses + case when id = any(array(select id from begun where lapsed)) then 1 else 0 end,
-  sudden_lapses = sudden_lapses + case when id = any(array(select id from begun where lapsed and sudden)) then 1 else 0 end,
+  lapses = lapses + case when id = any(array(select id from begun where crashed)) then 1 else 0 end,
+  sudden_lapses = sudden_lapses + case when id = any(array(select id from begun where crashed and early)) then 1 else 0 end,
   step_renewed_at = null`;
 
 /** How many tasks an account gets at most: its even share, if it has room for it. */
@@ -79,7 +80,7 @@ with recursive kind as (
 ), waiting as (
   select distinct account_id from due
 ), begun as (
-  select id, attempt, lease_owner, ${LAPSED} as lapsed, ${SUDDEN} as sudden from task
+  select id, attempt, lease_owner, ${CRASHED} as crashed, ${EARLY} as early from task
   where medium = $1 and state in ('submitting', 'storing') and lease_until <= now() and deadline_at > now()
     and (lapses = 0 or (lapses = 1 and lease_owner is null))
   order by lease_until limit $4 for update skip locked
@@ -113,7 +114,7 @@ with recursive kind as (
     select q.id, d.api_key_id, q.lease_until, d.model from due d cross join lateral (
       select t.id, t.lease_until from task t
       where t.medium = $1 and t.state = 'queued' and t.account_id = d.account_id and t.api_key_id = d.api_key_id
-        and t.model = d.model and t.lease_until <= now() and t.deadline_at > now() and t.lapses < ${LAPSES_ALONE}
+        and t.model = d.model and t.lease_until <= now() and t.deadline_at > now() and t.lapses < ${CRASHES_BEFORE_QUARANTINE}
       order by t.lease_until limit ${SHARE} for update skip locked) q
     where d.account_id = turns.account_id and d.api_key_id <> all(array(select id from limited_key where room <= 0))
     order by q.lease_until limit ${SHARE}) picked
@@ -121,27 +122,27 @@ with recursive kind as (
 ), queued as (
   select id from ranked where place_of_key <= key_room and place_of_model <= model_room
   order by turn, lease_until limit greatest($4 - (select count(*) from begun), 0)
-), ${NOTE_LAPSES}
+), ${NOTE_CRASHES}
 update task set ${TAKE}, step_began_at = now()
 where id = any(array(select id from begun union all select id from queued))
-returning *, now() as claimed_at`;
+returning *, ${RENAMED_COLUMNS}, now() as claimed_at`;
 
 /**
  * $1 medium, $2 owner, $3 lease in ms, $4 how long it must have been due, in ms. Takes the one task that is due and whose
- * attempts ended without a word, `LAPSES_ALONE` of them or more: the claim above leaves those alone. It only keeps the task;
- * `BEGIN_STEP` says when the work begins. An attempt whose lapse is still to be counted counts for that.
+ * attempts ended without a word, `CRASHES_BEFORE_QUARANTINE` of them or more: the claim above leaves those alone. It only keeps the task;
+ * `BEGIN_STEP` says when the work begins. An attempt whose crash is still to be counted counts for that.
  */
 export const CLAIM_SUSPECT = `
 with begun as (
-  select id, attempt, lease_owner, ${LAPSED} as lapsed, ${SUDDEN} as sudden from task
+  select id, attempt, lease_owner, ${CRASHED} as crashed, ${EARLY} as early from task
   where medium = $1 and lapses > 0 and lease_until is not null
     and lease_until <= now() - $4::integer * interval '1 millisecond' and deadline_at > now()
-    and (lapses >= ${LAPSES_ALONE} or lease_owner is not null)
+    and (lapses >= ${CRASHES_BEFORE_QUARANTINE} or lease_owner is not null)
   order by lapses, lease_until limit 1 for update skip locked
-), ${NOTE_LAPSES}
+), ${NOTE_CRASHES}
 update task set ${TAKE}, step_began_at = null
 where id = any(array(select id from begun))
-returning *, now() as claimed_at`;
+returning *, ${RENAMED_COLUMNS}, now() as claimed_at`;
 
 /** $1 task id, $2 attempt, $3 owner. The work on a task that was only kept so far begins. */
 export const BEGIN_STEP = `
@@ -149,7 +150,7 @@ update task set step_began_at = now(), step_renewed_at = null
 where id = $1 and attempt = $2 and lease_owner = $3
 returning id`;
 
-/** $1 medium, $2 owner. A worker that ends in good order gives back what it could not finish: that is no lapse. */
+/** $1 medium, $2 owner. A worker that ends in good order gives back what it could not finish: that is no crash. */
 export const GIVE_BACK = `
 update task set lease_owner = null, lease_until = now()
 where medium = $1 and state in ('submitting', 'storing') and lease_owner = $2
@@ -231,7 +232,7 @@ update task set cancel_outcome = $2, version = version + 1 where id = $1 and sta
 
 /** $1 medium, $2 most rows. Open tasks past their deadline, whatever they wait for, but for those that would not end lately. */
 export const PAST_DEADLINE = `
-select id, state, attempt, provider, operation, outputs, start_intent_at is not null as "startedUpstream", model,
+select id, state, attempt, provider as upstream_id, operation, outputs, start_intent_at is not null as "startedUpstream", model,
   account_id as "accountId", cancel_requested_at is not null as "cancelRequested" from task
 where medium = $1 and finished_at is null and deadline_at <= now() and ${notPaused('deadline', 'task.id')}
 order by deadline_at limit $2`;

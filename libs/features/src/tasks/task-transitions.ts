@@ -3,7 +3,7 @@ import type { JsonObject, Medium, Operation, ProviderOutput, StateBefore, Vendor
 import { Database, retryOnConnectionError } from '#platform';
 import { type TaskSignals } from '#runtime';
 import type { ClaimLimits } from './start/admission-controller.js';
-import { withLongTexts } from './long-texts.js';
+import { withLargeParameters } from './large-parameters.js';
 import {
   type AllowanceTake,
   intendedOutcome,
@@ -22,7 +22,7 @@ export interface OverdueTask {
   readonly id: string;
   readonly state: StateBefore<'failed'>;
   readonly attempt: number;
-  readonly provider: string | null;
+  readonly upstream_id: string | null;
   readonly operation: JsonObject | null;
   readonly outputs: ProviderOutput[] | null;
   readonly startedUpstream: boolean;
@@ -54,7 +54,7 @@ export interface KnownCosts {
 
 /** An order that a vendor took. */
 export interface TakenWork {
-  readonly provider: string;
+  readonly upstreamId: string;
   readonly vendorAccount: string;
   /** The vendor's own; undefined where operations cannot be mixed up. */
   readonly name: string | undefined;
@@ -115,8 +115,8 @@ export class TaskTransitions {
   }
 
   /** The task with all that it asks for: a claim leaves long texts where they are. */
-  async withLongTexts(task: ClaimedTask): Promise<ClaimedTask> {
-    return { ...task, parameters: await withLongTexts(this.database, task.id, task.parameters) };
+  async withLargeParameters(task: ClaimedTask): Promise<ClaimedTask> {
+    return { ...task, parameters: await withLargeParameters(this.database, task.id, task.parameters) };
   }
 
   /** False: the lease was lost. */
@@ -159,10 +159,10 @@ export class TaskTransitions {
   /** `anothers`: the vendor had given the name to another order before, and the task is as it was. */
   async setRunning(
     { id, attempt }: TaskRow,
-    { provider, vendorAccount, name, operation, firstCheckMs, costs }: TakenWork,
+    { upstreamId, vendorAccount, name, operation, firstCheckMs, costs }: TakenWork,
   ): Promise<'running' | 'anothers' | 'lost'> {
     const hash = name === undefined ? null : createHash('sha256').update(`${vendorAccount}\n${name}`).digest();
-    const values = [id, attempt, operation, provider, Math.round(firstCheckMs), ...costValues(costs), hash];
+    const values = [id, attempt, operation, upstreamId, Math.round(firstCheckMs), ...costValues(costs), hash];
     const [taken] = await this.run<{ id: string | null; is_anothers: boolean }>(
       'set_running',
       starts.SET_RUNNING,
@@ -177,11 +177,11 @@ export class TaskTransitions {
   /** The vendor answered with the files at once. */
   setFinished(
     task: TaskRow,
-    provider: string,
+    upstreamId: string,
     outputs: readonly ProviderOutput[],
     costs: KnownCosts,
   ): Promise<boolean> {
-    const values = [task.id, task.attempt, JSON.stringify(outputs), provider, ...costValues(costs)];
+    const values = [task.id, task.attempt, JSON.stringify(outputs), upstreamId, ...costValues(costs)];
     return this.changed(task.id, this.transitioned('set_finished', starts.SET_FINISHED, values));
   }
 
@@ -191,8 +191,8 @@ export class TaskTransitions {
   }
 
   /** Returns whether the task has ended, so that the vendor's work is no longer needed. */
-  async recordOrphan(taskId: string, provider: string, operation: Operation): Promise<boolean> {
-    const values = [taskId, provider, operation];
+  async recordOrphan(taskId: string, upstreamId: string, operation: Operation): Promise<boolean> {
+    const values = [taskId, upstreamId, operation];
     const [orphan] = await this.run<{ unwanted: boolean }>('record_orphan', starts.RECORD_ORPHAN, values);
     return orphan?.unwanted ?? false;
   }

@@ -1,8 +1,40 @@
 import { Injectable } from '@nestjs/common';
 import { Database, logger } from '#platform';
-import { CURRENT_PAUSES, PAUSE_UPSTREAM, TAKE_CALLS } from './poll/poll-schedule.js';
 
 const log = logger('generation');
+
+/** $1 vendor account, $2 call, $3 pause in ms. Every worker leaves the vendor alone for that long. */
+const PAUSE_UPSTREAM = `
+insert into upstream_limit as l (provider, call, paused_until)
+values ($1, $2, now() + $3::integer * interval '1 millisecond')
+on conflict (provider, call) do update set paused_until = greatest(l.paused_until, excluded.paused_until)`;
+
+/** Every pause that still holds, in ms. */
+const CURRENT_PAUSES = `
+select provider as account, call, ceil(extract(epoch from paused_until - now()) * 1000)::integer as left_ms
+from upstream_limit where paused_until > now()`;
+
+/**
+ * $1 vendor account, $2 call, $3 how many calls are wanted, $4 ms from call to call. Grants what the vendor's rate leaves to
+ * all workers together, with a burst of one second, or of one call where a second holds none. `wait_ms`: until one more
+ * is granted.
+ */
+const TAKE_CALLS = `
+with added as (
+  insert into upstream_limit (provider, call) values ($1, $2) on conflict do nothing
+), locked as (
+  select greatest(next_call_at, now()) as next_call_at from upstream_limit where provider = $1 and call = $2 for update
+), granted as (
+  select next_call_at, greatest(0, least($3::integer,
+    floor((greatest(1000, $4::integer) - extract(epoch from next_call_at - now()) * 1000) / $4::integer)))::integer as calls
+  from locked
+), taken as (
+  update upstream_limit l set next_call_at = g.next_call_at + g.calls * $4::integer * interval '1 millisecond'
+  from granted g where l.provider = $1 and l.call = $2
+)
+select calls, greatest(0, ceil(extract(epoch from next_call_at - now()) * 1000
+  + (calls + 1) * $4::integer - greatest(1000, $4::integer)))::integer as wait_ms
+from granted`;
 
 /** What is limited: handing over orders, those of one model or to one upstream, and asking about them. */
 export type UpstreamCall = 'start' | 'check' | `start ${string}` | `spent ${string}`;
@@ -47,11 +79,11 @@ export class UpstreamLimits {
   async refresh(): Promise<void> {
     if (performance.now() - this.refreshedAtMs <= REFRESH_MS) return;
     this.refreshedAtMs = performance.now();
-    const { rows } = await this.database.query<{ provider: string; call: UpstreamCall; left_ms: number }>({
+    const { rows } = await this.database.query<{ account: string; call: UpstreamCall; left_ms: number }>({
       name: 'current_pauses',
       text: CURRENT_PAUSES,
     });
-    this.pauses = new Map(rows.map((row) => [keyOf(row.provider, row.call), performance.now() + row.left_ms]));
+    this.pauses = new Map(rows.map((row) => [keyOf(row.account, row.call), performance.now() + row.left_ms]));
   }
 
   /** The vendor asked to be left alone. */

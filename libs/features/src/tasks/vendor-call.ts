@@ -112,7 +112,7 @@ export async function askToStop(
       return (await upstream.cancel?.(operation, call)) ?? 'unsupported';
     });
   } catch (error) {
-    log.warn('upstream.cancel_failed', { taskId, provider: upstream.id, error });
+    log.warn('upstream.cancel_failed', { taskId, upstream: upstream.id, error });
     return 'unanswered';
   }
 }

@@ -86,7 +86,7 @@ describe('The media upstreams of a process', () => {
       ticket: { upstream: 'leaving', model: 'm' },
     });
     await bench.transitions.setRunning(task, {
-      provider: 'leaving',
+      upstreamId: 'leaving',
       vendorAccount: 'leaving',
       name: undefined,
       operation: { order: 1 },

@@ -1,7 +1,7 @@
 import { type HeldPoll, LeasedPolls } from './upstream-poller.js';
 
 const held = (taskId: string, heldUntilMs: number): HeldPoll => ({
-  poll: { taskId, provider: 'sandbox', operation: {}, claims: 9, cancelRequested: false },
+  poll: { taskId, upstreamId: 'sandbox', operation: {}, claims: 9, cancelRequested: false },
   polls: 1,
   heldUntilMs,
 });

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 /** The schedule of questions to vendors: batches only, so that ten thousand running tasks cost few round trips. */
 
 /**
- * $1 provider, $2 most rows, $3 for how long they are held, in ms, $4 the earliest due time to search from. One write for several polls:
+ * $1 upstream id, $2 most rows, $3 for how long they are held, in ms, $4 the earliest due time to search from. One write for several polls:
  * until the lease ends no other process polls, and then any may, whatever became of the holder.
  *
  * Without $4 every claim would pass over the index entries of all turns that were taken since the last vacuum.
@@ -20,7 +20,7 @@ with due as materialized (
 )
 update task_poll set next_poll_at = now() + $3::integer * interval '1 millisecond', polls = polls + 1
 where ctid = any(array(select row_id from due))
-returning task_id, provider, operation, polls, cancel_requested, (select max(next_poll_at) from due) as reached_at`;
+returning task_id, provider as upstream_id, operation, polls, cancel_requested, (select max(next_poll_at) from due) as reached_at`;
 
 /**
  * $1 task ids, $2 delays in ms, $3 whether the request to cancel was known. One that came while the vendor was asked
@@ -36,7 +36,7 @@ returning p.task_id`;
 export const UNSCHEDULE_ENDED = `
 delete from task_poll where task_id = $1 and not exists (select from task where id = $1 and state = 'running')`;
 
-/** $1 task id, $2 provider. What was to be asked later is asked now. */
+/** $1 task id, $2 upstream id. What was to be asked later is asked now. */
 export const ASK_NOW = `
 update task_poll set next_poll_at = now() where task_id = $1 and provider = $2 and next_poll_at > now()`;
 
@@ -82,39 +82,6 @@ from task t
 where exists (select from emptied) and t.state = 'running'
 on conflict (task_id) do nothing`;
 
-/** $1 provider, $2 call, $3 pause in ms. Every worker leaves the vendor alone for that long. */
-export const PAUSE_UPSTREAM = `
-insert into upstream_limit as l (provider, call, paused_until)
-values ($1, $2, now() + $3::integer * interval '1 millisecond')
-on conflict (provider, call) do update set paused_until = greatest(l.paused_until, excluded.paused_until)`;
-
-/** Every pause that still holds, in ms. */
-export const CURRENT_PAUSES = `
-select provider, call, ceil(extract(epoch from paused_until - now()) * 1000)::integer as left_ms
-from upstream_limit where paused_until > now()`;
-
-/**
- * $1 provider, $2 call, $3 how many calls are wanted, $4 ms from call to call. Grants what the vendor's rate leaves to
- * all workers together, with a burst of one second, or of one call where a second holds none. `wait_ms`: until one more
- * is granted.
- */
-export const TAKE_CALLS = `
-with added as (
-  insert into upstream_limit (provider, call) values ($1, $2) on conflict do nothing
-), locked as (
-  select greatest(next_call_at, now()) as next_call_at from upstream_limit where provider = $1 and call = $2 for update
-), granted as (
-  select next_call_at, greatest(0, least($3::integer,
-    floor((greatest(1000, $4::integer) - extract(epoch from next_call_at - now()) * 1000) / $4::integer)))::integer as calls
-  from locked
-), taken as (
-  update upstream_limit l set next_call_at = g.next_call_at + g.calls * $4::integer * interval '1 millisecond'
-  from granted g where l.provider = $1 and l.call = $2
-)
-select calls, greatest(0, ceil(extract(epoch from next_call_at - now()) * 1000
-  + (calls + 1) * $4::integer - greatest(1000, $4::integer)))::integer as wait_ms
-from granted`;
-
 /** Polls may become visible so long after those due at their time were claimed, as transactions end late, in milliseconds. */
 const STRAGGLERS_MS = 1_000;
 /** How often all due polls are searched, for those that became visible even later, in milliseconds. */
@@ -148,7 +115,7 @@ export class PollCursor {
 /** A vendor operation whose turn has come. */
 export interface DuePoll {
   readonly taskId: string;
-  readonly provider: string;
+  readonly upstreamId: string;
   readonly operation: Operation;
   /** How often it was claimed, this time included. */
   readonly claims: number;
@@ -158,7 +125,7 @@ export interface DuePoll {
 
 interface PollRow {
   readonly task_id: string;
-  readonly provider: string;
+  readonly upstream_id: string;
   readonly operation: Operation;
   readonly polls: number;
   readonly cancel_requested: boolean;
@@ -213,15 +180,15 @@ export class PollSchedule {
   }
 
   /** Leases the due operations of a vendor. For `holdMs` no other process gets them. */
-  async claim(provider: string, limit: number, holdMs: number): Promise<DuePoll[]> {
-    const cursor = this.cursors.get(provider) ?? new PollCursor();
-    this.cursors.set(provider, cursor);
-    const values = [provider, limit, holdMs, cursor.searchFrom()];
+  async claim(upstreamId: string, limit: number, holdMs: number): Promise<DuePoll[]> {
+    const cursor = this.cursors.get(upstreamId) ?? new PollCursor();
+    this.cursors.set(upstreamId, cursor);
+    const values = [upstreamId, limit, holdMs, cursor.searchFrom()];
     const rows = await this.run<PollRow>('claim_polls', CLAIM_POLLS, values);
     if (rows[0]) cursor.reached(rows[0].reached_at);
     return rows.map((row) => ({
       taskId: row.task_id,
-      provider: row.provider,
+      upstreamId: row.upstream_id,
       operation: row.operation,
       claims: row.polls,
       cancelRequested: row.cancel_requested,

@@ -1,7 +1,7 @@
 import { busyPauseMs, ownDelayMs, POLLING } from './upstream-poller.js';
 
 describe('the pace of polling', () => {
-  const poll = { taskId: 't', provider: 'u', operation: {}, claims: 1, cancelRequested: false };
+  const poll = { taskId: 't', upstreamId: 'u', operation: {}, claims: 1, cancelRequested: false };
   const delays = (polls: number, leastMs: number): number[] =>
     Array.from({ length: 200 }, () => ownDelayMs({ poll, polls, heldUntilMs: 0 }, leastMs));
 

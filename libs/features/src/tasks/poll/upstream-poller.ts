@@ -327,7 +327,7 @@ export class UpstreamPoller {
     pending.abandoned = true;
     pending.leave();
     signals.stepsAbandoned.inc({ step: 'check' });
-    log.error('upstream.check_abandoned', { taskId: pending.poll.taskId, provider: pending.poll.provider });
+    log.error('upstream.check_abandoned', { taskId: pending.poll.taskId, upstream: pending.poll.upstreamId });
   }
 
   /** How many polls the vendor's limits leave of those that fit. */
@@ -430,9 +430,9 @@ export class UpstreamPoller {
     pending: PendingPoll,
     state: Extract<OperationState, { state: 'pending' }>,
   ): Promise<void> {
-    const { taskId, provider, cancelRequested } = pending.poll;
+    const { taskId, upstreamId: upstream, cancelRequested } = pending.poll;
     const { progressPercent, pollDelayMs: hint } = state;
-    if (state.state !== 'pending') log.warn('upstream.state_unknown', { taskId, provider });
+    if (state.state !== 'pending') log.warn('upstream.state_unknown', { taskId, upstream });
     if (progressPercent !== undefined && progressPercent > 0)
       await this.deps.schedule.reportProgress(taskId, Math.min(VENDOR_PROGRESS_MAX, progressPercent));
     // A request to cancel that the vendor left unanswered is not put off for as long as the work itself may take.
@@ -441,8 +441,8 @@ export class UpstreamPoller {
 
   private async askFailed(pending: PendingPoll, error: unknown): Promise<void> {
     if (pending.abandoned) return;
-    const { taskId, provider } = pending.poll;
-    log.warn('upstream.check_failed', { taskId, upstream: provider, error });
+    const { taskId, upstreamId: upstream } = pending.poll;
+    log.warn('upstream.check_failed', { taskId, upstream, error });
     if (error instanceof MediaFailure && error.kind === 'refused')
       return this.failed(pending.poll, error.code, storableText(error.publicReason));
     const { vendorAccount } = this.routed.upstream;

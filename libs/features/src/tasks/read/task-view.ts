@@ -54,7 +54,7 @@ function outcomeOf({ state, cancel_outcome: outcome }: TaskRow): TaskCancellatio
 
 const unixSeconds = (date: Date | null): number | null => (date ? Math.floor(date.getTime() / 1000) : null);
 
-/** Shows a row the way clients see it (design section 5). Links are made fresh at every reading. */
+/** Shows a row the way clients see it. Links are made fresh at every reading. */
 export async function toTaskView(
   task: ReadRow,
   files: readonly TaskFileRow[],

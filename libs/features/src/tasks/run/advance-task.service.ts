@@ -65,7 +65,7 @@ export class AdvanceTaskService {
 
   /**
    * Never throws for what goes wrong inside a task: that ends up in the row, as another attempt or as its failure.
-   * `signal` stops the step at its next safe point; the lease then lapses and another worker continues. The step leaves
+   * `signal` stops the step at its next safe point; the lease then ends and another worker continues. The step leaves
    * its `slot` while it only waits for others.
    */
   async advance(task: ClaimedTask, signal: AbortSignal, slot?: StepSlot): Promise<void> {
@@ -95,12 +95,12 @@ export class AdvanceTaskService {
 
   /**
    * Gives a task up. An end that cannot be written either is tried again after a growing pause and given up by nobody but the
-   * deadline: the worker lives, so that the task must not lapse as if it had killed it.
+   * deadline: the worker lives, so that the task must not count as one that killed it.
    */
   private async park(task: ClaimedTask, code: TaskFailureCode, message: string, reason: string): Promise<boolean> {
     try {
       const ended = await this.settlement.fail(task, code, message);
-      log.error('task.parked', { taskId: task.id, failures: task.failures + 1, lapses: task.lapses, reason });
+      log.error('task.parked', { taskId: task.id, failures: task.failures + 1, crashes: task.crash_count, reason });
       signals.tasksParked.inc({ medium: task.medium });
       return ended;
     } catch (error) {

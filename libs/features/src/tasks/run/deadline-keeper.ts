@@ -64,20 +64,20 @@ export class DeadlineKeeper {
   }
 
   /** It took the order and was not done with it in time; what its owner wanted stopped says nothing. */
-  private countForVendor({ state, provider, model, accountId, cancelRequested }: OverdueTask): void {
-    const routed = state === 'running' && !cancelRequested ? this.upstreams.byId(provider ?? '') : undefined;
+  private countForVendor({ state, upstream_id: upstreamId, model, accountId, cancelRequested }: OverdueTask): void {
+    const routed = state === 'running' && !cancelRequested ? this.upstreams.byId(upstreamId ?? '') : undefined;
     if (routed) this.circuits.recordFailedWork(routed, { model, accountId });
   }
 
   private withKept(task: OverdueTask): OverdueTask {
     if (task.outputs || !task.operation) return task;
-    return { ...task, outputs: possiblySpooled(this.upstreams.byId(task.provider ?? '')?.upstream, task.operation) };
+    return { ...task, outputs: possiblySpooled(this.upstreams.byId(task.upstream_id ?? '')?.upstream, task.operation) };
   }
 
   /** Best effort: work that will not be fetched may still cost the gateway money. */
-  private async stopVendor({ id, provider, operation }: OverdueTask): Promise<void> {
-    if (!provider || !operation) return;
-    const upstream = this.upstreams.byId(provider)?.upstream;
+  private async stopVendor({ id, upstream_id: upstreamId, operation }: OverdueTask): Promise<void> {
+    if (!upstreamId || !operation) return;
+    const upstream = this.upstreams.byId(upstreamId)?.upstream;
     if (upstream?.cancel) await askToStop(upstream, { taskId: id, operation }, CANCEL_TIMEOUT_MS);
   }
 }

@@ -124,7 +124,7 @@ describe('A worker', () => {
     vendor.start = async (order) => vendor.take(order);
     startWorker('next', 1);
     await eventually(async () => (await stateOf(taskId)) === 'running');
-    expect(await bench.row(taskId)).toMatchObject({ lapses: 0 });
+    expect(await bench.row(taskId)).toMatchObject({ crash_count: 0 });
   });
 
   it('runs a suspected task while it works on nothing else', async () => {

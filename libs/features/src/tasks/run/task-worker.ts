@@ -286,7 +286,7 @@ export class TaskWorker {
       this.admissions.releaseHeld();
       await this.calls.empty();
       if (this.stopping || lease.lost.aborted || !(await this.transitions.beginStep(task))) return;
-      log.warn('task.run_alone', { taskId: task.id, lapses: task.lapses });
+      log.warn('task.quarantined', { taskId: task.id, crashes: task.crash_count });
       this.slots.fill(this.advanceWithLease(new RunningStep(task), lease));
       await this.slots.empty();
     } finally {

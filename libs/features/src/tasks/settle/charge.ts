@@ -27,7 +27,7 @@ export function deliveredQuantity(plan: OutputPlan, files: readonly Delivered[])
 
 /**
  * What a finished task costs, in micros; never more than was held. `per-output` counts what was delivered, at the unit
- * price of the hold (D3 section 8: failed images are not charged); `as-held` is the price agreed at submission.
+ * price of the hold, so that images that failed are not charged; `as-held` is the price agreed at submission.
  */
 export function chargeFor(task: TaskRow, plan: OutputPlan, files: readonly Delivered[]): Micros {
   if (task.billing_settle === 'as-held') return task.hold_micros;

@@ -87,7 +87,7 @@ with transitioned as (
 )
 select medium, model, state, error_code, extract(epoch from now() - created_at)::float8 as total_seconds,
   extract(epoch from now() - produced_at)::float8 as visible_seconds,
-  account_id, api_key_id, request_id, provider, attempt, charged_micros, cost_micros, cost_unit, cost_worth_micros
+  account_id, api_key_id, request_id, provider as upstream_id, attempt, charged_micros, cost_micros, cost_unit, cost_worth_micros
 from transitioned`;
 
 export const SETTLE_TASK = settleTask(`

@@ -122,7 +122,7 @@ describe('Referenced files', () => {
     await startWorker(60);
     await eventually(() => waiting.size === 1);
     await worker?.stop(30_000);
-    expect(await bench.row(taskId)).toMatchObject({ state: 'queued', failures: 0, lapses: 0, lease_owner: null });
+    expect(await bench.row(taskId)).toMatchObject({ state: 'queued', failures: 0, crash_count: 0, lease_owner: null });
   });
 
   it('may take MEDIA_INSPECT_TIMEOUT_SECONDS each', async () => {

@@ -14,8 +14,8 @@ const INTEND = `start_intent_at = now(), start_ended_at = null, provider = $3, t
 where id = $1 and attempt = $2 and state = 'submitting'`;
 
 /**
- * $1 task id, $2 attempt, $3 provider, $4 ticket. The point of no return, written before the vendor is called. A task that
- * comes so far for the first time has got past whatever its lapses were due to.
+ * $1 task id, $2 attempt, $3 upstream id, $4 ticket. The point of no return, written before the vendor is called. A task that
+ * comes so far for the first time has got past whatever its crashes were due to.
  */
 export const RECORD_START_INTENT = `
 update task set ${INTEND}
@@ -81,7 +81,7 @@ where t.id = $3 and t.provider = $1 and a.upstream = $1
   and a.period in (to_char(t.start_intent_at at time zone 'utc', 'YYYY-MM-DD'), to_char(t.start_intent_at at time zone 'utc', 'YYYY-MM'))`;
 
 /**
- * $1 task id, $2 attempt, $3 operation, $4 provider, $5 first poll in ms, $6 to $10 as `costValues`, $11 hash of the vendor's
+ * $1 task id, $2 attempt, $3 operation, $4 upstream id, $5 first poll in ms, $6 to $10 as `costValues`, $11 hash of the vendor's
  * name of the work, or null. The vendor took the order. A request to cancel that came meanwhile is carried out at the first poll.
  * `is_anothers`: the vendor has given that name before, to another order, so that its files are perhaps not of this one.
  */
@@ -106,7 +106,7 @@ with mine as (
 select (select id from transitioned) as id, $11::bytea is not null and not exists (select from named) as is_anothers from mine`;
 
 /**
- * $1 task id, $2 attempt, $3 outputs, $4 provider, $5 to $9 as `costValues`. The vendor answered the order with its
+ * $1 task id, $2 attempt, $3 outputs, $4 upstream id, $5 to $9 as `costValues`. The vendor answered the order with its
  * files: any worker may copy them.
  */
 export const SET_FINISHED = `
@@ -130,7 +130,7 @@ with transitioned as (
 select id from transitioned`;
 
 /**
- * $1 task id, $2 provider, $3 operation. Work at the vendor that no row holds, unless the row already knows it.
+ * $1 task id, $2 upstream id, $3 operation. Work at the vendor that no row holds, unless the row already knows it.
  * Returns whether the task has ended, so that the work is no longer needed.
  */
 export const RECORD_ORPHAN = `

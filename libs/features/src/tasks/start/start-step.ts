@@ -139,19 +139,22 @@ export class StartStep {
     if (!task.cancel_requested_at) return false;
     const earlier = this.earlierUpstream(task);
     if (!earlier) return this.settlement.cancelUnstarted(task.id);
-    if (earlier === 'unknown' || earlier.upstream.traits.repeatStart !== 'idempotent' || task.lapses === 0)
+    if (earlier === 'unknown' || earlier.upstream.traits.repeatStart !== 'idempotent' || task.crash_count === 0)
       return false;
-    log.warn('task.cancelled_unconfirmed', { taskId: task.id, provider: earlier.upstream.id });
+    log.warn('task.cancelled_unconfirmed', { taskId: task.id, upstream: earlier.upstream.id });
     return this.settlement.cancel(task.id, ['submitting']);
   }
 
-  private earlierUpstream({ start_intent_at: announced, provider }: TaskRow): RoutedUpstream | 'unknown' | null {
-    return announced && provider ? (this.upstreams.byId(provider) ?? 'unknown') : null;
+  private earlierUpstream({
+    start_intent_at: announced,
+    upstream_id: upstreamId,
+  }: TaskRow): RoutedUpstream | 'unknown' | null {
+    return announced && upstreamId ? (this.upstreams.byId(upstreamId) ?? 'unknown') : null;
   }
 
   /** Its upstream may come back with the next configuration; the deadline ends it if nothing else does. */
   private async awaitUpstream(task: ClaimedTask): Promise<void> {
-    log.error('upstream.unknown', { taskId: task.id, provider: task.provider });
+    log.error('upstream.unknown', { taskId: task.id, upstream: task.upstream_id });
     const reason = 'The upstream that was called is not configured any more.';
     await this.transitions.retryLater(task, { reason, delayMs: UNKNOWN_UPSTREAM_MS, counts: false });
   }
@@ -162,7 +165,7 @@ export class StartStep {
     // Before the long texts of the task are in memory: how long this takes is up to hosts that its owner chose.
     const elsewhere = await this.lookElsewhere(given);
     if (!elsewhere) return;
-    const task = await transitions.withLongTexts(given.task);
+    const task = await transitions.withLargeParameters(given.task);
     const step = { ...given, task };
     const planned = plannedOrderOf(task.id, catalogFamily(task.model), task);
     const makers = only ? againOf(only, planned) : router.candidatesFor(planned, task.account_id);
@@ -232,7 +235,7 @@ export class StartStep {
     const { submitter, transitions } = this;
     const { upstream } = routed;
     if (!upstream.find) {
-      log.warn('task.start_unknown', { taskId: task.id, provider: upstream.id });
+      log.warn('task.start_unknown', { taskId: task.id, upstream: upstream.id });
       const reason = 'The start was interrupted; the vendor cannot say whether it has the order.';
       return submitter.recordLost(task, routed, { reason, isUnderWay: false });
     }
@@ -271,7 +274,7 @@ export class StartStep {
 
   /** What the order of an earlier attempt costs by configuration. */
   private async configured({ task }: StartAttempt, { upstream }: RoutedUpstream): Promise<KnownCosts> {
-    const whole = await this.transitions.withLongTexts(task);
+    const whole = await this.transitions.withLargeParameters(task);
     const plan = upstream.plan(plannedOrderOf(task.id, catalogFamily(task.model), whole));
     return 'cannot' in plan ? {} : { configured: plan.cost };
   }

@@ -56,7 +56,7 @@ describe('Offering an order to several upstreams', () => {
       first.fail(kind);
       const [taskId, state] = await order(bench);
       expect([state, second.taken]).toEqual(['running', [taskId]]);
-      expect(await bench.row(taskId)).toMatchObject({ provider: second.id, failures: 0 });
+      expect(await bench.row(taskId)).toMatchObject({ upstream_id: second.id, failures: 0 });
     },
   );
 
@@ -104,7 +104,7 @@ describe('Offering an order to several upstreams', () => {
       state: 'failed',
       error_code: 'upstream_unknown',
       charged_micros: 0n,
-      provider: first.id,
+      upstream_id: first.id,
     });
     expect(second.asked).toBe(0);
     const text = 'select outcome, cost_micros, cost_unit from task_call where task_id = $1';
@@ -121,7 +121,7 @@ describe('Offering an order to several upstreams', () => {
     first.fail('ambiguous');
     const [taskId, state] = await order(bench);
     expect([state, second.asked]).toEqual(['submitting', 0]);
-    expect(await bench.row(taskId)).toMatchObject({ provider: first.id, start_intent_at: expect.any(Date) });
+    expect(await bench.row(taskId)).toMatchObject({ upstream_id: first.id, start_intent_at: expect.any(Date) });
   });
 
   it('waits for a call that outlived its time, and keeps the order that it tells of', async () => {
@@ -239,15 +239,15 @@ describe('Offering an order to several upstreams', () => {
     }
     const own = () => bench.submit();
     const failing = (reason: MediaReason) => () => Promise.resolve(failedBecause(reason));
-    const providerOf = async (taskId: string): Promise<string | null> => {
+    const upstreamOf = async (taskId: string): Promise<string | null> => {
       await attempt(bench, taskId);
-      return (await bench.row(taskId)).provider;
+      return (await bench.row(taskId)).upstream_id;
     };
 
     it('rests for all after three in a row of two accounts, and another makes the orders', async () => {
       first.onCheck = failing('work_failed');
       await fail(3, (turn) => asAccount('acct_other', turn));
-      await eventually(async () => (await providerOf(await asAccount('acct_third', 1))) === second.id);
+      await eventually(async () => (await upstreamOf(await asAccount('acct_third', 1))) === second.id);
       expect(second.taken.length).toBeGreaterThan(0);
     });
 
@@ -261,15 +261,15 @@ describe('Offering an order to several upstreams', () => {
         await bench.change(taskId, `deadline_at = now()`);
         await eventually(async () => (await bench.row(taskId)).state === 'failed');
       }
-      await eventually(async () => (await providerOf(await asAccount('acct_third', 1))) === second.id);
+      await eventually(async () => (await upstreamOf(await asAccount('acct_third', 1))) === second.id);
       await keeper.stop();
     });
 
     it('rests for the account alone whose orders failed', async () => {
       first.onCheck = failing('work_failed');
       await fail(3, own);
-      await eventually(async () => (await providerOf(await own())) === second.id);
-      expect(await providerOf(await asAccount('acct_third', 1))).toBe(first.id);
+      await eventually(async () => (await upstreamOf(await own())) === second.id);
+      expect(await upstreamOf(await asAccount('acct_third', 1))).toBe(first.id);
     });
 
     it.each(['content_refused', 'result_refused', 'reference_unusable'] as const)(
@@ -277,7 +277,7 @@ describe('Offering an order to several upstreams', () => {
       async (reason) => {
         first.onCheck = failing(reason);
         await fail(4, (turn) => asAccount('acct_other', turn));
-        expect(await providerOf(await own())).toBe(first.id);
+        expect(await upstreamOf(await own())).toBe(first.id);
       },
     );
   });

@@ -59,7 +59,7 @@ interface OfferedCall {
 /** The failure of a call that ended with an error which is no `MediaFailure`. */
 const BROKE_OFF = { code: 'upstream_unknown', reason: 'The call broke off.' } as const;
 
-/** Code and reason as the caller reads them. Only a provider that is part of the gateway is quoted. */
+/** Code and reason as the caller reads them. Only the sandbox, which is part of the gateway, is quoted. */
 function publicFailureOf(failure: MediaFailure): { code: TaskFailureCode; reason: string } {
   const { cause } = failure;
   const { code, publicReason } = cause instanceof ProviderError ? cause : failure;
@@ -231,7 +231,7 @@ export class UpstreamSubmitter {
     const { upstream, limits, isFallback = false } = routed;
     const { vendorAccount, id } = upstream;
     // An earlier attempt recorded the same intent and has already taken its part of the allowance.
-    const isAgain = task.start_intent_at !== null && task.provider === id;
+    const isAgain = task.start_intent_at !== null && task.upstream_id === id;
     const within = isAgain ? undefined : takeOf(candidate);
     const below =
       limits.running === undefined
@@ -369,7 +369,7 @@ export class UpstreamSubmitter {
     if (started.kind === 'finished') {
       if (await transitions.setFinished(task, upstream.id, started.outputs, costs))
         notifier.notify(task.medium, [task.id]);
-      else log.warn('upstream.finished_late', { taskId: task.id, provider: upstream.id });
+      else log.warn('upstream.finished_late', { taskId: task.id, upstream: upstream.id });
       return;
     }
     await this.taken(task, upstream, storableOperation(started.operation), costs);
@@ -377,25 +377,25 @@ export class UpstreamSubmitter {
 
   private async taken(task: ClaimedTask, upstream: MediaUpstream, operation: Operation, costs: KnownCosts) {
     const { transitions, failpoints } = this;
-    const { id: provider, vendorAccount, traits } = upstream;
+    const { id: upstreamId, vendorAccount, traits } = upstream;
     const name = upstream.nameOf?.(operation);
-    const work = { provider, vendorAccount, name, operation, firstCheckMs: traits.firstCheckMs, costs };
+    const work = { upstreamId, vendorAccount, name, operation, firstCheckMs: traits.firstCheckMs, costs };
     const outcome = await transitions.setRunning(task, work);
-    if (outcome === 'anothers') return this.mixedUp(task, provider, operation);
+    if (outcome === 'anothers') return this.mixedUp(task, upstreamId, operation);
     if (outcome === 'running') {
-      taskLog.started(task, provider, operation);
+      taskLog.started(task, upstreamId, operation);
       failpoints.reach('after-running');
       return;
     }
-    log.warn('upstream.orphaned', { taskId: task.id, provider });
-    const unwanted = await transitions.recordOrphan(task.id, provider, operation);
+    log.warn('upstream.orphaned', { taskId: task.id, upstream: upstreamId });
+    const unwanted = await transitions.recordOrphan(task.id, upstreamId, operation);
     if (unwanted) await this.stopOrphan(task, upstream, operation);
   }
 
   /** The operation may belong to another customer: only the task that got the name first may have its files. */
-  private async mixedUp(task: ClaimedTask, provider: string, operation: Operation): Promise<void> {
-    signals.mediaOrders.inc({ upstream: provider, outcome: 'mixed_up' });
-    log.error('upstream.order_mixed_up', { taskId: task.id, provider, operation });
+  private async mixedUp(task: ClaimedTask, upstream: string, operation: Operation): Promise<void> {
+    signals.mediaOrders.inc({ upstream, outcome: 'mixed_up' });
+    log.error('upstream.order_mixed_up', { taskId: task.id, upstream, operation });
     await this.settlement.fail(
       task,
       'upstream_error',

@@ -102,7 +102,7 @@ export class StoreStep {
   async run(task: ClaimedTask, signal: AbortSignal): Promise<void> {
     const outputs = withinOrder(planOf(task), task.outputs ?? []);
     if (!outputs.some(isResult)) {
-      log.error('upstream.delivered_nothing', { taskId: task.id, provider: task.provider });
+      log.error('upstream.delivered_nothing', { taskId: task.id, upstream: task.upstream_id });
       const message = 'The vendor said that it was done but delivered no file; nothing was charged.';
       return this.failedByVendor(task, message);
     }
@@ -158,8 +158,8 @@ export class StoreStep {
     task: TaskRow,
     signal: AbortSignal,
   ): Promise<readonly ProviderOutput[] | 'never' | undefined> {
-    const { id, provider, operation, ticket } = task;
-    const upstream = this.upstreams.byId(provider ?? '')?.upstream;
+    const { id, upstream_id: upstreamId, operation, ticket } = task;
+    const upstream = this.upstreams.byId(upstreamId ?? '')?.upstream;
     if (!upstream?.refresh || operation === null) return 'never';
     try {
       const { call } = notedCall(signal, ticket ?? bareTicket(upstream, id));
@@ -172,7 +172,7 @@ export class StoreStep {
   }
 
   private async copyOne(
-    { id, medium, provider: providerId, account_id: accountId }: TaskRow,
+    { id, medium, upstream_id: upstreamId, account_id: accountId }: TaskRow,
     output: ProviderOutput,
     ordinal: number,
     signal: AbortSignal,
@@ -181,7 +181,7 @@ export class StoreStep {
     if (kept) return kept;
     const { store, fetcher, upstreams, storeLimits: limits } = this;
     // An upstream that left the configuration may still have links that anybody can fetch.
-    const upstream = upstreams.byId(providerId ?? '')?.upstream;
+    const upstream = upstreams.byId(upstreamId ?? '')?.upstream;
     const opened = (await upstream?.open?.(output, { signal })) ?? { url: output.url };
     const source =
       opened instanceof Readable ? opened : { ...opened, fetcher, timeoutMs: limits.downloadMs, accountId };
@@ -229,7 +229,7 @@ export class StoreStep {
     const isStillThere = (one: unknown) => mayComeBack(one) || (isRenewable && isRefusedLink(one));
     const isWorthAnother = [...failures.values()].every(isStillThere) || task.failures + 1 < MAX_FAILURES;
     if (isWorthAnother && leftMs > delayMs + tookMs + SETTLE_BEFORE_MS) return this.later(task, error, delayMs);
-    const upstream = task.provider ?? undefined;
+    const upstream = task.upstream_id ?? undefined;
     log.error('task.copy_given_up', { taskId: task.id, upstream, missing: failures.size, reason: reasonOf(error) });
     signals.mediaOrders.inc({ upstream: upstream ?? '', outcome: 'result_lost' });
     if (!files.some(isResult)) return this.giveUp(task, error);
@@ -251,7 +251,7 @@ export class StoreStep {
     const plan = planOf(task);
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
     taskLog.stored(task, files.length, bytes);
-    const routed = this.upstreams.byId(task.provider ?? '');
+    const routed = this.upstreams.byId(task.upstream_id ?? '');
     if (routed) this.circuits.recordDelivery(routed, orderOf(task));
     await this.settlement.complete(task, {
       chargeMicros: chargeFor(task, plan, files),
@@ -266,7 +266,7 @@ export class StoreStep {
     const reason = reasonOf(error);
     log.warn('task.copy_failed', {
       taskId: task.id,
-      upstream: task.provider ?? undefined,
+      upstream: task.upstream_id ?? undefined,
       attempt: task.attempt,
       reason,
       error,
@@ -276,7 +276,7 @@ export class StoreStep {
 
   private async failedByVendor(task: ClaimedTask, message: string): Promise<void> {
     await this.settlement.fail(task, 'upstream_error', message);
-    const routed = this.upstreams.byId(task.provider ?? '');
+    const routed = this.upstreams.byId(task.upstream_id ?? '');
     if (routed) this.circuits.recordFailedWork(routed, orderOf(task));
   }
 

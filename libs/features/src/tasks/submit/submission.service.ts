@@ -18,7 +18,7 @@ import { PriceBook, type Quote } from '../../billing/prices/price-book.js';
 import { MediaRouter } from '../../upstreams/media-upstreams.js';
 import { noteFacts } from '../../observability/request-facts.js';
 import { ModelsOnSale } from '../../text/models-on-sale.js';
-import { withoutLongTexts } from '../long-texts.js';
+import { withoutLargeParameters } from '../large-parameters.js';
 import { catalogFamily, plannedOrderOf } from './planned-order.js';
 import { TaskWriter } from './task-writer.js';
 import { takeWebhookUrl } from './webhook-url.js';
@@ -109,7 +109,7 @@ export class SubmissionService {
     const { webhookUrl, body } = takeWebhookUrl(this.fetcher, sent, webhookHeader);
     const { request, quote } = await this.price(path, caller, body);
     const { model, medium, mode, parameters, notices } = request;
-    const apart = withoutLongTexts(parameters);
+    const apart = withoutLargeParameters(parameters);
     const family = catalogFamily(model);
     const taskId = reservedTaskId ?? timeOrderedId('task');
     await this.tasks.write({
@@ -124,7 +124,7 @@ export class SubmissionService {
       model,
       mode,
       parameters: apart.parameters,
-      longTexts: apart.longTexts,
+      largeParameters: apart.largeParameters,
       notices,
       billing: family.billing(parameters),
       priceId: quote.priceId,

@@ -16,8 +16,8 @@ export interface NewTask {
   readonly model: string;
   readonly mode: string;
   readonly parameters: JsonObject;
-  /** What `parameters` holds by number only; see `withoutLongTexts`. */
-  readonly longTexts?: readonly string[];
+  /** What `parameters` holds by number only; see `withoutLargeParameters`. */
+  readonly largeParameters?: readonly string[];
   readonly notices: readonly string[];
   readonly billing: Billing;
   readonly priceId: string;

@@ -1,7 +1,7 @@
 import type { JsonObject, TaskFailureCode } from '#contracts';
 import { Database, DatabaseConfig } from '#platform';
 import { untilBlocked } from '#testing';
-import { withLongTexts, withoutLongTexts } from '../long-texts.js';
+import { withLargeParameters, withoutLargeParameters } from '../large-parameters.js';
 import { FakeVendor } from '../run/testing/fake-vendor.js';
 import { openTaskBench, type TaskBench } from '../run/testing/task-bench.js';
 import type { NewTask } from './submit-statement.js';
@@ -112,7 +112,7 @@ describe('Writing tasks', () => {
       image_urls: ['https://x.example/a.png', ...FILES],
     };
     const write = (more: Partial<NewTask> = {}): Promise<void> => {
-      const task = bench.newTask({ ...withoutLongTexts(PARAMETERS), ...more });
+      const task = bench.newTask({ ...withoutLargeParameters(PARAMETERS), ...more });
       return writerOn(bench.database).write({ ...task, keyHasQuota: false });
     };
     const rows = (table: string, id: string, column = 'id') =>
@@ -124,7 +124,7 @@ describe('Writing tasks', () => {
       const [row] = (await rows('task', id)).rows as { parameters: JsonObject }[];
       expect(JSON.stringify(row?.parameters).length).toBeLessThan(500);
       expect(row?.parameters).toMatchObject({ prompt: 'a lighthouse' });
-      expect(await withLongTexts(bench.database, id, row?.parameters ?? {})).toEqual(PARAMETERS);
+      expect(await withLargeParameters(bench.database, id, row?.parameters ?? {})).toEqual(PARAMETERS);
     });
 
     it('removes them with the end of their use: of all but failed tasks that may be sent again', async () => {

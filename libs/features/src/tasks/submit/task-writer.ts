@@ -21,7 +21,7 @@ import {
   lostAttempt,
 } from '../../billing/ledger/payment-refusals.js';
 import { SpendLimits } from '../../billing/ledger/spend-limits.js';
-import { writeLongTexts } from '../long-texts.js';
+import { writeLargeParameters } from '../large-parameters.js';
 import { type NewTask, submitStatement, toSubmitRow } from './submit-statement.js';
 
 /** Whether tasks of the same account may share a statement: a quota is guarded by a constraint that fails a whole one. */
@@ -113,7 +113,7 @@ export class TaskWriter {
    */
   async write(task: PaidTask): Promise<void> {
     const written = writtenTask(task);
-    const isLong = hasLongTexts(task);
+    const isLong = hasLargeParameters(task);
     const accepted = task.keyHasQuota && !isLong ? await this.writeAlone(written) : await this.writeTogether(written);
     if (!accepted) throw await this.refusalOf(task);
     this.failpoints.reach('after-task-written');
@@ -127,7 +127,7 @@ export class TaskWriter {
   }
 
   private async writeTogether(task: WrittenTask): Promise<boolean> {
-    const outcome = await (hasLongTexts(task.task) ? this.longBatches : this.batches).add(task);
+    const outcome = await (hasLargeParameters(task.task) ? this.longBatches : this.batches).add(task);
     if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;
   }
@@ -191,15 +191,15 @@ export class TaskWriter {
       if (before.accepted.size > 0) return before;
       interrupted = true;
       const [first] = tasks;
-      return first && hasLongTexts(first.task) ? this.insertLong(first) : this.submit(this.database, tasks);
+      return first && hasLargeParameters(first.task) ? this.insertLarge(first) : this.submit(this.database, tasks);
     }, this.retryMs);
   }
 
-  private async insertLong(written: WrittenTask): Promise<Outcome> {
-    const { id, longTexts = [] } = written.task;
+  private async insertLarge(written: WrittenTask): Promise<Outcome> {
+    const { id, largeParameters = [] } = written.task;
     try {
       return await this.database.transaction(async (transaction) => {
-        await writeLongTexts(transaction, id, longTexts);
+        await writeLargeParameters(transaction, id, largeParameters);
         // Last, since it locks the account.
         const outcome = await this.submit(transaction, [written]);
         if (!outcome.accepted.has(id)) throw new NotAccepted(outcome);
@@ -233,11 +233,11 @@ export class TaskWriter {
   }
 }
 
-const hasLongTexts = ({ longTexts = [] }: NewTask): boolean => longTexts.length > 0;
+const hasLargeParameters = ({ largeParameters = [] }: NewTask): boolean => largeParameters.length > 0;
 
 function writtenTask(task: NewTask): WrittenTask {
   const json = JSON.stringify(toSubmitRow(task));
-  const length = (task.longTexts ?? []).reduce((sum, text) => sum + text.length, json.length);
+  const length = (task.largeParameters ?? []).reduce((sum, text) => sum + text.length, json.length);
   return { task, json, length };
 }
 

@@ -7,7 +7,7 @@ import { ProviderUpstream } from '#providers';
 import { openPlatform, type Platform, readProcessConfig } from '#runtime';
 import { createTestDatabase, uniqueRedisPrefix } from '#testing';
 import type { NewTask } from '../../submit/submit-statement.js';
-import type { ClaimedTask, TaskRow } from '../../task-row.js';
+import { type ClaimedTask, RENAMED_COLUMNS, type TaskRow } from '../../task-row.js';
 import { TaskWriter } from '../../submit/task-writer.js';
 import type { AdvanceTaskService } from '../advance-task.service.js';
 import type { PollSchedule } from '../../poll/poll-schedule.js';
@@ -123,7 +123,10 @@ function taskAccess({ database, notifier, taskSignals, failpoints }: Platform) {
       return task;
     },
     row: async (taskId: string): Promise<TaskRow> => {
-      const { rows } = await database.query<TaskRow>({ text: 'select * from task where id = $1', values: [taskId] });
+      const { rows } = await database.query<TaskRow>({
+        text: `select *, ${RENAMED_COLUMNS} from task where id = $1`,
+        values: [taskId],
+      });
       if (!rows[0]) throw new Error(`there is no task ${taskId}`);
       return rows[0];
     },

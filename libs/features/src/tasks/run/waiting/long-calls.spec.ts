@@ -79,7 +79,7 @@ describe('Long calls to vendors', () => {
     await eventually(() => performance.now() - beganMs > 1_500);
     answer();
     await stopped;
-    expect(await bench.row(taskId)).toMatchObject({ state: 'storing', lapses: 0 });
+    expect(await bench.row(taskId)).toMatchObject({ state: 'storing', crash_count: 0 });
     expect(vendor.asked).toBe(1);
   });
 

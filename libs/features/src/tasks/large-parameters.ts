@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#contracts';
 import { charactersLeft, type Database, endOfPiece, nextTurn, type StatementRunner, Turns } from '#platform';
 
-/** Texts of more characters stand beside the row of their task. Only inline files are that long. */
+/** Texts of more characters are kept beside the row of their task, in pieces. Only inline files are that long. */
 const SHORT_CHARACTERS = 64 * 1024;
 
 /** How much of a text one row holds, in characters. */
@@ -18,31 +18,31 @@ const COPY = `
 insert into task_long_text (task_id, nth, place, piece)
 select $2, nth, place, piece from task_long_text where task_id = $1`;
 
-/** Parameters without their long texts, and these by their numbers. */
+/** Parameters without their large parameters, and these by their numbers. */
 export interface ParametersApart {
   readonly parameters: JsonObject;
-  readonly longTexts: readonly string[];
+  readonly largeParameters: readonly string[];
 }
 
-/** Takes long texts out of parameters and leaves their numbers and lengths. */
-export function withoutLongTexts(parameters: JsonObject): ParametersApart {
-  if (charactersLeft(parameters, SHORT_CHARACTERS) > 0) return { parameters, longTexts: [] };
-  const longTexts: string[] = [];
+/** Takes large texts out of parameters and leaves their numbers and lengths. */
+export function withoutLargeParameters(parameters: JsonObject): ParametersApart {
+  if (charactersLeft(parameters, SHORT_CHARACTERS) > 0) return { parameters, largeParameters: [] };
+  const largeParameters: string[] = [];
   const without = mapped(parameters, (value) => {
     if (typeof value !== 'string' || value.length <= SHORT_CHARACTERS) return undefined;
-    longTexts.push(value);
-    return { [MARK]: longTexts.length - 1, characters: value.length };
+    largeParameters.push(value);
+    return { [MARK]: largeParameters.length - 1, characters: value.length };
   });
-  return { parameters: longTexts.length === 0 ? parameters : without, longTexts };
+  return { parameters: largeParameters.length === 0 ? parameters : without, largeParameters };
 }
 
 /** Writes them a piece at a time, while other work runs in between. The row of the task must follow in the transaction. */
-export async function writeLongTexts(
+export async function writeLargeParameters(
   transaction: StatementRunner,
   taskId: string,
-  longTexts: readonly string[],
+  largeParameters: readonly string[],
 ): Promise<void> {
-  for (const [nth, text] of longTexts.entries()) {
+  for (const [nth, text] of largeParameters.entries()) {
     let place = 0;
     for (let from = 0; from < text.length; place += 1) {
       const to = endOfPiece(text, from, PIECE_CHARACTERS);
@@ -54,7 +54,7 @@ export async function writeLongTexts(
 }
 
 /** Gives a task that is sent again the long texts of the first. False: they are not kept any more. */
-export async function copyLongTexts(
+export async function copyLargeParameters(
   transaction: StatementRunner,
   { id, parameters }: { readonly id: string; readonly parameters: JsonObject },
   newTaskId: string,
@@ -64,8 +64,8 @@ export async function copyLongTexts(
   return (rowCount ?? 0) > 0;
 }
 
-/** The parameters of a row with their long texts back in their places. */
-export async function withLongTexts(
+/** The parameters of a row with their large parameters back in their places. */
+export async function withLargeParameters(
   database: Pick<Database, 'query'>,
   taskId: string,
   parameters: JsonObject,

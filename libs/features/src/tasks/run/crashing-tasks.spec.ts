@@ -40,9 +40,9 @@ describe('Attempts that end without a report', () => {
     const taskId = await bench.submit();
     await dieTogether(taskId);
     const again = await bench.claim(taskId);
-    expect(again).toMatchObject({ lapses: 1, sudden_lapses: 1 });
+    expect(again).toMatchObject({ crash_count: 1, early_crash_count: 1 });
     await bench.transitions.retryLater(again, { reason: 'Busy.', delayMs: 0, counts: false });
-    expect(await bench.claim(taskId)).toMatchObject({ lapses: 1, sudden_lapses: 1 });
+    expect(await bench.claim(taskId)).toMatchObject({ crash_count: 1, early_crash_count: 1 });
   });
 
   it('make a task run alone after two, and park it after three with its money returned', async () => {
@@ -76,7 +76,7 @@ describe('Attempts that end without a report', () => {
       expect(await bench.advance.endsWithoutWork(task)).toBe(false);
       expect(await bench.transitions.beginStep(task)).toBe(true);
       await bench.advance.advance(task, never);
-      expect(await bench.row(innocent)).toMatchObject({ state: 'running', lapses: 0, sudden_lapses: 0 });
+      expect(await bench.row(innocent)).toMatchObject({ state: 'running', crash_count: 0, early_crash_count: 0 });
     }
   });
 
@@ -86,7 +86,7 @@ describe('Attempts that end without a report', () => {
     await dieTogether(taskId);
     for (let turn = 0; turn < 3; turn += 1) {
       await overdue(taskId);
-      expect(await bench.transitions.claimSuspect('image', 0)).toMatchObject({ id: taskId, lapses: 2 });
+      expect(await bench.transitions.claimSuspect('image', 0)).toMatchObject({ id: taskId, crash_count: 2 });
     }
   });
 
@@ -102,7 +102,7 @@ describe('Attempts that end without a report', () => {
       expect(await bench.advance.endsWithoutWork(taken)).toBe(false);
       if (!task) await bench.transitions.beginStep(taken);
     }
-    expect(await bench.row(taskId)).toMatchObject({ state: 'submitting', lapses: 3, sudden_lapses: 0 });
+    expect(await bench.row(taskId)).toMatchObject({ state: 'submitting', crash_count: 3, early_crash_count: 0 });
   });
 
   it('count nothing when the worker was stopping', async () => {
@@ -110,7 +110,7 @@ describe('Attempts that end without a report', () => {
     await dieTogether(taskId);
     const text = `insert into worker (id, role, version, host, pid, stopping_at) values ('bench', 'image-worker', '1', 'h', 1, now())`;
     await bench.database.query({ text });
-    expect(await bench.claim(taskId)).toMatchObject({ lapses: 0 });
+    expect(await bench.claim(taskId)).toMatchObject({ crash_count: 0 });
     await bench.database.query({ text: 'delete from worker' });
   });
 
@@ -122,10 +122,10 @@ describe('Attempts that end without a report', () => {
       ('other', 'maintenance-worker', '1', 'b', 1, now() - interval '1 hour', now() - interval '68 seconds'),
       ('successor', 'image-worker', '1', 'c', 1, now() - interval '65 seconds', now())`;
     await bench.database.query({ text });
-    expect(await bench.claim(taskId)).toMatchObject({ lapses: 1, sudden_lapses: 0 });
+    expect(await bench.claim(taskId)).toMatchObject({ crash_count: 1, early_crash_count: 0 });
     await bench.database.query({ text: `update worker set seen_at = now() where id = 'other'` });
     await overdue(taskId);
-    expect(await bench.transitions.claimSuspect('image', 0)).toMatchObject({ lapses: 2, sudden_lapses: 1 });
+    expect(await bench.transitions.claimSuspect('image', 0)).toMatchObject({ crash_count: 2, early_crash_count: 1 });
     await bench.database.query({ text: 'delete from worker' });
   });
 
@@ -134,8 +134,8 @@ describe('Attempts that end without a report', () => {
     await dieTogether(taskId);
     await bench.start.run(await bench.claim(taskId), never);
     await bench.schedule.finish(taskId, []);
-    expect(await bench.claim(taskId)).toMatchObject({ state: 'storing', lapses: 0 });
-    expect(await bench.claim(taskId)).toMatchObject({ state: 'storing', lapses: 1 });
+    expect(await bench.claim(taskId)).toMatchObject({ state: 'storing', crash_count: 0 });
+    expect(await bench.claim(taskId)).toMatchObject({ state: 'storing', crash_count: 1 });
   });
 
   it('let the owner stop the task between them, though its start was announced', async () => {
