@@ -24,7 +24,7 @@ const SILENT_WHEN_WELL = new Set([
   'gateway_media_price_below_cost',
   'gateway_media_cost_worth_micros_total',
   'gateway_media_charged_micros_total',
-  'gateway_media_allowance_spent_total',
+  'gateway_media_quota_exceeded_total',
 ]);
 /** More values than there are models would mean that a label takes whatever a request brings. */
 const MOST_VALUES = 100;

@@ -26,7 +26,8 @@ export function recordTaskEnd({ medium, model, state: status, ...task }: EndedTa
   signals.tasksFinished.inc({ medium, model, status, error: task.error_code ?? '' });
   signals.taskDuration.observe({ medium, status }, task.total_seconds);
   if (status === 'completed' && task.visible_seconds !== null) {
-    signals.doneToVisible.observe({ medium }, task.visible_seconds);
+    signals.resultLatency.observe({ medium }, task.visible_seconds);
+    signals.resultLatencyBefore.observe({ medium }, task.visible_seconds);
   }
   if (task.upstream_id !== null) countMoney(task.upstream_id, model, task);
 }

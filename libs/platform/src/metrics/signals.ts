@@ -130,13 +130,13 @@ export const signals = {
     '1 while a media upstream gets no orders of any account, or only one that probes it, after failures; else 0.',
     ['upstream', 'medium'],
   ),
-  mediaClosed: gauge(
-    'gateway_media_model_closed',
+  mediaUnavailable: gauge(
+    'gateway_media_model_unavailable',
     '1 while every upstream of a media model cools down after failures, so that its orders wait; else 0.',
     ['model'],
   ),
-  mediaAllowanceSpent: counter(
-    'gateway_media_allowance_spent_total',
+  mediaQuotaExceeded: counter(
+    'gateway_media_quota_exceeded_total',
     'How often an order found the daily or monthly allowance of a media upstream used up.',
     ['upstream'],
   ),
@@ -178,9 +178,25 @@ export const signals = {
     ['medium', 'status'],
     TASK_BUCKETS,
   ),
-  doneToVisible: histogram(
-    'gateway_upstream_done_to_visible_seconds',
+  resultLatency: histogram(
+    'gateway_media_result_latency_seconds',
     'Time from when the gateway learns that the upstream is done until clients see the files.',
+    ['medium'],
+    TASK_BUCKETS,
+  ),
+
+  // Names of before, written for one release beside those that took their place.
+  mediaUnavailableBefore: gauge('gateway_media_model_closed', 'The old name of gateway_media_model_unavailable.', [
+    'model',
+  ]),
+  mediaQuotaExceededBefore: counter(
+    'gateway_media_allowance_spent_total',
+    'The old name of gateway_media_quota_exceeded_total.',
+    ['upstream'],
+  ),
+  resultLatencyBefore: histogram(
+    'gateway_upstream_done_to_visible_seconds',
+    'The old name of gateway_media_result_latency_seconds.',
     ['medium'],
     TASK_BUCKETS,
   ),

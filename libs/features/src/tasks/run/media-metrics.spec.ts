@@ -25,7 +25,7 @@ describe('The numbers of media upstreams', () => {
   const coolingDown = async (upstream: string): Promise<number | undefined> =>
     (await signals.mediaCoolingDown.get()).values.find(({ labels }) => labels.upstream === upstream)?.value;
   const closed = async (model: string): Promise<number | undefined> =>
-    (await signals.mediaClosed.get()).values.find(({ labels }) => labels.model === model)?.value;
+    (await signals.mediaUnavailable.get()).values.find(({ labels }) => labels.model === model)?.value;
   const unpaid = (scope: 'account' | 'model') => new MediaFailure('unfit', 'not_paid', { scope });
   const admission = { model: MODEL, accountId: 'acct', probes: [] };
 

@@ -34,8 +34,9 @@ export class MediaMetrics implements OnModuleInit {
     this.forgetLeft(new Set([...seen].map(({ upstream }) => upstream.id)));
     for (const model of this.models) {
       const serving = upstreams.serving(model);
-      const isClosed = serving.length > 0 && serving.every((routed) => circuits.isCooling(routed, model));
-      signals.mediaClosed.set({ model }, isClosed ? 1 : 0);
+      const isUnavailable = serving.length > 0 && serving.every((routed) => circuits.isCooling(routed, model));
+      signals.mediaUnavailable.set({ model }, isUnavailable ? 1 : 0);
+      signals.mediaUnavailableBefore.set({ model }, isUnavailable ? 1 : 0);
     }
   }
 

@@ -169,7 +169,8 @@ export class AdmissionController {
       await this.limits.pause(vendorAccount, 'start', FULL_PAUSE_MS);
       return { reason: WAITS.full, delayMs: spread(FULL_PAUSE_MS), counts: false };
     }
-    metrics.mediaAllowanceSpent.inc({ upstream });
+    metrics.mediaQuotaExceeded.inc({ upstream });
+    metrics.mediaQuotaExceededBefore.inc({ upstream });
     const waitMs = Math.min(why.spentMs, SPENT_PAUSE_MS);
     await this.limits.pause(vendorAccount, `spent ${upstream}`, waitMs);
     return { reason: WAITS.spent, delayMs: spread(waitMs), counts: false };
