@@ -7,7 +7,8 @@ const FOREIGN =
   /\bD[123]\b|\b(?:vendors|attacks|gateways|selling|house|field-reports|client-shapes|text-protocols|vendor-changes)\.md\b|\b(?:design|guide),? section \d|\bthe design of\b.*\bsection\b|\bissue \d+\b/;
 
 /** Names and words that are gone, so that they do not come back. */
-const RETIRED = /\b(?:text-tokens|things)\.[jt]s\b|\bclass Loop\b|\b(?:whence|bias of tokens|odds of words|divided by commas|reckon(?:s|ed)?)\b/;
+const RETIRED =
+  /\b(?:text-tokens|things)\.[jt]s\b|\bclass Loop\b|\b(?:whence|bias of tokens|odds of words|divided by commas|reckon(?:s|ed)?)\b/;
 
 /** The page that says what the three documents are; what is kept as it was written; and this list. */
 const NOT_READ =
