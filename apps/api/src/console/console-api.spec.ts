@@ -74,7 +74,7 @@ describe('The routes of the console', () => {
       for (const { name, needs } of ROUTES.filter(({ name: each }) => !ENDS_SESSION.has(each))) {
         if (needs === 'nothing' || needs === 'session') continue;
         const { status, body } = await client.call(name, {}, pathOf(name));
-        const isRefused = status === 403 && /^The role .* may not do that/.test(body.error?.message ?? '');
+        const isRefused = status === 403 && /^The role .* may not do this/.test(body.error?.message ?? '');
         expect([name, isRefused]).toEqual([name, !permissions.includes(needs)]);
         expect([name, status < 500]).toEqual([name, true]);
       }

@@ -48,7 +48,7 @@ describe('Reading JSON', () => {
     const keys = '"same":1,'.repeat(10_001);
     for (const end of ['""'.repeat(400_000), '"" 1', '"', '"x', ''])
       await expect(read(`[{${keys}${end}`)).rejects.toMatchObject(
-        refusal(/^"x?$/.test(end) ? 'no end' : 'not valid JSON'),
+        refusal(/^"x?$/.test(end) ? 'a string in it is not closed' : 'not valid JSON'),
       );
   });
 
@@ -98,7 +98,7 @@ describe('Reading JSON', () => {
     ['a long number', `[${'9'.repeat(1_000_000)}]`, '400 characters'],
     ['a long key', `{"${'k'.repeat(600)}":1}`, 'no key of 512 bytes'],
     ['white space', ' '.repeat(5_000_000), '4194304 bytes'],
-    ['an open text', `["${'x'.repeat(5_000_000)}`, 'has no end'],
+    ['an open text', `["${'x'.repeat(5_000_000)}`, 'is not closed'],
   ])('refuses too many %s, naming them', async (_what, text, words) => {
     await expect(read(text)).rejects.toMatchObject(refusal(words));
   });
