@@ -114,7 +114,7 @@ async function allRows(connectionString: string): Promise<Record<string, string[
   return found;
 }
 
-/** Where an account that used everything may leave no row: what stands there for a moment, or comes of days, operators and vendors. */
+/** Where an account that used everything may leave no row: what stands there for a moment, what older versions wrote, or comes of days, operators and vendors. */
 const MAY_BE_EMPTY: readonly string[] = [
   'console_identity',
   'ledger_checkpoint',
@@ -133,7 +133,9 @@ const MAY_BE_EMPTY: readonly string[] = [
   'task_long_text',
   'task_redrive',
   'task_refund',
+  'text_bytes_change',
   'text_call_failure',
+  'text_item',
   'upstream',
   'upstream_allowance',
   'upstream_orphan',

@@ -245,7 +245,7 @@ describeWithBrowser('The console in Chromium', (startBrowser) => {
     await page.locator('tbody tr').click();
     await page.locator('dialog[open]').waitFor();
     await page.reload();
-    await page.locator('dialog[open]').getByText('The maker refused the content').first().waitFor();
+    await page.locator('dialog[open]').getByText('The vendor refused the content').first().waitFor();
     await page.keyboard.press('Escape');
     await page.locator('dialog').waitFor({ state: 'detached' });
     expect(new URL(page.url()).searchParams.get('status')).toBe('failed');
