@@ -199,7 +199,7 @@ describeWithBrowser('The ways into the console, in Chromium', (startBrowser) => 
     const other = await openConsole(browser, gateway.baseUrl);
     await other.page.goto(await invite('viewer', 'nadia@example.com'));
     await sayName(other.page, 'oskar');
-    await other.page.getByText('The invitation is for another e-mail address').waitFor();
+    await other.page.getByText('The invitation is for a different e-mail address').waitFor();
     expect((await other.context.request.get(`${gateway.baseUrl}/console/api/session`)).status()).toBe(401);
     await other.context.close();
   });

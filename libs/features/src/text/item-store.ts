@@ -58,11 +58,12 @@ const isLong = ({ keptBytes }: SavedRow): boolean => keptBytes > SHORT_JSON_BYTE
 
 /**
  * What is stored together: a statement for each response would cost more than the rest of a short request. Only what is short,
- * so that no account keeps the others waiting; and what finds no place here in time is stored alone.
+ * so that no account keeps the others waiting; and what finds no place here in time is stored alone. One statement at a time: it is on
+ * no account's share of the database.
  */
 const SAVES: BatcherOptions<SavedRow> = {
   maxItems: 64,
-  maxRunsInFlight: 2,
+  maxRunsInFlight: 1,
   keyOf: ({ accountId }) => accountId,
   maxWaitMs: REQUEST_WAIT_MS,
   sizes: { of: ({ keptBytes }) => keptBytes, maxRun: SHORT_JSON_BYTES, maxWaiting: 64 * 1024 * 1024 },
