@@ -27,10 +27,10 @@ for (let each = 0; each < 100_000; each += 1) {
 console.log(grown);`;
 
 describe('A process whose objects are all made young', () => {
-  // As V8 has it by itself, most times 400 MB become old.
+  // As V8 has it by itself, 300 to 420 MB become old in most runs; as it is told, 10 on Node 20 and 37 on Node 24.
   it('keeps next to none of those that are soon dead among the old', async () => {
     const args = ['--import', './scripts/typescript.mjs', '--input-type=module', '-e', CHURN];
     const { stdout } = await promisify(execFile)(process.execPath, args);
-    expect(Number(stdout)).toBeLessThan(20);
+    expect(Number(stdout)).toBeLessThan(100);
   });
 });
