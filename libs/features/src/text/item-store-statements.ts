@@ -39,7 +39,8 @@ join ${asked} on ${asked}.response_id = stored.id and ${asked}.place = element.n
 /**
  * An item that is referred to several times counts as often. Those of a response that is being removed are hidden with it.
  * Items lie in their response; those that an older version stored have a row of their own. What is opened to find them is
- * bounded too: $5 bytes of responses.
+ * bounded too: $5 bytes of responses. Each is looked up by its place, as a join of thousands with the contents of a response
+ * takes their product in steps where the planner expects few.
  */
 export const FIND_ITEMS = `
 with asked as (
@@ -59,16 +60,17 @@ with asked as (
     select coalesce(sum(whole_bytes), 0) from (
       select distinct response_id, whole_bytes from found where place is not null) as opened) as opened_bytes
   from found
-), short as (
-  select * from found where (select size_bytes <= $4 and opened_bytes <= $4 from total)
-), items as (
-  select short.id, stored.item from short join text_item stored on stored.account_id = $1 and stored.id = short.id
-  where place is null
-  union all select short.id, element.item ${placed('short')}
+), opened as materialized (
+  select jsonb_object_agg(stored.id, ${ALL_ITEMS}) as items from text_response stored
+  where account_id = $1 and id in (select response_id from found where place is not null)
+    and (select size_bytes <= $4 and opened_bytes <= $4 from total)
 )
 select found.id, response_id, place, total.size_bytes > $3 as too_large, total.opened_bytes > $5 as too_wide,
-  least(total.size_bytes, 2147483647)::integer as bytes, items.item
-from found cross join total left join items on items.id = found.id`;
+  least(total.size_bytes, 2147483647)::integer as bytes, case
+    when total.size_bytes > $4 or total.opened_bytes > $4 then null
+    when place is null then (select item from text_item stored where stored.account_id = $1 and stored.id = found.id)
+    else opened.items #> array[response_id, place::text] end as item
+from found cross join total cross join opened`;
 
 /** $1 account; of each item $2 its id, $3 its response, $4 its place in it, null where it has a row of its own. */
 export const LONG_ITEMS = `
