@@ -1,7 +1,7 @@
 import { type ConsoleFailure, ERRORS, type GatewayError } from '#contracts';
 import { ConsoleRefusal } from './console-refusal.js';
 
-/** The error body of media, task and account routes (design section 6). */
+/** The error body of media, task and account routes. */
 export function toErrorBody(error: GatewayError): Record<string, unknown> {
   const { code, status, publicMessage, param, details } = error;
   return {

@@ -50,9 +50,10 @@ interface Outcome {
 }
 
 /**
- * Obeys `Idempotency-Key` where a request spends something (design section 5): the same body again gets the same answer
- * and `Idempotent-Replayed: true`, another body is refused. A repeat while the first is at work waits for its answer, or is
- * refused where that is a stream, which is not kept. Limits of the minute were asked before the body was read; an answer that was paid for is given again to a key over its limit too.
+ * Obeys `Idempotency-Key` where a request spends something: the same body again gets the same answer and
+ * `Idempotent-Replayed: true`, another body is refused. A repeat while the first request is running waits for its answer, or is
+ * refused where that is a stream, which is not kept. Rate limits were checked before the body was read; an answer that was paid for
+ * is given again even to a key over its limit.
  *
  * Handlers whose `@Route` costs `task` or `text` do all of their work in it. Their response is ended after its outcome was
  * noted, so that a client that has it can rely on the repeat.

@@ -48,8 +48,8 @@ where t.id = d.id and t.state = 'running' and t.progress <= d.percent - $3::smal
 returning t.id`;
 
 /**
- * The vendor is done: any worker may now copy the files. $1 `[{ id, outputs, cost, unit, worth }]`, cost and its worth in
- * micros when the vendor reported it.
+ * The vendor is done: any worker may now copy the files. $1 `[{ id, outputs, cost, unit, worth }]`: the cost that the vendor reported,
+ * if any, in micros of its unit, and `worth`, the same in the unit of balances.
  */
 export const SET_STORING = `
 with done as (

@@ -14,16 +14,11 @@ const TYPES = ['png', 'jpg', 'webp', 'gif', 'mp4', 'mov'];
 describe('The deadline of a task', () => {
   let bench: TaskBench;
   let keeper: DeadlineKeeper;
+  const keeperOf = (upstreams = bench.upstreams): DeadlineKeeper =>
+    new DeadlineKeeper('image', bench.transitions, bench.settlement, upstreams, bench.database, bench.circuits);
   beforeAll(async () => {
     bench = await openTaskBench(new FakeVendor());
-    keeper = new DeadlineKeeper(
-      'image',
-      bench.transitions,
-      bench.settlement,
-      bench.upstreams,
-      bench.database,
-      bench.circuits,
-    );
+    keeper = keeperOf();
   });
   afterEach(() => keeper.stop());
   afterAll(() => bench.close());
@@ -50,14 +45,7 @@ describe('The deadline of a task', () => {
       { role: 'output', contentType: 'text/html', url: 'https://vendor.example/1.jpg' },
     ]);
     await bench.change(taskId, 'deadline_at = now()');
-    keeper = new DeadlineKeeper(
-      'image',
-      bench.transitions,
-      bench.settlement,
-      bench.upstreams,
-      bench.database,
-      bench.circuits,
-    );
+    keeper = keeperOf();
     keeper.start();
     expect(await ended(taskId)).toBe('failed');
     const { rows } = await bench.database.query({
@@ -74,14 +62,7 @@ describe('The deadline of a task', () => {
     await bench.change(taskId, `provider = 'inline', deadline_at = now()`);
     const upstream = Object.assign(new ScriptedUpstream('inline'), { mayKeep: () => 2 });
     upstream.traits = { ...upstream.traits, checksBring: 'video' };
-    keeper = new DeadlineKeeper(
-      'image',
-      bench.transitions,
-      bench.settlement,
-      MediaUpstreams.of(upstream),
-      bench.database,
-      bench.circuits,
-    );
+    keeper = keeperOf(MediaUpstreams.of(upstream));
     keeper.start();
     expect(await ended(taskId)).toBe('failed');
     const { rows } = await bench.database.query<{ store_key: string }>({
@@ -109,14 +90,7 @@ describe('The deadline of a task', () => {
     await bench.database.query({ text, values: [stuck] });
     await bench.change(last, `deadline_at = now() - interval '1 second'`);
     await refuseToEnd(stuck);
-    keeper = new DeadlineKeeper(
-      'image',
-      bench.transitions,
-      bench.settlement,
-      bench.upstreams,
-      bench.database,
-      bench.circuits,
-    );
+    keeper = keeperOf();
     keeper.start();
     expect(await ended(last)).toBe('failed');
     const paused = () => pausesOf(bench.database, 'deadline', stuck[0] ?? '');
