@@ -32,7 +32,7 @@ export const shared = {
   ],
   testMatch: ['**/*.spec.ts'],
   testSequencer: '<rootDir>/libs/testing/src/long-suites-first.mjs',
-  setupFilesAfterEnv: ['<rootDir>/libs/testing/src/time-limits.mjs', '<rootDir>/libs/testing/src/log-capture.mjs'],
+  setupFilesAfterEnv: ['<rootDir>/libs/testing/src/limits.mjs', '<rootDir>/libs/testing/src/log-capture.mjs'],
   globalSetup: '<rootDir>/libs/testing/src/global-setup.mjs',
   globalTeardown: '<rootDir>/libs/testing/src/global-teardown.mjs',
   reporters: ['default', '<rootDir>/libs/testing/src/closing-line.mjs'],

@@ -26,6 +26,7 @@ name = "gateway"
 base_url = "${baseUrl}/v1"
 env_key = "GATEWAY_KEY"
 wire_api = "responses"
+supports_websockets = false
 `;
 
 const setUp: SetUp = (upstream, { baseUrl, key }) => {

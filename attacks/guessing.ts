@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { OWN_PAGE } from '../tests/harness/console-client.js';
 import type { Attack, Outcome } from './attack.js';
 
 const GUESSES = 40;
@@ -38,11 +39,10 @@ const adminGuess = (url: string, token: string): Promise<number> =>
   fetch(`${url}/admin/v1/accounts`, { headers: { authorization: `Bearer ${token}` } }).then(({ status }) => status);
 
 const signInGuess = (url: string, token: string): Promise<number> =>
-  fetch(`${url}/ops/sign-in`, {
+  fetch(`${url}/console/api/sign-in/operator`, {
     method: 'POST',
-    headers: { origin: url, 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({ token }),
-    redirect: 'manual',
+    headers: { ...OWN_PAGE, origin: url },
+    body: JSON.stringify({ token }),
   }).then(({ status }) => status);
 
 /** Last of all: from here on this address is slowed down, and the run with it. */

@@ -22,6 +22,20 @@ export const PLAIN: Plan = {
   countAfterMs: 0,
 };
 
+/** A request at a path that no text protocol has. */
+export interface MediaRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly body: string;
+}
+
+export interface MediaReply {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string | Buffer;
+}
+
 /** What is kept of each request: names and marks stand at its front, and images behind them. */
 const KEPT_BYTES = 8_192;
 
@@ -30,29 +44,33 @@ export class HostileVendor {
   plan: Plan = PLAIN;
   /** How requests are answered whose front holds a word, so that attacks at once have each its own vendor. */
   readonly planFor = new Map<string, Plan>();
+  /** How it answers as a vendor of media; undefined: the connection is cut. */
+  media: (request: MediaRequest) => MediaReply | undefined = () => NOT_FOUND;
   /** The front of each request body that was received. */
   readonly received: string[] = [];
-  readonly #server = createServer((request, response) => void this.#serve(request, response).catch(() => undefined));
+  private readonly server = createServer(
+    (request, response) => void this.serve(request, response).catch(() => undefined),
+  );
 
   static async start(): Promise<HostileVendor> {
     const vendor = new HostileVendor();
-    vendor.#server.keepAliveTimeout = 60_000;
-    vendor.#server.listen(0, '127.0.0.1');
-    await once(vendor.#server, 'listening');
+    vendor.server.keepAliveTimeout = 60_000;
+    vendor.server.listen(0, '127.0.0.1');
+    await once(vendor.server, 'listening');
     return vendor;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString('utf8');
@@ -61,7 +79,7 @@ export class HostileVendor {
     const plan = [...this.planFor].find(([word]) => front.includes(word))?.[1] ?? this.plan;
     const refusal = plan.refuse?.(body);
     const protocol = protocolOf(request.url ?? '');
-    if (!protocol) return void response.writeHead(404).end('{}');
+    if (!protocol) return this.serveMedia(request, body, response);
     if (refusal) {
       response.writeHead(refusal.status, { 'content-type': 'application/json' });
       return void response.end(JSON.stringify(refusal.body));
@@ -70,7 +88,19 @@ export class HostileVendor {
     if (streamed) await sendStream(protocol, plan, response);
     else await sendWhole(protocol, plan, response);
   }
+
+  private serveMedia(
+    { method = '', url: path = '', headers }: IncomingMessage,
+    body: string,
+    response: ServerResponse,
+  ) {
+    const reply = this.media({ method, path, authorization: headers.authorization, body });
+    if (reply === undefined) response.destroy();
+    else response.writeHead(reply.status, { 'content-type': reply.contentType }).end(reply.body);
+  }
 }
+
+const NOT_FOUND: MediaReply = { status: 404, contentType: 'application/json', body: '{}' };
 
 function protocolOf(path: string): WireFormat | undefined {
   const name = Object.keys(PROTOCOLS).find((each) => PROTOCOLS[each as Protocol].path.test(path));

@@ -2,6 +2,7 @@ import { eventually } from '#testing';
 import type { Attack, Bill, Outcome, Scene } from './attack.js';
 import { type Goodbye, pipelineAndLeave, send, sendAndLeave, type Style, STYLE_NAMES, textRequest } from './client.js';
 import { PLAIN, type Plan } from './hostile-vendor.js';
+import { MODEL_OVER } from './target.js';
 import { type Protocol, PROTOCOLS } from './wire-formats.js';
 
 /** What a gateway that is too slow at the moment answers, in one style or another. */
@@ -145,4 +146,88 @@ const repeatedStream: Attack = {
   },
 };
 
-export const MONEY_ATTACKS: readonly Attack[] = [...MOMENTS.map(leaving), repeatedStream, beyondBalance, hugeLimits];
+/** How many requests the money of `spentToTheEnd` covers besides what the last one holds. */
+const COVERED = 20;
+/** More than what one of its requests holds, and less than two of them. */
+const ONE_HOLD_MICROS = 8_000n;
+
+/** One request after the other, near the end of balance or quota: all that it covers are served, and then none. */
+const spentToTheEnd: Attack = {
+  name: 'one answer after the other until the money is spent',
+  run: async ({ target, vendor, tenant }): Promise<Outcome> => {
+    vendor.plan = PLAIN;
+    const request = textRequest('messages', 'messages', false, { max_tokens: 60 });
+    const rich = await tenant('10');
+    await send(target.url, rich.key, request);
+    const each = await target.chargedMicros(rich);
+    const enough = (Number(each * BigInt(COVERED) + ONE_HOLD_MICROS) / 1_000_000).toFixed(6);
+    const limited = await tenant('10');
+    const { key: withQuota } = await target.admin<{ key: string }>('POST', `/accounts/${limited.accountId}/keys`, {
+      name: 'limited',
+      quota: enough,
+    });
+    const payers = { balance: await tenant(enough), quota: { ...limited, key: withQuota } };
+    const breaches: string[] = [];
+    let chargedMicros = 0n;
+    for (const [what, payer] of Object.entries(payers)) {
+      let served = 0;
+      while (served < 2 * COVERED && (await send(target.url, payer.key, request)).status === 200) served += 1;
+      if (served < COVERED) breaches.push(`the ${what} covers ${COVERED} requests, and ${served} were served`);
+      const charged = await target.chargedMicros(payer);
+      if (charged !== each * BigInt(served)) breaches.push(`${served} answers were charged with ${charged} micros`);
+      chargedMicros += charged;
+    }
+    return { breaches, bill: { chargedMicros, dueMicros: each * BigInt(2 * COVERED) } };
+  },
+};
+
+/** From so many tokens of input on a vendor takes more; what it takes then, in micros of the balance for each token. */
+const LONG_FROM = 200_001;
+const LONG_PRICES = { input_token: 20n, cached_input_token: 5n, output_token: 40n } as const;
+const LONG_COUNT = { input: 250_000, output: 8, reasoning: 0 };
+
+/** A prompt beyond the size from which it is dearer, which no field of the request says. */
+const longPrompt: Attack = {
+  name: 'a prompt beyond the size from which it costs more',
+  run: async ({ target, vendor, tenant }): Promise<Outcome> => {
+    vendor.plan = { ...PLAIN, count: LONG_COUNT };
+    const effective = new Date(Date.now() + 2_000).toISOString();
+    await target.admin('POST', '/prices/import', {
+      prices: Object.entries(LONG_PRICES).map(([unit, amount]) => ({
+        model: MODEL_OVER.gemini,
+        unit,
+        amount: String(amount),
+        per_quantity: 1_000_000,
+        effective_from: effective,
+        from_input_tokens: LONG_FROM,
+      })),
+    });
+    const request = textRequest('chat', 'gemini', false, {}, 'word '.repeat(LONG_COUNT.input));
+    const dueMicros =
+      BigInt(LONG_COUNT.input) * LONG_PRICES.input_token + BigInt(LONG_COUNT.output) * LONG_PRICES.output_token;
+    // A process keeps a price that it knows for some seconds.
+    const charged = eventually(
+      async () => {
+        const payer = await tenant('20');
+        const { status, text } = await send(target.url, payer.key, request);
+        if (status !== 200) throw new Error(`it was answered with ${status}: ${text.slice(0, 200)}`);
+        return (await target.chargedMicros(payer)) === dueMicros;
+      },
+      { limitMs: 60_000, pauseMs: 3_000 },
+    );
+    const breaches = await charged.then(
+      () => [],
+      (error: unknown) => [String(error)],
+    );
+    return { breaches, bill: { chargedMicros: breaches.length === 0 ? dueMicros : 0n, dueMicros } };
+  },
+};
+
+export const MONEY_ATTACKS: readonly Attack[] = [
+  ...MOMENTS.map(leaving),
+  repeatedStream,
+  beyondBalance,
+  spentToTheEnd,
+  hugeLimits,
+  longPrompt,
+];

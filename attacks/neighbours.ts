@@ -41,18 +41,20 @@ const provokedRefusal = (
   name: string,
   refusal: { readonly status: number; readonly body: object },
   protocol: Protocol,
+  accounts = 1,
 ): Attack => ({
-  name: `vendor refuses: ${name}, over ${protocol}`,
+  name: `vendor refuses: ${name}, over ${protocol}${accounts > 1 ? `, for ${accounts} accounts` : ''}`,
   run: async (scene): Promise<Outcome> => {
-    const attacker = await scene.tenant('10');
+    const attackers = await Promise.all(Array.from({ length: accounts }, () => scene.tenant('10')));
     scene.vendor.plan = { ...PLAIN, refuse: (body) => (body.includes(MARK) ? refusal : undefined) };
     const hostile = marked(textRequest('responses', protocol, false));
     const measured = await besideVictim(scene.victim, textProbe(scene, protocol), () =>
       repeated(ATTACK_MS * scene.intensity.scale, PARALLEL, async () => {
-        await send(scene.target.url, attacker.key, hostile);
+        for (const { key } of attackers) await send(scene.target.url, key, hostile);
       }),
     );
-    const chargedMicros = await scene.target.chargedMicros(attacker);
+    const charges = await Promise.all(attackers.map((attacker) => scene.target.chargedMicros(attacker)));
+    const chargedMicros = charges.reduce((sum, charge) => sum + charge, 0n);
     return { ...measured, bill: { chargedMicros, dueMicros: 0n } };
   },
 });
@@ -79,6 +81,14 @@ export async function repeated(forMs: number, parallel: number, work: () => Prom
   );
 }
 
-export const NEIGHBOUR_ATTACKS: readonly Attack[] = (Object.keys(PROTOCOLS) as Protocol[]).flatMap((protocol) =>
-  Object.entries(REFUSALS).map(([name, refusal]) => provokedRefusal(name, refusal, protocol)),
-);
+/** What one person may do with a second account. */
+const ofTwoAccounts = Object.entries(REFUSALS)
+  .filter(([, { status }]) => status === 500 || status === 403)
+  .map(([name, refusal]) => provokedRefusal(name, refusal, 'responses', 2));
+
+export const NEIGHBOUR_ATTACKS: readonly Attack[] = [
+  ...(Object.keys(PROTOCOLS) as Protocol[]).flatMap((protocol) =>
+    Object.entries(REFUSALS).map(([name, refusal]) => provokedRefusal(name, refusal, protocol)),
+  ),
+  ...ofTwoAccounts,
+];

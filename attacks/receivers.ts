@@ -28,27 +28,27 @@ function sendLongFile(response: ServerResponse): void {
 /** Receivers of webhooks: one that takes calls, and one that accepts connections on many addresses and never responds. */
 export class Receivers {
   readonly arrived = new Set<string>();
-  readonly #open = new Set<Socket>();
-  readonly #good = createServer((request, response) => {
+  private readonly open = new Set<Socket>();
+  private readonly good = createServer((request, response) => {
     if (request.url === LONG_FILE) return sendLongFile(response);
     this.arrived.add(String(request.headers['webhook-id']));
     request.resume();
     response.writeHead(204).end();
   });
-  readonly #silent = createTcpServer((socket) => {
-    this.#open.add(socket.on('error', () => undefined));
+  private readonly silent = createTcpServer((socket) => {
+    this.open.add(socket.on('error', () => undefined));
   });
 
   static async start(): Promise<Receivers> {
     const receivers = new Receivers();
-    receivers.#good.listen(0, '127.0.0.1');
-    receivers.#silent.listen(0, '0.0.0.0');
-    await Promise.all([once(receivers.#good, 'listening'), once(receivers.#silent, 'listening')]);
+    receivers.good.listen(0, '127.0.0.1');
+    receivers.silent.listen(0, '0.0.0.0');
+    await Promise.all([once(receivers.good, 'listening'), once(receivers.silent, 'listening')]);
     return receivers;
   }
 
   get goodUrl(): string {
-    return `http://127.0.0.1:${portOf(this.#good)}/`;
+    return `http://127.0.0.1:${portOf(this.good)}/`;
   }
 
   get longFileUrl(): string {
@@ -57,7 +57,7 @@ export class Receivers {
 
   /** The address of a silent receiver; the same again after TARPITS others. */
   silentUrl(index: number): string {
-    return `http://${addressOf(index)}:${portOf(this.#silent)}/`;
+    return `http://${addressOf(index)}:${portOf(this.silent)}/`;
   }
 
   /** What the gateway must be allowed to call, as `MEDIA_FETCH_ALLOW` takes it. */
@@ -67,10 +67,10 @@ export class Receivers {
   }
 
   stop(): void {
-    for (const socket of this.#open) socket.destroy();
-    this.#good.closeAllConnections();
-    this.#good.close();
-    this.#silent.close();
+    for (const socket of this.open) socket.destroy();
+    this.good.closeAllConnections();
+    this.good.close();
+    this.silent.close();
   }
 }
 

@@ -6,6 +6,7 @@ import { type Flood, floodAttack, type Flooded, FLOODS, prepareFlood } from './f
 import { GUESSING_ATTACKS } from './guessing.js';
 import { HostileVendor } from './hostile-vendor.js';
 import { MONEY_ATTACKS } from './leaving.js';
+import { MEDIA_VENDORS } from './media-vendors.js';
 import { NEIGHBOUR_ATTACKS } from './neighbours.js';
 import { Receivers } from './receivers.js';
 import { PROBE_NAMES, probesOf } from './probes.js';
@@ -21,6 +22,7 @@ export const ATTACKS: readonly Attack[] = [
   ...SMUGGLING_ATTACKS,
   ...MONEY_ATTACKS,
   ...STRANGE_VENDORS,
+  ...MEDIA_VENDORS,
   ...NEIGHBOUR_ATTACKS,
   ...FLOODS.map(floodAttack),
   ...WEBHOOK_ATTACKS,

@@ -217,6 +217,23 @@ const endedSecret: Attack = {
   },
 };
 
+/** Whoever sees an id, in a citation say, could read the file where the bucket is public. */
+const guessedNames: Attack = {
+  name: 'stored files whose names their ids tell',
+  run: async ({ target, tenant }): Promise<Outcome> => {
+    const { key } = await tenant('5');
+    const body = new FormData();
+    body.append('purpose', 'assistants');
+    body.append('file', new Blob(['A private lighthouse.']), 'a.txt');
+    const before = new Set(target.storedNames());
+    const { text } = await send(target.url, key, { method: 'POST', path: '/v1/files', body });
+    const [, id = ''] = /"id":\s*"file[-_]([^"]+)"/.exec(text) ?? [];
+    const names = target.storedNames().filter((name) => !before.has(name));
+    if (id === '' || names.length === 0) throw new Error(`the file was not stored: ${text}`);
+    return { breaches: names.filter((name) => name.includes(id)).map((name) => `${name} tells the id`) };
+  },
+};
+
 const proof = textRequest('responses', 'responses', false);
 
 /** The same account and models do reach the vendor when nothing is smuggled, or the refusals above would prove nothing. */
@@ -238,4 +255,5 @@ export const SMUGGLING_ATTACKS: readonly Attack[] = [
   refusedBeforeVendor('sound', SOUND),
   oneLimit,
   endedSecret,
+  guessedNames,
 ];

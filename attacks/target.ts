@@ -39,6 +39,15 @@ export const MODEL_OVER: Readonly<Record<Protocol, string>> = {
   gemini: 'vendor-2.5-pro',
 };
 
+/** Media models whose first upstream is hostile: a peer alone, a peer before the sandbox, and one that cannot be asked about orders. */
+export const HOSTILE_MODELS = {
+  peer: 'theta-image-turbo',
+  shared: 'iota-1.0-reseller',
+  forgetful: 'zeta-q3-pro',
+} as const;
+/** What the peer takes calls with. */
+export const PEER_KEY = 'sk-of-the-peer-0123456789';
+
 const ADMIN_TOKEN = 'admin-token-of-the-attack-run-0123456789';
 const START_LIMIT_MS = 200_000;
 const SETTLE_LIMIT_MS = 40_000;
@@ -84,12 +93,12 @@ export class Target {
       DATA_DIR: folders.data,
       TMPDIR: folders.temporary,
       ADMIN_TOKEN,
-      // Images are made by the sandbox here, with prices of the price book's examples.
+      // Most images are made by the sandbox here, with prices of the price book's examples.
       SANDBOX_SELLS: 'true',
       GATEWAY_API_KEY: 'sk-of-the-attack-run-0123456789',
       KEY_PEPPER: 'a-pepper-for-attacks-only',
       UPSTREAMS_FILE: upstreams,
-      MEDIA_FETCH_ALLOW: allowedHosts,
+      MEDIA_FETCH_ALLOW: `${allowedHosts},${new URL(vendorUrl).host}`,
     };
     const logFile = join(folder, 'gateway.log');
     const log = openSync(logFile, 'a');
@@ -135,6 +144,11 @@ export class Target {
   /** Bytes of the files that the processes have for a moment, and of those that are stored. */
   fileBytes(): { readonly temporary: number; readonly stored: number } {
     return { temporary: bytesBelow(this.folders.temporary), stored: bytesBelow(join(this.folders.data, 'media')) };
+  }
+
+  /** The names of stored files, with their folders. */
+  storedNames(): readonly string[] {
+    return readdirSync(join(this.folders.data, 'media'), { recursive: true, encoding: 'utf8' });
   }
 
   /** What Postgres and the store keep for an account, in bytes: its rows, the rows of its tasks and indexes, and its files. */
@@ -319,7 +333,19 @@ const upstreamsFile = (vendorUrl: string): string =>
       key: 'sk-vendor-secret',
       models: { [MODEL_OVER[protocol]]: 'vendor' },
     })),
+    media_upstreams: mediaUpstreams(vendorUrl),
   });
+
+function mediaUpstreams(vendorUrl: string): object[] {
+  const { peer, shared, forgetful } = HOSTILE_MODELS;
+  const hostile = { base_url: vendorUrl, key: PEER_KEY, priority: 0 };
+  return [
+    { ...hostile, id: 'peer', protocol: 'gateway', models: { [peer]: peer } },
+    { ...hostile, id: 'failing-peer', protocol: 'gateway', models: { [shared]: shared } },
+    { ...hostile, id: 'forgetful', protocol: 'vidu', models: { [forgetful]: 'viduq3-pro' } },
+    { id: 'sandbox', protocol: 'sandbox', models: 'all', except: [peer, forgetful], priority: 1 },
+  ];
+}
 
 /** Six places or fewer, as every amount of the admin API. */
 export function microsOf(amount: string): bigint {

@@ -35,23 +35,23 @@ const LATE_FROM_MS = 2;
  * the victim lost by that is not the gateway's doing.
  */
 class OwnDelays {
-  #lostMs = 0;
-  #expectedAt = performance.now() + TICK_MS;
-  readonly #timer = setInterval(() => this.#tick(), TICK_MS);
+  private lost = 0;
+  private expectedAt = performance.now() + TICK_MS;
+  private readonly timer = setInterval(() => this.tick(), TICK_MS);
 
   get lostMs(): number {
-    return this.#lostMs;
+    return this.lost;
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    clearInterval(this.timer);
   }
 
-  #tick(): void {
+  private tick(): void {
     const now = performance.now();
-    const lateMs = now - this.#expectedAt;
-    if (lateMs > LATE_FROM_MS) this.#lostMs += lateMs;
-    this.#expectedAt = now + TICK_MS;
+    const lateMs = now - this.expectedAt;
+    if (lateMs > LATE_FROM_MS) this.lost += lateMs;
+    this.expectedAt = now + TICK_MS;
   }
 }
 

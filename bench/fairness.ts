@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { CLAIM_DUE, MediaUpstreams, MediaWorker, MediaWorkerModule } from '#features';
 import { type Database, migrate, startEmbeddedPostgres } from '#platform';
 import { createWorker, openPlatform, readProcessConfig } from '#runtime';
-import { ProviderUpstream } from '#providers';
 import { addAccount, addTasks } from './task-rows.js';
 import { VendorInProcess } from './vendor-in-process.js';
 
@@ -31,7 +30,7 @@ async function firstTaskBehindBacklog(): Promise<void> {
   const backlog = await addTasks(database, 'acct_busy', BACKLOG, 'queued');
   const vendor = new VendorInProcess(VENDOR_MS, () => Number.POSITIVE_INFINITY);
   const worker = await createWorker(
-    MediaWorkerModule.register('image', 16, platform, MediaUpstreams.of(new ProviderUpstream(vendor))),
+    MediaWorkerModule.register('image', 16, platform, MediaUpstreams.of(vendor)),
     MediaWorker,
   );
   worker.start();

@@ -3,7 +3,6 @@ import 'reflect-metadata';
 import { Redis } from 'ioredis';
 import { MediaUpstreams, MediaWorker, MediaWorkerModule } from '#features';
 import { createWorker, openPlatform, readProcessConfig } from '#runtime';
-import { ProviderUpstream } from '#providers';
 import { freePort } from '#testing';
 import { startServer } from './measure.js';
 import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';
@@ -37,7 +36,7 @@ const vendor: VendorInProcess = new VendorInProcess(
   (taskId) => (vendor.started.get(taskId) ?? Infinity) + VENDOR_MS,
 );
 const worker = await createWorker(
-  MediaWorkerModule.register('image', 16, platform, MediaUpstreams.of(new ProviderUpstream(vendor))),
+  MediaWorkerModule.register('image', 16, platform, MediaUpstreams.of(vendor)),
   MediaWorker,
 );
 worker.start();

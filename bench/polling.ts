@@ -7,7 +7,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MediaUpstreams, MediaWorker, MediaWorkerModule } from '#features';
 import { migrate, startEmbeddedPostgres } from '#platform';
 import { createWorker, openPlatform, readProcessConfig } from '#runtime';
-import { ProviderUpstream } from '#providers';
 import { type ProcessorSeconds, processorSecondsDuring } from './processor-time.js';
 import { addAccount, addTasks } from './task-rows.js';
 import { VendorInProcess } from './vendor-in-process.js';
@@ -47,7 +46,7 @@ rmSync(folder, { recursive: true, force: true });
 
 async function startWorker(vendor: VendorInProcess): Promise<MediaWorker> {
   const worker = await createWorker(
-    MediaWorkerModule.register('image', 16, platform, MediaUpstreams.of(new ProviderUpstream(vendor))),
+    MediaWorkerModule.register('image', 16, platform, MediaUpstreams.of(vendor)),
     MediaWorker,
   );
   worker.start();

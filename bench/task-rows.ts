@@ -35,3 +35,17 @@ export async function addTasks(
   }
   return ids;
 }
+
+const FINISH_TASKS = `
+with finished as (
+  update task set state = 'completed', charged_micros = 0, progress = 100, lease_until = null, started_at = now(), finished_at = now()
+  where id = any($1) returning id
+)
+insert into task_file (task_id, ordinal, role, store_key, content_type, bytes, sha256, width, height, expires_at)
+select id, 0, 'output', 'images/' || id || '/0.png', 'image/png', 200000, repeat('0a', 32), 1024, 1024, now() + interval '1 day'
+from finished`;
+
+/** Ends tasks as if each had made an image. */
+export async function finishTasks(database: Database, ids: readonly string[]): Promise<void> {
+  await database.query({ text: FINISH_TASKS, values: [ids] });
+}

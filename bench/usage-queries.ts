@@ -86,7 +86,7 @@ async function queries(): Promise<Query[]> {
   const all = { accountId: null };
   const first = (limit: number): PageRequest => ({ limit, cursor: null });
   const deep = await deepCursor((page) => usage.records({ ...one, ...year }, page));
-  const deepLedger = await deepCursor((page) => records.ledger(null, null, page));
+  const deepLedger = await deepCursor((page) => records.ledger(all, page));
   const sumsOfAll = (days: typeof month, name: string, groupings: readonly (readonly UsageGroup[])[]): Query[] =>
     groupings.map((groups) => [
       `sums of all accounts, ${name}, ${groups.length > 0 ? `by ${groups.join(', ')}` : 'in all'}`,
@@ -109,11 +109,8 @@ async function queries(): Promise<Query[]> {
       () => usage.records({ ...one, ...year }, { limit: 50, cursor: deep }),
     ],
     ['records of all accounts, first 1,000', () => usage.records({ ...all, ...month }, first(1_000))],
-    ['ledger of an account, first 50', () => records.ledger('acct_7', null, first(50))],
-    [
-      'ledger of all accounts, 50 behind the 20,000th',
-      () => records.ledger(null, null, { limit: 50, cursor: deepLedger }),
-    ],
+    ['ledger of an account, first 50', () => records.ledger(one, first(50))],
+    ['ledger of all accounts, 50 behind the 20,000th', () => records.ledger(all, { limit: 50, cursor: deepLedger })],
     ['audit, first 50', () => records.audit(null, first(50))],
     ['audit of an account, first 50', () => records.audit('acct_7', first(50))],
   ];

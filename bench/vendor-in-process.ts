@@ -1,13 +1,12 @@
 import { Readable } from 'node:stream';
-import type { MediaProvider, Operation, OperationState } from '#contracts';
+import type { Operation, OperationState, Started } from '#contracts';
 import { pngSample } from '#testing';
+import { PlainUpstream } from '#vendor-fakes';
 
 const IMAGE = pngSample({ width: 64, height: 64 });
 
 /** A vendor without a network: what it is asked costs nothing, so that only the gateway's own work is measured. */
-export class VendorInProcess implements MediaProvider {
-  readonly id = 'sandbox';
-  readonly repeatStart = 'idempotent';
+export class VendorInProcess extends PlainUpstream {
   /** How often it was asked how an order goes. */
   checks = 0;
   /** Orders handed over, with the time of each in milliseconds. */
@@ -17,12 +16,14 @@ export class VendorInProcess implements MediaProvider {
   constructor(
     private readonly startMs: number,
     private readonly doneAt: (taskId: string) => number,
-  ) {}
+  ) {
+    super();
+  }
 
-  async start({ taskId }: { readonly taskId: string }): Promise<Operation> {
+  async start({ taskId }: { readonly taskId: string }): Promise<Started> {
     await new Promise((resolve) => setTimeout(resolve, this.startMs));
     this.started.set(taskId, Date.now());
-    return { task_id: taskId };
+    return { kind: 'operation', operation: { task_id: taskId } };
   }
 
   async check(operation: Operation): Promise<OperationState> {

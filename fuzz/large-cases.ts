@@ -260,6 +260,6 @@ export const LARGE_CASES: readonly LargeCase[] = [
     body: () => json(text('a')),
     byOperator: true,
   },
-  { name: 'a form', path: '/ops/sign-in', body: () => json(text('a')) },
+  { name: 'a sign-in', path: '/console/api/sign-in/operator', body: () => json(text('a')) },
   ...LARGE_TEXTS,
 ];

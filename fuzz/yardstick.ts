@@ -1,4 +1,4 @@
-import { busySoFarMs } from './event-loop-stops.js';
+import { busySoFarMs } from '#testing';
 
 const OBJECTS = '[' + '{"a":1},'.repeat((4 * 1024 * 1024) / 8) + '0]';
 const TIMES = 3;
@@ -10,14 +10,17 @@ const TIMES = 3;
 export const yardstickMs = (): number => quickestMs(() => JSON.parse(OBJECTS));
 
 /**
- * The same for a body of `bytes` that is a single text. The text is put together in memory that is used for the first time, all
- * at once, which some virtual machines take longer for than for parsing.
+ * The same for a body of `bytes` that is a single text: what the machine takes to decode so long a text in one piece, or to put it
+ * together in memory that is used for the first time, which some virtual machines take longer for.
  */
-export const longTextYardstickMs = (bytes: number): number =>
-  Math.max(
+export const longTextYardstickMs = (bytes: number): number => {
+  const text = Buffer.alloc(bytes, '中文');
+  return Math.max(
     yardstickMs(),
+    quickestMs(() => text.toString('utf8')),
     quickestMs(() => Buffer.allocUnsafeSlow(bytes).fill(1)),
   );
+};
 
 function quickestMs(work: () => unknown): number {
   const took = Array.from({ length: TIMES }, () => {

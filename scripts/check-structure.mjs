@@ -44,15 +44,15 @@ const ROWS = [
   {
     name: 'lonely',
     was: 137,
-    most: 20,
+    most: 19,
     counts: 'short files that one neighbour imports',
     find: () => lonely(sources()),
   },
-  { name: 'tiny', was: 260, most: 178, counts: 'files under 30 lines', find: () => tiny(sources()) },
+  { name: 'tiny', was: 260, most: 96, counts: 'files under 30 lines', find: () => tiny(sources()) },
   {
     name: 'twice',
     was: 52,
-    most: 37,
+    most: 30,
     counts: 'names that two files export',
     find: () => namesExportedTwice(sources()),
   },
@@ -75,7 +75,7 @@ const ROWS = [
   {
     name: 'vendor',
     was: 12,
-    most: 2,
+    most: 3,
     counts: 'files of code to touch: an async vendor',
     find: () => vendorFiles(sources()),
   },
@@ -101,7 +101,7 @@ const ROWS = [
   { name: 'readme', was: 185, most: 90, counts: 'lines of README.md', find: () => linesOf('README.md') },
   { name: 'links', was: 0, most: 0, counts: 'dead links and paths in documents', find: deadLinks },
   { name: 'promises', was: 0, most: 0, counts: 'promises of SECURITY.md without their test', find: missingTests },
-  { name: 'sources', was: 197, most: 41, counts: 'citations of papers outside the repository', find: foreignSources },
+  { name: 'sources', was: 197, most: 0, counts: 'citations of papers outside the repository', find: foreignSources },
   { name: 'words', was: 0, most: 0, counts: 'retired names and words', find: retiredWords },
   { name: 'stray-files', was: 6, most: 0, counts: 'stray files', find: strayFiles },
 ];

@@ -16,12 +16,12 @@ try {
     const book = await withDatabase(readProcessConfig(), exportPrices);
     process.stdout.write([...priceFileYaml(book)].join(''));
   } else if (command === 'import' && file) {
-    const prices = readPricesFile(file);
+    const read = readPricesFile(file);
     const done = await withDatabase(readProcessConfig(), (database) =>
-      importPrices(database, prices, values['dry-run'] === true),
+      importPrices(database, read, values['dry-run'] === true),
     );
     console.log(stringify(done));
-    if (done.conflicts.length > 0) process.exitCode = 1;
+    if (done.conflicts.length + (done.lists?.conflicts.length ?? 0) > 0) process.exitCode = 1;
   } else throw new ConfigError(['Say "import FILE", with --dry-run to only look, or "export".']);
 } catch (error) {
   console.error(error.message);

@@ -1,10 +1,10 @@
-// Proves that a media upstream of UPSTREAMS_FILE works: `npm run smoke -- --upstream ID [--model MODEL] [--spend AMOUNT]
-// [--record] [--dry-run]`. Orders nothing without --spend. Ends with 0: works, 1: does not, 2: configuration.
+// Proves that an upstream of UPSTREAMS_FILE works: `npm run smoke -- --upstream ID [--model MODEL] [--spend AMOUNT] [--record] [--dry-run]
+// [--traits]`. Orders and asks nothing that costs without --spend. Ends with 0: works, 1: does not, 2: configuration.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import 'reflect-metadata';
 import { loadEnvironmentFile } from '#platform';
-import { runSmoke } from '#providers';
+import { runSmoke, runTextSmoke } from '#providers';
 
 const FOLDER = 'smoke-records';
 const report = {
@@ -24,12 +24,14 @@ try {
       spend: { type: 'string' },
       record: { type: 'boolean' },
       'dry-run': { type: 'boolean' },
+      traits: { type: 'boolean' },
     },
   });
   const { upstream, 'dry-run': dryRun, ...others } = values;
   const file = process.env.UPSTREAMS_FILE;
   if (!upstream || !file) throw new Error('Name the upstream: --upstream ID, and its file: UPSTREAMS_FILE.');
-  process.exitCode = await runSmoke({ ...others, upstream, file, dryRun }, report);
+  const asked = { ...others, upstream, file, dryRun };
+  process.exitCode = (await runTextSmoke(asked, report)) ?? (await runSmoke(asked, report));
 } catch (error) {
   console.error(error.message);
   process.exitCode = 2;

@@ -152,14 +152,15 @@ describe('The built image', () => {
     for (const path of [
       '/admin/v1/accounts',
       '/Admin/v1/accounts',
-      '/ops/sign-in',
+      '/ops/queues',
       '/metrics',
       '/%61dmin/v1/accounts',
       '//admin/v1/accounts',
     ])
       assert.deepEqual([path, await status(8080, path)], [path, 404]);
-    for (const path of ['/admin/v1/accounts', '/ops/sign-in', '/runbooks/alerts.md'])
+    for (const path of ['/admin/v1/accounts', '/runbooks/alerts.md'])
       assert.deepEqual([path, await status(8081, path)], [path, 200]);
+    assert.equal(await status(8081, '/ops/queues'), 401);
   });
 
   it('knows customers by their own address, and believes no address that they claim', LIMIT, async () => {

@@ -48,7 +48,31 @@ async function useAll(gateway: TestGateway): Promise<void> {
     async () => (await gateway.send('GET', `/v1/vector_stores/${store.id}/files/${id}`)).body['status'] === 'completed',
   );
   await gateway.send('POST', `/v1/vector_stores/${store.id}/file_batches`, { file_ids: [id] });
-  await gateway.send('POST', '/v1/responses', { model: 'vendor-5', input: 'Say something.', store: true });
+  const said = { model: 'vendor-5', input: 'Say something.', store: true };
+  await gateway.send('POST', '/v1/responses', said, { ...headers, 'x-session-id': 'of-an-agent', 'x-tags': 'team:a' });
+  const limit = `insert into tag_limit (account_id, tag, daily_limit_micros) values ($1, 'team:a', 1000000000)`;
+  await gateway.database.query({ text: limit, values: [gateway.accountId] });
+  await gateway.database.query({
+    text: `with list as (insert into price_list (id, name, created_by) values ('partners', 'Partners', 'spec') returning id),
+      rule as (insert into price_list_rule (id, list_id, model, factor_millionths, effective_from, created_by)
+        select 'rule_1', id, '*', 900000, now(), 'spec' from list),
+      own as (insert into account_price_list (account_id, effective_from, list_id, created_by)
+        select $1, now() + interval '1 day', id, 'spec' from list)
+      insert into margin_daily (day, model, account_id, kind, tasks, completed_tasks, tasks_without_cost, earned_micros)
+        values ('2026-01-01', 'vendor-5', $1, 'text', 1, 1, 1, 7)`,
+    values: [gateway.accountId],
+  });
+  await gateway.database.query({
+    text: `with proposal as (insert into price_proposal (id, source, origin, sha256, factor_millionths, counts, created_by, expires_at)
+          values ('proposal_1', 'litellm', 'file', '', 1000000, '{}', 'spec', now() + interval '7 days') returning id),
+        item as (insert into price_proposal_item (proposal_id, position, id, item) select id, 0, 'item_1', '{}' from proposal),
+        name as (insert into price_name (source, list_id, created_by) values ('litellm', 'theirs', 'spec')),
+        log as (insert into prompt_log (id, account_id, is_on, retention_days, sealed_key)
+          values ('promptlog_1', $1, false, 7, 'sealed') returning id)
+      insert into prompt_entry (id, log_id, request_id, api_key_id, model, sealed, kept_bytes, created_at)
+        select 'prompt_1', id, 'req_1', 'key_1', 'vendor-5', 'sealed', 6, now() from log`,
+    values: [gateway.accountId],
+  });
   await gateway.send('POST', '/v1/webhooks/endpoints', { url: 'https://hooks.example.com/' });
   await gateway.send('GET', '/v1/webhooks/signing-secret');
   const order = { model: 'kappa-a-4-0', prompt: '[sandbox:delay=60000] a lighthouse', image_urls: [PICTURE] };

@@ -18,10 +18,12 @@ interface Dashboard {
 const OF_PROMETHEUS = new Set(['up']);
 /** Metrics of other processes of an installation: the exporters beside Postgres and Redis. */
 const OF_EXPORTERS = /^(redis|pg)_/;
-/** Have no sample until something fails, or a media upstream has costs or an allowance; here is neither. */
+/** Have no sample until something fails, or an upstream has costs or an allowance; here is neither. */
 const SILENT_WHEN_WELL = new Set([
   'gateway_metrics_source_failures_total',
   'gateway_media_price_below_cost',
+  'gateway_price_below_cost',
+  'gateway_sold_at_a_loss',
   'gateway_media_cost_worth_micros_total',
   'gateway_media_charged_micros_total',
   'gateway_media_quota_exceeded_total',

@@ -14,6 +14,16 @@ const STORY = ['Tell me a long story of many words'] as const;
 /** The one left out neither aborts a whole reply nor lets an application catch what the abort of a stream throws in it. */
 const LEAVING = TEXT_LIBRARIES.filter(({ name }) => name !== 'LangChain (Google, former)');
 
+/** Their requests say which try they are: a whole reply is finished for the next one, whoever has left. */
+const REPEATING = new Set([
+  'openai',
+  'openai (chat completions)',
+  '@anthropic-ai/sdk 1.x',
+  '@anthropic-ai/sdk 0.x',
+  'LangChain (OpenAI)',
+  'LangChain (Anthropic)',
+]);
+
 interface UsageRecord {
   readonly status: string;
   readonly upstream: string | null;
@@ -82,28 +92,57 @@ describe('A client that leaves', () => {
     );
   });
 
-  describe.each(LEAVING)('a whole reply asked for with $name', (library) => {
+  /** Asks for a whole reply, and leaves when it is asked for at the upstream. */
+  async function leaveBeforeReply(
+    library: (typeof LEAVING)[number],
+    upstream: (typeof UPSTREAMS)[number],
+    words: typeof STORY | readonly [string],
+  ): Promise<void> {
+    const { seen } = gateway.vendor;
+    const asked = seen.length;
+    const leaving = new AbortController();
+    const asking = library
+      .connect(gateway, 0)
+      .ask(MODEL_OVER[upstream], words, leaving.signal)
+      .catch(() => 'left');
+    await eventually(async () => {
+      if (upstream !== 'sandbox') return seen.length > asked;
+      const { rows } = await gateway.database.query({ text: 'select 1 from request_hold' });
+      return rows.length > 0;
+    });
+    leaving.abort();
+    expect(await asking).toBe('left');
+  }
+
+  describe.each(LEAVING.filter(({ name }) => REPEATING.has(name)))('a whole reply asked for with $name', (library) => {
+    it.each(UPSTREAMS.filter((upstream) => upstream !== 'sandbox'))(
+      'is finished at the %s upstream for a repeat of the library, and is charged as delivered',
+      async (upstream) => {
+        const { vendor } = gateway;
+        const known = await recordIds();
+        const { aborted } = vendor;
+        let open = (): void => undefined;
+        vendor.gate = { at: 'start', opened: new Promise((resolve) => (open = resolve)) };
+        await leaveBeforeReply(library, upstream, STORY);
+        open();
+        vendor.gate = undefined;
+        const record = await eventually(() => settledRecord(known), { limitMs: SETTLED_MS });
+        expect(record).toMatchObject({ status: 'completed', upstream });
+        expect(record.amount).toBeGreaterThan(0n);
+        expect(vendor.aborted).toBe(aborted);
+      },
+    );
+  });
+
+  describe.each(LEAVING.filter(({ name }) => !REPEATING.has(name)))('a whole reply asked for with $name', (library) => {
     it.each(UPSTREAMS)(
       'is aborted at the %s upstream soon and is charged the whole hold, because its usage is unknown',
       async (upstream) => {
         const { vendor } = gateway;
         const known = await recordIds();
-        const { aborted, seen } = vendor;
-        const asked = seen.length;
+        const { aborted } = vendor;
         vendor.gate = { at: 'start', opened: new Promise(() => {}) };
-        const leaving = new AbortController();
-        const words = upstream === 'sandbox' ? (['Wait [sandbox:hang]'] as const) : STORY;
-        const asking = library
-          .connect(gateway, 0)
-          .ask(MODEL_OVER[upstream], words, leaving.signal)
-          .catch(() => 'left');
-        await eventually(async () => {
-          if (upstream !== 'sandbox') return seen.length > asked;
-          const { rows } = await gateway.database.query({ text: 'select 1 from request_hold' });
-          return rows.length > 0;
-        });
-        leaving.abort();
-        expect(await asking).toBe('left');
+        await leaveBeforeReply(library, upstream, upstream === 'sandbox' ? ['Wait [sandbox:hang]'] : STORY);
         if (upstream !== 'sandbox') await abortAfter(aborted);
         const record = await eventually(() => settledRecord(known), { limitMs: SETTLED_MS });
         expect(record).toMatchObject({

@@ -55,7 +55,7 @@ const MET = {
   limited: {
     status: 429,
     repeats: true,
-    openai: [OpenAI.RateLimitError, 'rate_limit_exceeded'],
+    openai: [OpenAI.RateLimitError, 'upstream_rate_limited'],
     anthropic: [Anthropic.RateLimitError, 'rate_limit_error'],
     google: 'RESOURCE_EXHAUSTED',
   },

@@ -47,6 +47,13 @@ const anthropic: Caught = {
   unpaid: Anthropic.PaymentRequiredError,
 };
 
+/** As the library tells its errors: each of its packages may bring a class of its own. */
+class CallError extends Error {
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    return APICallError.isInstance(error);
+  }
+}
+
 const CAUGHT: Readonly<Record<string, Caught>> = {
   openai,
   'openai (chat completions)': openai,
@@ -57,10 +64,10 @@ const CAUGHT: Readonly<Record<string, Caught>> = {
     unpaid: EarlierAnthropic.APIError,
   },
   '@google/genai': always(ApiError),
-  'AI SDK (OpenAI)': always(APICallError),
-  'AI SDK (openai-compatible)': always(APICallError),
-  'AI SDK (Anthropic)': always(APICallError),
-  'AI SDK (Google)': always(APICallError),
+  'AI SDK (OpenAI)': always(CallError),
+  'AI SDK (openai-compatible)': always(CallError),
+  'AI SDK (Anthropic)': always(CallError),
+  'AI SDK (Google)': always(CallError),
   // These pass on what the vendor's library throws, which is not always the version that is installed here.
   'LangChain (OpenAI)': always(Error),
   'LangChain (Anthropic)': always(Error),

@@ -1,38 +1,47 @@
 import { Readable } from 'node:stream';
-import { type MediaOrder, type MediaProvider, type OperationState, ProviderError, type TaskView } from '#contracts';
+import {
+  MediaFailure,
+  type MediaOrder,
+  type MediaUpstream,
+  type OperationState,
+  type Started,
+  type TaskView,
+  type VendorCall,
+} from '#contracts';
 import { TasksNeedingAttentionService } from '#features';
 import { eventually, pngSample } from '#testing';
+import { PlainUpstream } from '#vendor-fakes';
 import { startTestGateway, type TestGateway } from '../harness/test-gateway.js';
 
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 const IMAGES = '/v1/images/generations';
 
 /** A vendor whose behaviour each test sets. It counts what it takes. */
-class ScriptedVendor implements MediaProvider {
-  readonly id = 'sandbox';
-  readonly findableAfterMs = 300;
-  repeatStart: MediaProvider['repeatStart'] = 'unknown';
+class ScriptedVendor extends PlainUpstream {
+  override findableAfterMs = 300;
+  override repeatStart: MediaUpstream['traits']['repeatStart'] = 'unknown';
   taken: string[] = [];
   /** Runs after an order was taken; what it throws is what the caller sees. */
   onTaken: () => void = () => undefined;
   /** Runs before an order is taken. */
   onAsked: () => void = () => undefined;
   checked: () => OperationState = () => DONE;
-  cancel?: NonNullable<MediaProvider['cancel']>;
+  cancel?: NonNullable<MediaUpstream['cancel']>;
 
-  async start({ taskId }: MediaOrder) {
+  async start({ taskId }: MediaOrder): Promise<Started> {
     this.onAsked();
     this.taken.push(taskId);
     this.onTaken();
-    return { task_id: taskId };
+    return { kind: 'operation', operation: { task_id: taskId } };
   }
 
   async check(): Promise<OperationState> {
     return this.checked();
   }
 
-  async find(taskId: string) {
-    return this.taken.includes(taskId) ? { task_id: taskId } : null;
+  async find({ ticket: { taskId } }: VendorCall): Promise<Started | null> {
+    const known = typeof taskId === 'string' && this.taken.includes(taskId);
+    return known ? { kind: 'operation', operation: { task_id: taskId } } : null;
   }
 
   async open() {
@@ -90,7 +99,7 @@ describe('A task and the faults of its vendor', () => {
 
   it('never repeats an order whose response was lost, and releases the money at once', async () => {
     vendor.repeatStart = 'unknown';
-    vendor.onTaken = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));
+    vendor.onTaken = failing(1, () => new MediaFailure('ambiguous', 'unanswered'));
     const taskId = await gateway.submit(IMAGES, IMAGE);
     expect(await gateway.waitForTask(taskId)).toMatchObject({
       status: 'failed',
@@ -102,7 +111,7 @@ describe('A task and the faults of its vendor', () => {
 
   it('finds an order whose response was lost at a vendor with a search', async () => {
     vendor.repeatStart = 'lookup';
-    vendor.onTaken = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));
+    vendor.onTaken = failing(1, () => new MediaFailure('ambiguous', 'unanswered'));
     const taskId = await gateway.submit(IMAGES, IMAGE);
     expect(await gateway.waitForTask(taskId)).toMatchObject({ status: 'completed' });
     expect(vendor.taken).toEqual([taskId]);
@@ -110,7 +119,7 @@ describe('A task and the faults of its vendor', () => {
 
   it('repeats an order only after the vendor had time to register it and did not', async () => {
     vendor.repeatStart = 'lookup';
-    vendor.onAsked = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));
+    vendor.onAsked = failing(1, () => new MediaFailure('ambiguous', 'unanswered'));
     const began = Date.now();
     const taskId = await gateway.submit(IMAGES, IMAGE);
     expect(await gateway.waitForTask(taskId)).toMatchObject({ status: 'completed' });
@@ -129,7 +138,7 @@ describe('A task and the faults of its vendor', () => {
   it('does not call a busy vendor for the time it asks for, and counts no failure of the task', async () => {
     vendor.repeatStart = 'idempotent';
     const asked: number[] = [];
-    const busy = failing(2, () => new ProviderError('retryable', 'Too many requests.', { retryAfterMs: 400 }));
+    const busy = failing(2, () => new MediaFailure('busy', 'busy', { retryAfterMs: 400 }));
     vendor.onAsked = () => {
       asked.push(Date.now());
       busy();
@@ -182,10 +191,10 @@ describe('A task and the faults of its vendor', () => {
   it('carries out a cancellation that came while the order was being sent', async () => {
     vendor.repeatStart = 'lookup';
     vendor.cancel = () => Promise.resolve('cancelled');
-    vendor.onTaken = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));
+    vendor.onTaken = failing(1, () => new MediaFailure('ambiguous', 'unanswered'));
     vendor.checked = () => ({ state: 'pending', pollDelayMs: 50 });
     const taskId = await gateway.submit(IMAGES, IMAGE);
-    await until(taskId, (row) => row?.last_failure === 'The connection was cut.');
+    await until(taskId, (row) => row?.last_failure === 'The vendor did not say whether it accepted the order.');
     const { status, body } = await gateway.send<{ data: TaskView }>('POST', `/v1/tasks/${taskId}/cancel`);
     expect([status, body.data.status, body.data.usage.amount]).toEqual([200, 'cancelled', '0.000000']);
   });

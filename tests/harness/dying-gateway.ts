@@ -19,7 +19,7 @@ await runProcess({
   start: async (config, settings) => {
     const reserved = await reservePort(portOf(config));
     return onPlatform(config, (platform) =>
-      startGateway({ ...platform, failpoints }, { ...settings, prices: [], reserved }),
+      startGateway({ ...platform, failpoints }, { ...settings, prices: undefined, reserved }),
     );
   },
 });

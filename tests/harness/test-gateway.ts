@@ -3,23 +3,16 @@ import type { Server, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { JsonObject, MediaProvider, TaskView } from '#contracts';
+import type { JsonObject, MediaUpstream, TaskView } from '#contracts';
 import { FIRST_ACCOUNT_ID, MediaUpstreamRegistry, MediaUpstreams } from '#features';
 import { type Database, loadConfig, type Environment } from '#platform';
-import {
-  openMediaUpstreams,
-  type OpenMediaUpstreams,
-  openTextProviders,
-  ProviderUpstream,
-  SandboxConfig,
-  TextConfig,
-} from '#providers';
+import { openMediaUpstreams, type OpenMediaUpstreams, openTextProviders, SandboxConfig, TextConfig } from '#providers';
 import { openPlatform, type Platform, readProcessConfig, type Worker } from '#runtime';
 import { createTestDatabase, eventually, PATIENT_WITH_POSTGRES, uniqueRedisPrefix } from '#testing';
 import { createApi } from '../../apps/api/src/create-api.js';
 import { BodyBudget } from '../../apps/api/src/http/body-budget.js';
 import { ExpressServer } from '../../apps/api/src/express-server.js';
-import { applyPrices, seed } from '../../apps/api/src/seed.js';
+import { applyPrices, expectBalanceUnit, seed } from '../../apps/api/src/seed.js';
 import { serve } from '../../apps/api/src/serve.js';
 import { watchSales } from '../../apps/api/src/watch-sales.js';
 import { createImageWorker } from '../../apps/image-worker/src/image-worker.js';
@@ -36,7 +29,7 @@ export interface TestGatewayOptions {
   /** What the gateway reaches its database by, instead of its address; for faults of the network in between. */
   readonly databaseBehind?: (databaseUrl: string) => Promise<string>;
   /** A vendor that stands in for the sandbox. */
-  readonly vendor?: MediaProvider;
+  readonly vendor?: MediaUpstream;
   /** Whether tasks are worked on, and webhooks sent. Default true. */
   readonly workers?: boolean;
   /** Further environment variables, as an operator would set them. */
@@ -158,7 +151,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
 async function createWorkers(platform: Platform, media: OpenMediaUpstreams, { vendor, workers }: TestGatewayOptions) {
   const registry = new MediaUpstreamRegistry(platform.database, platform.sealer, media);
   await registry.start();
-  const upstreams = vendor ? MediaUpstreams.of(new ProviderUpstream(vendor)) : registry.upstreams;
+  const upstreams = vendor ? MediaUpstreams.of(vendor) : registry.upstreams;
   const created: readonly Worker[] =
     workers === false
       ? []
@@ -172,7 +165,8 @@ async function createWorkers(platform: Platform, media: OpenMediaUpstreams, { ve
 
 /** What a gateway does before it listens. */
 async function prepare(api: NestExpressApplication, platform: Platform): Promise<void> {
-  await applyPrices(platform, []);
+  await expectBalanceUnit(platform.database, platform.config.server.BALANCE_UNIT);
+  await applyPrices(platform);
   await seed(api, platform);
   await watchSales(api, platform);
 }

@@ -73,9 +73,9 @@ describe('The first start of a gateway', () => {
     };
     expect(await linesOf(wrong)).toEqual([
       `Configuration: ${file}:4: upstreams[0].base_url must be an http or https address without credentials, query or fragment`,
-      'Configuration: SANDBOX_IMAGE_MS must be a whole number from 0 to 3600000, not "-1"',
       'Configuration: PORT must be a whole number from 0 to 65535, not "abc"',
       'Configuration: TRUSTED_PROXIES must list addresses (10.0.0.1), blocks (10.0.0.0/8), or loopback, linklocal, uniquelocal, separated by commas, not "nginx"',
+      'Configuration: SANDBOX_IMAGE_MS must be a whole number from 0 to 3600000, not "-1"',
       'Configuration: LOG_LEVEL must be one of silent, fatal, error, warn, info, debug, trace, not "loud"',
       'DATABSE_URL is set, but the gateway has no such variable; did you mean DATABASE_URL?',
     ]);

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { configureLog } from '#platform';
 import { eventually } from '#testing';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../harness/test-gateway.js';
@@ -148,6 +150,39 @@ describe('The log of a gateway at level info', () => {
     expect(written).not.toContain('canary');
     await fetch(`${gateway.baseUrl}/readyz`);
     expect(linesOf('route', '/readyz')).toEqual([]);
+  });
+});
+
+describe('The start of an API process', () => {
+  it('warns of the models of its upstreams that have no price, before anybody asks for one', async () => {
+    const gateway = await startTestGateway({ workers: false });
+    const file = join(gateway.platform.config.server.DATA_DIR, 'unpriced.yaml');
+    const upstreams = [
+      { id: 'u', protocol: 'chat', base_url: 'https://vendor.example.com/v1', models: { 'vendor-99': 'x' } },
+    ];
+    const media = [{ id: 'm', protocol: 'vidu', key: 'k', models: 'all', costs: { unit: 'USD', 'zeta-q3': 900 } }];
+    await writeFile(file, JSON.stringify({ upstreams, media_upstreams: media }));
+    const process = await spawnApp('api', {
+      DATABASE_URL: gateway.platform.config.database.DATABASE_URL ?? '',
+      KEY_PEPPER: 'a-pepper-for-tests-only',
+      DATA_DIR: gateway.platform.config.server.DATA_DIR,
+      UPSTREAMS_FILE: file,
+      PORT: '0',
+    });
+    try {
+      await process.waitFor(/process\.started/);
+      const lines = process
+        .output()
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Line);
+      expect(lines).toContainEqual(
+        expect.objectContaining({ event: 'sales.degraded', reason: expect.stringContaining('vendor-99') as string }),
+      );
+    } finally {
+      await process.end('SIGKILL');
+      await gateway.stop();
+    }
   });
 });
 

@@ -14,8 +14,8 @@ function workerEnvironment({ platform: { config } }: TestGateway): Record<string
     DATA_DIR: config.server.DATA_DIR,
     QUEUE_PREFIX: config.queue.QUEUE_PREFIX,
     SANDBOX_IMAGE_MS: '400',
-    // What a killed worker held is taken over when its lease has run out.
-    TASK_LEASE_SECONDS: '4',
+    // What a killed worker held is taken over when its lease has run out; one that lives renews it in time, however slow the machine is.
+    TASK_LEASE_SECONDS: '8',
     ...(config.queue.REDIS_URL && { REDIS_URL: config.queue.REDIS_URL }),
   };
 }
@@ -57,7 +57,8 @@ function survivesKills(redisUrl?: string): void {
       worker = await start();
     }
     const tasks = await Promise.all(taskIds.map((taskId) => gateway.waitForTask(taskId, 50_000)));
-    expect(tasks.map(({ status }) => status)).toEqual(taskIds.map(() => 'completed'));
+    const unfinished = tasks.filter(({ status }) => status !== 'completed');
+    expect(unfinished).toEqual([]);
     expect(await moneyOf(gateway)).toEqual({
       held: 0n,
       used: BigInt(TASKS) * 35_000n,

@@ -117,7 +117,7 @@ describe.each(TRANSLATED)('A coding agent with its defaults, over %s', (upstream
 
   it('is refused where it insists on a tool that the upstream lacks', async () => {
     const forced = await turn(upstream, [user('Hello')], { tool_choice: { type: 'web_search' } });
-    expect([forced.status, forced.text]).toEqual([400, expect.stringContaining('tools[3]')]);
+    expect([forced.status, forced.text]).toEqual([404, expect.stringContaining('tools[3]')]);
   });
 });
 
@@ -126,7 +126,7 @@ it('A coding agent with its defaults works over an upstream of its own interface
   expect([status, leftOut]).toEqual([200, 'web_search, image_generation']);
   expect(gateway.vendor.last.body['tools']).toEqual(AGENT_TOOLS.slice(0, 3));
   const forced = await turn('responses', [user('Hello')], { tool_choice: { type: 'web_search' } });
-  expect([forced.status, forced.text]).toEqual([400, expect.stringContaining('tools[3]')]);
+  expect([forced.status, forced.text]).toEqual([404, expect.stringContaining('tools[3]')]);
 });
 
 it('Characters that the database cannot store reach an upstream of the same interface unchanged', async () => {

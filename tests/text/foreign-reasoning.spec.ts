@@ -246,11 +246,13 @@ describe('A conversation of a model with upstreams of two accounts', () => {
     await second.stop();
   });
 
-  async function ask(style: Style, model: string, stream: boolean, more: object = {}): Promise<string> {
+  let conversations = 0;
+
+  async function ask(style: Style, model: string, stream: boolean, more: object = {}, session = ''): Promise<string> {
     const { path, headers, body } = textRequest(style, { key: gateway.key, model, stream });
     const answer = await fetch(gateway.baseUrl + path, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
+      headers: { 'content-type': 'application/json', 'x-session-id': session, ...headers },
       body: JSON.stringify({ ...body, ...more }),
     });
     const text = await answer.text();
@@ -266,17 +268,23 @@ describe('A conversation of a model with upstreams of two accounts', () => {
       const model = MODEL_OVER[protocol];
       const passes = style === protocol;
       for (const stream of [false, true]) {
-        const proof = proofIn(await ask(style, model, stream));
+        const session = `conversation ${(conversations += 1)}`;
+        const proof = proofIn(await ask(style, model, stream, {}, session));
         expect(proof).toMatch(passes ? /^PROOF_OF_FIRST$/ : new RegExp(`^${protocol}@[0-9a-f]{8}:`));
         const again = conversation(style, proof);
-        await ask(style, model, stream, again);
+        await ask(style, model, stream, again, session);
         expect(gateway.vendor.last.text).toContain('"PROOF_OF_FIRST"');
         const before = second.seen.length;
-        await ask(style, model, stream, JSON.parse(JSON.stringify(again).replaceAll('"y"', '"turn two"')) as object);
+        const turnTwo = JSON.parse(JSON.stringify(again).replaceAll('"y"', '"turn two"')) as object;
+        await ask(style, model, stream, turnTwo, session);
         expect(second.last.text).not.toContain('PROOF_OF_FIRST');
         expect(second.last.text).toMatch(/"name":"f"/);
-        // What says whose it is never gets there; what passed through unmarked is refused once, and asked for without it.
-        expect(second.seen.length - before).toBe(passes ? 2 : 1);
+        // What says whose it is never gets there, and neither does what was there when a known conversation moved.
+        expect(second.seen.length - before).toBe(1);
+        // What passed through unmarked in a conversation that nobody knows is refused once, and asked for without it.
+        await ask(style, model, stream, turnTwo, `unknown ${session}`);
+        expect(second.last.text).not.toContain('PROOF_OF_FIRST');
+        expect(second.seen.length - before).toBe(passes ? 3 : 2);
         expect(gateway.vendor.last.text).toContain('turn two');
       }
     },

@@ -19,7 +19,7 @@ interface Operation {
 const ROUTES = declaredRoutes(CONTROLLERS);
 const PATHS = openapiDocument()['paths'] as unknown as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
-const HAS_BODY = new Set(['POST', 'PATCH']);
+const HAS_BODY = new Set(['POST', 'PUT', 'PATCH']);
 /** Their errors have a shape of their own, so they check the key themselves. */
 const isBalance = ({ path }: DeclaredRoute): boolean => path.endsWith('/balance');
 const nameOf = ({ method, path }: DeclaredRoute): string => `${method} ${path}`;
@@ -75,6 +75,7 @@ describe('The facts of the routes', () => {
       'GET /files/*key',
       'POST /callbacks/v1/:upstream/:token',
       'GET /openapi.json',
+      'GET /llms.txt',
       'GET /docs',
       'GET /docs/:asset',
     ]);
@@ -88,7 +89,7 @@ describe('The facts of the routes', () => {
     );
   });
 
-  it('allow large bodies only where images or files are sent, and prices imported', () => {
+  it('allow large bodies only where images or files are sent, and prices or costs imported, proposed, simulated or set', () => {
     const large = where(({ method, facts }) => method !== 'GET' && facts.body !== 'fields' && facts.body !== 'unread');
     expect(large).toEqual(
       where(
@@ -99,6 +100,9 @@ describe('The facts of the routes', () => {
           path.endsWith('/quote') ||
           path === '/console/api/uploads' ||
           path === '/admin/v1/prices/import' ||
+          (method === 'POST' && path === '/console/api/admin/upstreams/:upstream_id') ||
+          (method === 'POST' &&
+            /^\/(admin\/v1|console\/api\/admin)\/price-(simulations|proposals(\/:proposal_id\/apply)?)$/.test(path)) ||
           (method === 'POST' && path.endsWith('/v1/files')),
       ),
     );

@@ -1,10 +1,14 @@
 import { AdminAccountsController } from './console/admin-accounts.controller.js';
 import { AdminCatalogueController } from './console/admin-catalogue.controller.js';
+import { AdminPricesController } from './console/admin-prices.controller.js';
 import { AdminPeopleController } from './console/admin-people.controller.js';
 import { AdminConsoleTasksController } from './console/admin-tasks.controller.js';
 import { ConsoleKeysController } from './console/console-keys.controller.js';
 import { ConsoleUploadsController } from './console/uploads.controller.js';
+import { AdminHealthController } from './console/admin-health.controller.js';
 import { AdminMarginsController } from './console/admin-margins.controller.js';
+import { ConsolePromptLogsController } from './console/prompt-logs.controller.js';
+import { AgentSessionsController } from './console/agent-sessions.controller.js';
 import { ConsoleMoneyController } from './console/console-money.controller.js';
 import { ConsolePeopleController } from './console/console-people.controller.js';
 import { ConsoleTasksController } from './console/console-tasks.controller.js';
@@ -19,7 +23,11 @@ import { SingleSignOnController } from './console/single-sign-on.controller.js';
 import { AccountsController } from './routes/admin/accounts.controller.js';
 import { FleetController } from './routes/admin/fleet.controller.js';
 import { KeysController } from './routes/admin/keys.controller.js';
+import { PriceListsController } from './routes/admin/price-lists.controller.js';
+import { PriceProposalsController } from './routes/admin/price-proposals.controller.js';
+import { PriceSimulationsController } from './routes/admin/price-simulations.controller.js';
 import { PricesController } from './routes/admin/prices.controller.js';
+import { PromptLogsController } from './routes/admin/prompt-logs.controller.js';
 import { RecordsController } from './routes/admin/records.controller.js';
 import { AdminTasksController } from './routes/admin/tasks.controller.js';
 import { TasksNeedingAttentionController } from './routes/admin/tasks-needing-attention.controller.js';
@@ -62,12 +70,16 @@ const CONSOLE_CONTROLLERS = [
   ConsoleTextController,
   ConsoleTasksController,
   ConsoleMoneyController,
+  AgentSessionsController,
+  ConsolePromptLogsController,
   ConsoleUploadsController,
   AdminMarginsController,
   ConsoleWebhooksController,
   ConsolePeopleController,
   AdminAccountsController,
   AdminCatalogueController,
+  AdminPricesController,
+  AdminHealthController,
   AdminConsoleTasksController,
   AdminPeopleController,
 ];
@@ -108,6 +120,10 @@ export const CONTROLLERS = [
   LedgerController,
   AccountsController,
   KeysController,
+  PromptLogsController,
+  PriceListsController,
+  PriceProposalsController,
+  PriceSimulationsController,
   PricesController,
   UpstreamsController,
   RecordsController,

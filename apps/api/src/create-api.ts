@@ -3,8 +3,9 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AccessService, type GuessLimiter, OPERATOR_GUESSES, SessionsService, TextUpstreams } from '#features';
 import { NestLogger } from '#platform';
 import { openMediaUpstreams, type OpenMediaUpstreams, type OpenTextProviders, openTextProviders } from '#providers';
-import { type Platform } from '#runtime';
+import { type Platform, publicBaseUrl } from '#runtime';
 import { CONSOLE_API, consoleGate } from './console/console-gate.js';
+import { queuePages } from './console/queue-pages.js';
 import { consolePages, leadBrowsers } from './console/console-pages.js';
 import { adminGate } from './routes/admin/admin-gate.js';
 import { ApiModule } from './api.module.js';
@@ -15,9 +16,10 @@ import { limitBody } from './http/body-limit.middleware.js';
 import { closeWhenDraining } from './http/close-when-draining.middleware.js';
 import { composeMiddleware } from './http/compose-middleware.js';
 import { crossOrigin } from './http/cross-origin.middleware.js';
+import { BodyDecoder } from './http/decode-body.js';
 import { DECLARED_ROUTES, type DeclaredRoute } from './http/declared-routes.js';
 import { ErrorFilter } from './http/error.filter.js';
-import { expectMethod } from './http/expect-method.middleware.js';
+import { expectMethod, refuseWebSockets } from './http/expect-method.middleware.js';
 import { jsonBody } from './http/json-body.middleware.js';
 import { matchRoute } from './http/match-route.middleware.js';
 import { observeRequest } from './http/observe-request.middleware.js';
@@ -34,8 +36,6 @@ import { refuseUnreadQuery } from './http/unread-query.middleware.js';
 import { ExpressServer } from './express-server.js';
 import { documentedRoutes } from './openapi/describe-api.js';
 import { OperatorAccess } from './routes/ops/operator-access.js';
-import { opsPages } from './routes/ops/ops-pages.js';
-import { opsServicesOf } from './routes/ops/ops-services.js';
 
 /** Routers of their own stand below these; of what is below `ADMIN`, only operators learn what exists. */
 const OPS = '/ops';
@@ -50,46 +50,55 @@ export async function createApi(
   text: OpenTextProviders = openTextProviders(),
   media: OpenMediaUpstreams = openMediaUpstreams(),
 ): Promise<NestExpressApplication> {
-  const app = await NestFactory.create<NestExpressApplication>(
-    ApiModule.register(platform, text, media),
-    new ExpressServer(platform.config.server.TRUSTED_PROXIES),
-    {
-      bodyParser: false,
-      logger: new NestLogger(),
-      abortOnError: false,
-    },
-  );
+  const server = new ExpressServer(platform.config.server.TRUSTED_PROXIES);
+  const app = await NestFactory.create<NestExpressApplication>(ApiModule.register(platform, text, media), server, {
+    bodyParser: false,
+    logger: new NestLogger(),
+    abortOnError: false,
+  });
   const declared = app.get<DeclaredRoute[]>(DECLARED_ROUTES, { strict: false });
   const routes = routeIndex(declared);
   const observe = observeRequest(app.get(TextUpstreams, { strict: false }));
   const closing = closeWhenDraining(platform.health);
-  app.use(
-    composeMiddleware(
-      oneAfterAnother(),
-      requestId,
-      matchRoute(routes),
-      observe,
-      closing,
-      securityHeaders,
-      rejectBadUrl,
-      expectSingleHeaders,
-      leadBrowsers,
-    ),
+  const first = composeMiddleware(
+    oneAfterAnother(),
+    requestId,
+    matchRoute(routes),
+    observe,
+    closing,
+    securityHeaders,
+    refuseWebSockets,
+    rejectBadUrl,
+    expectSingleHeaders,
+    leadBrowsers,
   );
   const guesses = app.get<GuessLimiter>(OPERATOR_GUESSES, { strict: false });
-  app.use(OPS, opsPages(platform, opsServicesOf(app), guesses));
-  app.use(ADMIN, adminGate(platform.adminToken, guesses));
-  app.use(CONSOLE, consolePages(platform.config));
   const sessions = app.get(SessionsService, { strict: false });
-  const gate = consoleGate({ sessions, operators: OperatorAccess.on(platform), platform });
-  app.use(CONSOLE_API, composeMiddleware(expectMethod, gate));
+  const operators = OperatorAccess.on(platform);
+  const gate = consoleGate({ sessions, operators, platform });
   const authenticate = authenticateBeforeBody(app.get(AccessService, { strict: false }));
   const limits = requestLimits(app.get(Admission, { strict: false }));
   const maxBytes = platform.config.server.BODY_LIMIT_MB * MIB;
-  const body = jsonBody({ maxBytes, budget: app.get(BodyBudget, { strict: false }), rate: new SendingRate() });
-  const later = [expectMethod, authenticate, limits, refuseUnreadQuery, limitBody, body];
-  app.use(composeMiddleware(crossOrigin(routes), ...later));
-  app.useGlobalFilters(new ErrorFilter(new UnknownPaths(documentedRoutes(declared))));
+  const budget = app.get(BodyBudget, { strict: false });
+  const body = jsonBody({ maxBytes, budget, rate: new SendingRate(), decoder: new BodyDecoder() });
+  const beforeRoute = composeMiddleware(
+    crossOrigin(routes),
+    expectMethod,
+    authenticate,
+    limits,
+    refuseUnreadQuery,
+    limitBody,
+    body,
+  );
+  server.useSteps({ first, beforeRoute }, [
+    [OPS, queuePages(platform, sessions, operators)],
+    [ADMIN, adminGate(platform.adminToken, guesses)],
+    [CONSOLE, consolePages(platform.config)],
+    [CONSOLE_API, composeMiddleware(expectMethod, gate)],
+  ]);
+  app.useGlobalFilters(
+    new ErrorFilter(new UnknownPaths(documentedRoutes(declared), () => publicBaseUrl(platform.config))),
+  );
   return app;
 }
 

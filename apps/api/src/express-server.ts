@@ -1,12 +1,28 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { NotFoundException } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import express, { type Express, type RequestHandler, type Response } from 'express';
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { MatchedRoutes } from './http/matched-routes.js';
 import { isKeptAlive } from './http/keep-alive.js';
 import { SerializedBody } from './http/serialized-body.js';
 
 /** How often connections are looked through for headers and bodies that are late, in milliseconds; Node's own is 30 s. */
 const CHECK_CONNECTIONS_EVERY_MS = 2_000;
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** What went wrong before Express got the request. */
+    failure?: unknown;
+  }
+}
+
+/** What requests pass before their routes. */
+export interface RequestSteps {
+  /** Passed by every request. */
+  readonly first: RequestHandler;
+  /** Passed by those that no router of its own has taken. */
+  readonly beforeRoute: RequestHandler;
+}
 
 /**
  * Express beneath Nest, over a `node:http` server whose requests and answers are born with Express's prototypes.
@@ -17,7 +33,9 @@ const CHECK_CONNECTIONS_EVERY_MS = 2_000;
  */
 export class ExpressServer extends ExpressAdapter {
   readonly #express: Express;
-  #routes: MatchedRoutes | undefined;
+  readonly #routes = new MatchedRoutes();
+  #hasRoutes = false;
+  #steps: RequestSteps | undefined;
 
   /** @param trustedProxies whose `x-forwarded-for` is believed: addresses and networks, with commas between. */
   constructor(trustedProxies: string | undefined) {
@@ -43,9 +61,40 @@ export class ExpressServer extends ExpressAdapter {
   #registering(method: string) {
     return (...[path, handler]: [handler: RequestHandler] | [path: string, handler: RequestHandler]): void => {
       if (typeof path !== 'string' || !handler) throw new TypeError(`A route for ${method} has no path.`);
-      this.#routes ??= this.#mounted(new MatchedRoutes());
+      if (!this.#hasRoutes) this.#mountRoutes();
       this.#routes.add(method, path, handler);
     };
+  }
+
+  /**
+   * Has requests pass these steps. `routers` stand between them, in Express. A request for a route of API keys goes straight to its
+   * handler: Express's router, which takes it through all its layers, costs more than the steps themselves.
+   */
+  useSteps(steps: RequestSteps, routers: readonly (readonly [path: string, router: RequestHandler])[]): void {
+    this.#steps = steps;
+    this.use((request: Request, _response: Response, next: (failure: unknown) => void) => next(request.failure));
+    for (const [path, router] of routers) this.use(path, router);
+    this.use(steps.beforeRoute);
+  }
+
+  #receive(request: Request, response: Response): void {
+    const leaveToExpress = (failure?: unknown): void => {
+      request.failure = failure;
+      this.#express(request, response);
+    };
+    if (!this.#steps) return leaveToExpress();
+    const { first, beforeRoute } = this.#steps;
+    // Read when the client has left before a route was called.
+    request.params = NO_PARAMETERS;
+    void first(request, response, (refusal?: unknown) => {
+      if (refusal !== undefined || !isForKeys(request)) return leaveToExpress(refusal);
+      request.res = response;
+      void beforeRoute(request, response, (failure?: unknown) => {
+        if (failure !== undefined) return leaveToExpress(failure);
+        const working = this.#routes.dispatch(request, response, () => leaveToExpress(new NotFoundException()));
+        if (working instanceof Promise) working.catch(leaveToExpress);
+      });
+    });
   }
 
   /** Every route that it answers: Nest's, and any that was given to Express itself. */
@@ -53,23 +102,28 @@ export class ExpressServer extends ExpressAdapter {
     const others = this.#express.router.stack.flatMap(({ route }) =>
       (route?.stack ?? []).map(({ method }) => [method.toUpperCase(), route?.path ?? ''] as const),
     );
-    return [...(this.#routes?.list() ?? []), ...others];
+    return [...this.#routes.list(), ...others];
   }
 
-  #mounted(routes: MatchedRoutes): MatchedRoutes {
-    this.use(routes.dispatch);
-    return routes;
+  #mountRoutes(): void {
+    this.#hasRoutes = true;
+    this.use(this.#routes.dispatch);
   }
 
   override initHttpServer(): void {
     this.setHttpServer(
       createServer(
         { ...bornWith(this.#express), connectionsCheckingInterval: CHECK_CONNECTIONS_EVERY_MS },
-        this.#express,
+        (request, response) => this.#receive(request as Request, response as Response),
       ),
     );
   }
 }
+
+const NO_PARAMETERS: Request['params'] = Object.freeze({});
+
+/** No router of operators or of the console stands in front of these. */
+const isForKeys = ({ match }: Request): boolean => match.pattern !== undefined && match.facts.access === 'key';
 
 function configuredExpress(trustedProxies: string | undefined): Express {
   const app = express();

@@ -1,5 +1,5 @@
 import { GatewayError } from '#contracts';
-import { USAGE_GROUPS, type UsageGroup, type UsageQuery } from '#features';
+import { type RecordsQuery, USAGE_GROUPS, type UsageGroup, type UsageQuery } from '#features';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 
@@ -28,7 +28,7 @@ const DAY_MS = 86_400_000;
 const DAYS_DEFAULT = 30;
 const DAYS_MAX = 366;
 
-/** A list over days of UTC, both ends included; the last 30 days unless said otherwise, at most 366. */
+/** A list over days, both ends included; the last 30 days unless said otherwise, at most 366. */
 export class UsageListQuery extends ListQuery {
   @IsOptional()
   @Matches(DAY_FORM, DAY)
@@ -39,16 +39,49 @@ export class UsageListQuery extends ListQuery {
   to?: string;
 }
 
+/** Days, of all work or that with a tag. */
+class TaggedListQuery extends UsageListQuery {
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  tag?: string;
+}
+
+/** Which records of the days. */
+export class UsageRecordsQuery extends TaggedListQuery {
+  @IsOptional()
+  @IsString()
+  @MaxLength(256)
+  session?: string;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(128)
+  end_user?: string;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(200)
+  request_id?: string;
+}
+
 /** Sums over days, kept apart by what `group_by` lists. */
-export class UsageSumsQuery extends UsageListQuery {
-  /** Some of day, model, key (and account, for operators), separated by commas. */
+export class UsageSumsQuery extends TaggedListQuery {
+  /** Some of day, model, key, tag (and account, for operators), separated by commas. */
   @IsString()
   group_by = 'day,model,key';
 }
 
-/** @throws GatewayError `invalid_parameter`: no such day, or the days are in the wrong order or too many. */
-export function daysOf(query: UsageListQuery, accountId: string | null): UsageQuery {
-  const to = query.to ?? new Date().toISOString().slice(0, 10);
+/**
+ * @param timeZone of the days; null: UTC.
+ * @throws GatewayError `invalid_parameter`: no such day, or the days are in the wrong order or too many.
+ */
+export function daysOf(
+  query: Pick<UsageListQuery, 'from' | 'to'> & { readonly tag?: string },
+  accountId: string | null,
+  timeZone: string | null = null,
+): UsageQuery {
+  const to = query.to ?? dayIn(timeZone);
   const from = query.from ?? new Date(startOf(to, 'to') - (DAYS_DEFAULT - 1) * DAY_MS).toISOString().slice(0, 10);
   const days = (startOf(to, 'to') - startOf(from, 'from')) / DAY_MS + 1;
   if (days < 1 || days > DAYS_MAX) {
@@ -56,7 +89,26 @@ export function daysOf(query: UsageListQuery, accountId: string | null): UsageQu
       param: 'from',
     });
   }
-  return { accountId, from, to };
+  return { accountId, from, to, timeZone, tag: query.tag ?? null };
+}
+
+/** The day that it is in a time zone; null: in UTC. */
+export const dayIn = (timeZone: string | null, ms = Date.now()): string =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone: timeZone ?? 'UTC' }).format(ms);
+
+/** Before everything. */
+const FIRST_DAY = '1970-01-01';
+
+/** That of a request is found on whatever day, unless days are given. @throws GatewayError as `daysOf`. */
+export function recordsOf(
+  query: UsageRecordsQuery,
+  accountId: string | null,
+  timeZone: string | null = null,
+): RecordsQuery {
+  const { session = null, end_user: endUser = null, request_id: requestId = null, from, to } = query;
+  const days = daysOf(query, accountId, timeZone);
+  const isOnAnyDay = requestId !== null && from === undefined && to === undefined;
+  return { ...days, ...(isOnAnyDay && { from: FIRST_DAY }), session, endUser, requestId };
 }
 
 function startOf(day: string, param: string): number {

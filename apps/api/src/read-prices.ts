@@ -1,13 +1,13 @@
-import { type FilePrice, readPricesFile } from '#features';
+import { type PricesOfFile, readPricesFile } from '#features';
 import { loadConfig } from '#platform';
 import { SalesConfig } from '#runtime';
 
 /**
- * The entries of PRICES_FILE; empty without one.
+ * What PRICES_FILE holds; undefined without one.
  *
  * @throws ConfigError with file, line, field and rule for each mistake.
  */
-export function readPrices(): readonly FilePrice[] {
+export function readPrices(): PricesOfFile | undefined {
   const { PRICES_FILE: file } = loadConfig(SalesConfig);
-  return file === undefined ? [] : readPricesFile(file);
+  return file === undefined ? undefined : readPricesFile(file);
 }

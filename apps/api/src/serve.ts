@@ -70,8 +70,12 @@ export async function serve(
 }
 
 /** How long running texts may go on at a stop, in milliseconds. A person at a terminal waits for less than a load balancer. */
-export const textDrainMs = ({ config, embedded }: Platform): number =>
-  1000 * (config.server.TEXT_DRAIN_SECONDS ?? (embedded ? EMBEDDED_DRAIN_SECONDS : DRAIN_SECONDS));
+export const textDrainMs = ({ server, database }: ProcessConfig): number =>
+  1000 * (server.TEXT_DRAIN_SECONDS ?? (database.DATABASE_URL ? DRAIN_SECONDS : EMBEDDED_DRAIN_SECONDS));
+
+/** How long a process that serves the API may take to stop, in milliseconds. */
+export const longestStopMs = (config: ProcessConfig): number =>
+  1000 * config.ops.DRAIN_SECONDS + Math.max(1000 * config.server.SHUTDOWN_GRACE_SECONDS, textDrainMs(config));
 
 async function stopServer(app: NestExpressApplication, server: Server, graceMs: number, textMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -6,7 +6,9 @@ import {
   MediaCircuits,
   MediaUpstreams,
   MediaUpstreamsService,
+  proofOf,
   TextCircuits,
+  type TextUpstream,
   TextUpstreams,
   TextUpstreamsService,
   type UpstreamProof,
@@ -54,12 +56,15 @@ export class Upstreams {
     return (await this.media.find(id)) ? this.media : this.text;
   }
 
-  /** One free call that needs the key. @throws GatewayError `not_found`; `conflict`: it is of text, or cannot be called. */
-  async verify(id: string, signal: AbortSignal): Promise<UpstreamProof> {
+  /** One call that needs the key, free where the vendor has such a one. @throws GatewayError `not_found`; `conflict`: it cannot be called. */
+  async verify(id: string, signal: AbortSignal): Promise<TextUpstreamProof> {
     if ((await this.owning(id)) === this.media) return this.media.verify(id, signal);
-    await this.text.read(id);
-    const message = 'Only upstreams of media can be verified: those of text have no call that is free.';
-    throw new GatewayError('conflict', message, { param: 'upstream_id' });
+    const { problem } = await this.text.read(id);
+    const live = this.inService.all.find(({ provider }) => provider.id === id);
+    if (live?.provider.verify) return textProof(live, signal);
+    const why =
+      problem ?? 'it is the sandbox, or switched off. Switch it on with the weight 0 to try it without requests.';
+    throw new GatewayError('conflict', `The upstream "${id}" cannot be called: ${why}`, { param: 'upstream_id' });
   }
 
   /** @throws GatewayError `invalid_parameter`. */
@@ -112,6 +117,37 @@ function stateOf(enabled: boolean, problem: string | null, coolingMs: number): A
   if (!enabled) return 'off';
   if (problem !== null) return 'problem';
   return coolingMs > 0 ? 'cooling_down' : 'serving';
+}
+
+/** A model of a text upstream. */
+interface VerifiedModel {
+  readonly model: string;
+  readonly upstream_model: string;
+  /** Whether the vendor lists it; null where it has no list. */
+  readonly listed: boolean | null;
+}
+
+/** What a proof found, in the words of the admin API. */
+export type TextUpstreamProof = UpstreamProof & { readonly models?: readonly VerifiedModel[] };
+
+async function textProof({ provider, models }: TextUpstream, signal: AbortSignal): Promise<TextUpstreamProof> {
+  const served = [...(models ?? [])];
+  const verified = await provider.verify!(served[0]?.[1], signal);
+  const { requestId } = verified;
+  const traits = Object.fromEntries(
+    served.flatMap(([model, upstreamModel]) => {
+      const held = provider.traitsOf?.(upstreamModel);
+      return held ? [[model, held] as const] : [];
+    }),
+  );
+  return {
+    ...proofOf(provider.id, verified.verified, requestId === undefined ? {} : { requestId }, traits),
+    models: served.map(([model, upstreamModel]) => ({
+      model,
+      upstream_model: upstreamModel,
+      listed: verified.listed?.includes(upstreamModel) ?? null,
+    })),
+  };
 }
 
 const callsOf = (lately: CallsLately | undefined): AdminUpstream['health']['calls'] => ({

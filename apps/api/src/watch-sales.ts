@@ -1,4 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
+import { familyOf } from '#contracts';
 import { belowCostText, ModelsOnSale, PricesBelowCost } from '#features';
 import { logger, signals } from '#platform';
 import { type Platform } from '#runtime';
@@ -55,7 +56,11 @@ export async function watchSales(api: INestApplicationContext, { config, health,
 async function showPricesBelowCost(belowCost: PricesBelowCost): Promise<void> {
   const found = await belowCost.all();
   signals.mediaPriceBelowCost.reset();
-  for (const { upstream, model } of found) signals.mediaPriceBelowCost.set({ upstream, model }, 1);
+  signals.priceBelowCost.reset();
+  for (const { upstream, model } of found) {
+    signals.priceBelowCost.set({ model, upstream }, 1);
+    if (familyOf(model)) signals.mediaPriceBelowCost.set({ upstream, model }, 1);
+  }
 }
 
 async function warnOfCosts(belowCost: PricesBelowCost): Promise<void> {

@@ -98,8 +98,22 @@ const task = createRoute({
 const usage = createRoute({
   getParentRoute: () => shell,
   path: '/usage',
-  validateSearch: searchOf({ from: day, to: day, by: someOf(['day', 'model', 'key']), records: oneOf(['true']) }),
+  validateSearch: searchOf({
+    from: day,
+    to: day,
+    by: someOf(['day', 'model', 'key', 'tag']),
+    tag: words,
+    records: oneOf(['true']),
+    request_id: words,
+  }),
   component: page(() => import('./pages/usage/usage'), 'UsagePage', 'money', 'tasks'),
+});
+
+const agentSessions = createRoute({
+  getParentRoute: () => shell,
+  path: '/agent-sessions',
+  validateSearch: searchOf({ session: words, text: words }),
+  component: page(() => import('./pages/usage/agent-sessions'), 'AgentSessionsPage', 'money', 'tasks'),
 });
 
 const billing = createRoute({
@@ -170,7 +184,21 @@ const adminAccounts = createRoute({
 const adminAccount = createRoute({
   getParentRoute: () => shell,
   path: '/admin/accounts/$accountId',
-  component: page(() => import('./pages/admin/account'), 'AdminAccountPage', 'admin', 'keys', 'money'),
+  component: page(() => import('./pages/admin/account'), 'AdminAccountPage', 'admin', 'keys', 'money', 'selling'),
+});
+
+const adminPromptLog = createRoute({
+  getParentRoute: () => shell,
+  path: '/admin/accounts/$accountId/prompt-log',
+  validateSearch: searchOf({ session: words, request_id: words, entry: words }),
+  component: page(() => import('./pages/prompts/prompt-log'), 'AdminPromptLogPage', 'prompts', 'admin'),
+});
+
+const promptLog = createRoute({
+  getParentRoute: () => shell,
+  path: '/prompt-log',
+  validateSearch: searchOf({ session: words, request_id: words, entry: words }),
+  component: page(() => import('./pages/prompts/prompt-log'), 'PromptLogPage', 'prompts'),
 });
 
 const adminPeople = createRoute({
@@ -183,7 +211,47 @@ const adminPrices = createRoute({
   getParentRoute: () => shell,
   path: '/admin/prices',
   validateSearch: searchOf({ model: words, history: oneOf(['true']) }),
-  component: page(() => import('./pages/admin/prices'), 'PricesPage', 'admin', 'money'),
+  component: page(() => import('./pages/prices/prices'), 'PricesPage', 'selling', 'admin', 'money'),
+});
+
+const adminProposals = createRoute({
+  getParentRoute: () => shell,
+  path: '/admin/prices/proposals',
+  validateSearch: searchOf({ read: oneOf(['true']), upstream: words }),
+  component: page(() => import('./pages/prices/proposals'), 'ProposalsPage', 'selling', 'admin', 'money'),
+});
+
+const adminProposal = createRoute({
+  getParentRoute: () => shell,
+  path: '/admin/prices/proposals/$proposalId',
+  validateSearch: searchOf({ costs: oneOf(['true']) }),
+  component: page(() => import('./pages/prices/proposal'), 'ProposalPage', 'selling', 'admin', 'money'),
+});
+
+const adminModelPrices = createRoute({
+  getParentRoute: () => shell,
+  path: '/admin/prices/models/$model',
+  component: page(() => import('./pages/prices/model-prices'), 'ModelPricesPage', 'selling', 'admin', 'money'),
+});
+
+const adminPriceLists = createRoute({
+  getParentRoute: () => shell,
+  path: '/admin/prices/lists',
+  validateSearch: searchOf({ add: oneOf(['true']) }),
+  component: page(() => import('./pages/prices/lists'), 'PriceListsPage', 'selling'),
+});
+
+const adminPriceList = createRoute({
+  getParentRoute: () => shell,
+  path: '/admin/prices/lists/$listId',
+  component: page(() => import('./pages/prices/list'), 'PriceListPage', 'selling', 'admin', 'money'),
+});
+
+const adminSimulation = createRoute({
+  getParentRoute: () => shell,
+  path: '/admin/prices/simulation',
+  validateSearch: searchOf({ from: day, to: day, proposal: words, list: words }),
+  component: page(() => import('./pages/prices/simulation'), 'SimulationPage', 'selling'),
 });
 
 const adminUpstreams = createRoute({
@@ -195,7 +263,7 @@ const adminUpstreams = createRoute({
 const adminUpstream = createRoute({
   getParentRoute: () => shell,
   path: '/admin/upstreams/$upstreamId',
-  component: page(() => import('./pages/admin/upstream'), 'UpstreamPage', 'admin'),
+  component: page(() => import('./pages/admin/upstream'), 'UpstreamPage', 'admin', 'selling'),
 });
 
 const adminTasks = createRoute({
@@ -204,24 +272,68 @@ const adminTasks = createRoute({
   validateSearch: searchOf({
     status: oneOf(TASK_STATUSES),
     type: oneOf(['video', 'image']),
+    state: words,
     model: words,
     account_id: words,
+    api_key_id: words,
     error_code: words,
+    task_id: words,
+    request_id: words,
+    vendor_id: words,
+    vendor_request_id: words,
+    created_from: words,
+    created_to: words,
   }),
   component: page(() => import('./pages/admin/tasks'), 'AdminTasksPage', 'admin', 'tasks'),
+});
+
+const adminHealth = createRoute({
+  getParentRoute: () => shell,
+  path: '/admin/health',
+  component: page(() => import('./pages/admin/health'), 'HealthPage', 'admin', 'tasks', 'money'),
+});
+
+const adminWorkers = createRoute({
+  getParentRoute: () => shell,
+  path: '/admin/workers',
+  validateSearch: searchOf({ all: oneOf(['true']) }),
+  component: page(() => import('./pages/admin/workers'), 'WorkersPage', 'admin'),
+});
+
+const adminDeliveries = createRoute({
+  getParentRoute: () => shell,
+  path: '/admin/deliveries',
+  validateSearch: searchOf({
+    status: oneOf(['pending', 'delivered', 'failed']),
+    task_id: words,
+    account_id: words,
+    endpoint_id: words,
+  }),
+  component: page(() => import('./pages/admin/deliveries'), 'DeliveriesPage', 'admin', 'webhooks'),
 });
 
 const adminTask = createRoute({
   getParentRoute: () => shell,
   path: '/admin/tasks/$taskId',
-  component: page(() => import('./pages/admin/task'), 'AdminTaskPage', 'admin', 'tasks', 'money'),
+  component: page(() => import('./pages/admin/task'), 'AdminTaskPage', 'admin', 'tasks', 'money', 'webhooks'),
 });
 
 const adminMargins = createRoute({
   getParentRoute: () => shell,
   path: '/admin/margins',
-  validateSearch: searchOf({ from: day, to: day, by: someOf(['day', 'upstream', 'model']) }),
-  component: page(() => import('./pages/admin/margins'), 'MarginsPage', 'admin', 'money'),
+  validateSearch: searchOf({
+    from: day,
+    to: day,
+    by: someOf(['day', 'upstream', 'model', 'account', 'kind', 'band', 'tag']),
+  }),
+  component: page(() => import('./pages/admin/margins'), 'MarginsPage', 'admin', 'money', 'selling'),
+});
+
+const adminAgentSessions = createRoute({
+  getParentRoute: () => shell,
+  path: '/admin/agent-sessions',
+  validateSearch: searchOf({ session: words, account_id: words, text: words }),
+  component: page(() => import('./pages/usage/agent-sessions'), 'AdminAgentSessionsPage', 'admin', 'money', 'tasks'),
 });
 
 const adminReconciliation = createRoute({
@@ -249,6 +361,8 @@ export const router = createRouter({
       tasks,
       task,
       usage,
+      agentSessions,
+      promptLog,
       billing,
       billingEntry,
       keys,
@@ -260,13 +374,24 @@ export const router = createRouter({
       account,
       adminAccounts,
       adminAccount,
+      adminPromptLog,
       adminPeople,
       adminPrices,
+      adminModelPrices,
+      adminPriceLists,
+      adminPriceList,
+      adminSimulation,
+      adminProposals,
+      adminProposal,
       adminUpstreams,
       adminUpstream,
+      adminHealth,
+      adminWorkers,
+      adminDeliveries,
       adminTasks,
       adminTask,
       adminMargins,
+      adminAgentSessions,
       adminReconciliation,
       adminAudit,
       nowhere,

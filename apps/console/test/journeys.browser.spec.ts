@@ -259,10 +259,10 @@ describeWithBrowser('The main journeys through the console, in Chromium', (start
       key: 'sk-of-the-vendor-0123456789',
       models: { 'studio-model': 'their-model' },
     };
+    await page.getByRole('dialog').getByText('As JSON').click();
     await page.getByRole('dialog').getByRole('textbox').fill(JSON.stringify(settings));
     await page.getByRole('dialog').locator('.button.primary').click();
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await page.getByRole('link', { name: 'studio-vendor' }).click();
+    await page.waitForURL('**/admin/upstreams/studio-vendor');
     await page.getByRole('button', { name: 'Turn off' }).click();
     await page.getByRole('button', { name: 'Turn on' }).waitFor();
     await page.getByRole('button', { name: 'Turn on' }).click();

@@ -256,20 +256,31 @@ export const pagesOf = (accountId: string, taskId: string, failedTaskId: string)
   `/tasks/${taskId}`,
   `/tasks/${failedTaskId}`,
   '/usage',
+  '/agent-sessions',
   '/billing',
   '/keys',
   '/webhooks',
+  '/prompt-log',
   '/models',
   '/models/beta-2.5-preview',
   '/account',
+  '/admin/health',
   '/admin/accounts',
   `/admin/accounts/${accountId}`,
+  `/admin/accounts/${accountId}/prompt-log`,
   '/admin/people',
   '/admin/prices',
+  '/admin/prices/models/vendor-5',
+  '/admin/prices/proposals',
+  '/admin/prices/lists',
+  '/admin/prices/simulation',
   '/admin/upstreams',
   '/admin/tasks',
   `/admin/tasks/${taskId}`,
+  '/admin/deliveries',
+  '/admin/workers',
   '/admin/margins',
+  '/admin/agent-sessions',
   '/admin/reconciliation',
   '/admin/audit',
 ];
@@ -284,7 +295,13 @@ export async function detailPages(owner: ConsoleClient): Promise<string[]> {
   const upstream = { kind: 'text', id: 'studio-vendor', protocol: 'chat', base_url: 'https://vendor.example/v1' };
   const models = { 'studio-model': 'their-model' };
   await owner.call('POST /admin/upstreams', { ...upstream, key: 'sk-of-the-vendor-0123456789', models });
+  const listed = { litellm_provider: 'openai', input_cost_per_token: 1e-6, output_cost_per_token: 5e-6 };
+  const file = JSON.stringify({ 'their-model': listed, 'other-model': listed });
+  const { body: proposal } = await owner.call('POST /admin/price-proposals', { source: 'litellm', file });
+  await owner.call('POST /admin/price-lists', { id: 'gold', name: 'Gold', rules: [{ model: '*', factor: '0.9' }] });
   return [
+    `/admin/prices/proposals/${proposal.id}`,
+    '/admin/prices/lists/gold',
     `/keys/${made.key.id}`,
     `/webhooks/deliveries/${sent.delivery_id}`,
     `/billing/entries/${entries.items[0]?.id}`,

@@ -36,7 +36,7 @@ export function banner({
   const key = firstKey.key ?? '$GATEWAY_API_KEY';
   const keyLine = firstKey.key ?? sourceOfKey(firstKey);
   const adminLine = newAdminToken
-    ? `\n  Admin      ${newAdminToken}   (shown this once; opens /admin/v1 and ${baseUrl}/ops)`
+    ? `\n  Admin      ${newAdminToken}   (shown this once; opens /admin/v1 and the operator pages of the console)`
     : '';
   return `
   Generation gateway is ready.

@@ -1,16 +1,21 @@
 import { reservePort } from '#platform';
 import { openMediaUpstreams, openTextProviders } from '#providers';
-import { onPlatform, runProcess } from '#runtime';
+import { onPlatform, parentProcess, runProcess } from '#runtime';
+import { runApi } from '../../api/src/api-process.js';
 import { readPrices } from '../../api/src/read-prices.js';
 import { portOf } from '../../api/src/serve.js';
 import { startGateway } from './start-gateway.js';
 
-await runProcess({
-  name: 'gateway',
-  forPeople: true,
-  settings: { text: () => openTextProviders(), media: () => openMediaUpstreams(), prices: readPrices },
-  start: async (config, settings) => {
-    const reserved = await reservePort(portOf(config));
-    return onPlatform(config, (platform) => startGateway(platform, { ...settings, reserved }));
-  },
-});
+/** API, workers and maintenance; with API_PROCESSES above 1, the API in children of this process. */
+const runGateway = (): Promise<void> =>
+  runProcess({
+    name: 'gateway',
+    forPeople: true,
+    settings: { text: () => openTextProviders(), media: () => openMediaUpstreams(), prices: readPrices },
+    start: async (config, settings) => {
+      const reserved = await reservePort(portOf(config));
+      return onPlatform(config, (platform) => startGateway(platform, { ...settings, reserved }));
+    },
+  });
+
+await (parentProcess ? runApi() : runGateway());

@@ -1,11 +1,19 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { type FilePrice, fleetSources, MediaUpstreamRegistry, ModelsOnSale, TextUpstreams } from '#features';
-import { type ReservedPort } from '#platform';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { fleetSources, MediaUpstreamRegistry, ModelsOnSale, type PricesOfFile, TextUpstreams } from '#features';
+import { apiProcesses, type ReservedPort } from '#platform';
 import type { OpenMediaUpstreams, OpenTextProviders } from '#providers';
-import { type Platform, printForPeople, publicBaseUrl, type RunningProcess, type Worker } from '#runtime';
+import {
+  type Platform,
+  printForPeople,
+  publicBaseUrl,
+  type RunningProcess,
+  startChildren,
+  type Worker,
+} from '#runtime';
 import { createApi } from '../../api/src/create-api.js';
-import { applyPrices, consoleLink, seed } from '../../api/src/seed.js';
-import { serve, textDrainMs } from '../../api/src/serve.js';
+import { applyPrices, consoleLink, expectBalanceUnit, seed } from '../../api/src/seed.js';
+import { longestStopMs, type RunningApi, serve, textDrainMs } from '../../api/src/serve.js';
 import { watchSales } from '../../api/src/watch-sales.js';
 import { watchUpstreams } from '../../api/src/watch-upstreams.js';
 import { createImageWorker } from '../../image-worker/src/image-worker.js';
@@ -17,7 +25,7 @@ import { banner, type BannerFacts, newKeyLine, SANDBOX } from './banner.js';
 export interface GatewaySettings {
   readonly text: OpenTextProviders;
   readonly media: OpenMediaUpstreams;
-  readonly prices: readonly FilePrice[];
+  readonly prices: PricesOfFile | undefined;
   readonly reserved: ReservedPort;
 }
 
@@ -29,10 +37,13 @@ export async function startGateway(
   const { config } = platform;
   platform.metrics.add(...fleetSources(platform.database));
   const api = await createApi(platform, text, media);
+  await expectBalanceUnit(platform.database, config.server.BALANCE_UNIT);
   await applyPrices(platform, prices, text);
   const firstKey = await seed(api, platform);
   // Shown as soon as it is stored: only its hash is known from now on, whatever becomes of this start.
   if (firstKey.key) printForPeople(config, newKeyLine(firstKey.key));
+  // From then on it knows its upstreams, without which there is nothing to warn of.
+  await api.init();
   await watchSales(api, platform);
   watchUpstreams(api, platform);
   const registry = new MediaUpstreamRegistry(platform.database, platform.sealer, media);
@@ -42,12 +53,13 @@ export async function startGateway(
     await createImageWorker(platform, registry.upstreams),
     await createMaintenanceWorker(platform),
   ];
-  const server = await serve(api, platform, reserved);
+  const server = await openServer(api, platform, reserved);
   for (const worker of workers) worker.start();
   const baseUrl = publicBaseUrl(config);
   return {
     ready: `API on ${baseUrl} is ready, with workers and maintenance`,
     port: server.port,
+    ...server.children,
     banner: banner({
       baseUrl,
       console: platform.embedded ? await consoleLink(api, baseUrl) : `${baseUrl}/console/`,
@@ -59,12 +71,33 @@ export async function startGateway(
     }),
     stop: async (graceMs) => {
       // Together, so that a slow client takes none of the time that the workers have for what they began.
-      await Promise.all([
-        server.stop(graceMs, textDrainMs(platform)),
-        ...workers.map((worker) => worker.stop(graceMs)),
-      ]);
+      await Promise.all([server.stop(graceMs, textDrainMs(config)), ...workers.map((worker) => worker.stop(graceMs))]);
       await registry.close();
       await media.close();
+    },
+  };
+}
+
+/** The API as it is served, and what can be done with the children that serve it, where some do. */
+interface OpenServer extends RunningApi {
+  readonly children?: Required<Pick<RunningProcess, 'drain' | 'renew'>>;
+}
+
+/** Serves the API from this process, or from as many children as API_PROCESSES asks for. */
+async function openServer(
+  api: NestExpressApplication,
+  platform: Platform,
+  reserved: ReservedPort,
+): Promise<OpenServer> {
+  const { config, health, metrics } = platform;
+  if (apiProcesses(config.server) === 1) return serve(api, platform, reserved);
+  const children = await startChildren(config, reserved, { stopMs: longestStopMs(config), health, metrics });
+  return {
+    port: config.server.PORT,
+    children: { drain: () => void children.stop(), renew: () => children.renew() },
+    stop: async () => {
+      await children.stop();
+      await api.close();
     },
   };
 }

@@ -56,7 +56,10 @@ export const ERRORS = {
   unsupported_media_type: { ...REFUSED, status: 415 },
   range_not_satisfiable: { ...REFUSED, status: 416, google: 'OUT_OF_RANGE' },
   idempotency_mismatch: { ...REFUSED, status: 422 },
+  upgrade_required: { ...REFUSED, status: 426 },
   rate_limit_exceeded: kind(429, true, 'rate_limit_error', 'rate_limit_error', 'RESOURCE_EXHAUSTED'),
+  /** The vendor's limit, and not one of this gateway. */
+  upstream_rate_limited: kind(429, true, 'upstream_rate_limit_error', 'rate_limit_error', 'RESOURCE_EXHAUSTED'),
   internal_error: kind(500, true, 'server_error', 'api_error', 'INTERNAL'),
   upstream_error: kind(502, true, 'server_error', 'api_error', 'UNAVAILABLE'),
   overloaded: OVERLOADED,
@@ -89,6 +92,10 @@ export interface GatewayErrorDetails {
   readonly headers?: Readonly<Record<string, string>>;
   /** The upstream's own word for machines, such as `context_length_exceeded`, where the request itself was at fault. */
   readonly upstreamCode?: string;
+  /** True where a model ended its own reply: it may do better when asked again, and nothing is wrong with its upstream. */
+  readonly isByModel?: boolean;
+  /** True where what an upstream sent is no reply of its protocol: asked again, it says the same. */
+  readonly isUnreadable?: boolean;
   /** What the log may say and the caller may not. */
   readonly log?: string;
   readonly cause?: unknown;
@@ -103,6 +110,8 @@ export class GatewayError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly upstreamCode: string | undefined;
+  readonly isByModel: boolean;
+  readonly isUnreadable: boolean;
 
   constructor(code: ErrorCode, publicMessage: string, details: GatewayErrorDetails = {}) {
     super(details.log ?? publicMessage, { cause: details.cause });
@@ -114,6 +123,8 @@ export class GatewayError extends Error {
     this.retryAfterMs = details.retryAfterMs;
     this.headers = details.headers;
     this.upstreamCode = details.upstreamCode;
+    this.isByModel = details.isByModel ?? false;
+    this.isUnreadable = details.isUnreadable ?? false;
   }
 
   get status(): number {

@@ -1,9 +1,7 @@
 export { CATALOG, familiesAt, familyOf, MODEL_IDS, type ModelId } from './catalog/catalog.js';
-export { FIELD_GROUPS } from './catalog/field-place.js';
-export { fieldTable, type FieldTableRow } from './catalog/field-table.js';
-export { type Field, fieldsOf } from './catalog/field.js';
-export { MAX_URL_LENGTH } from './catalog/file-source.js';
-export { fileUrls } from './catalog/file-urls.js';
+export { FIELD_GROUPS, fieldTable, type FieldTableRow } from './catalog/field-table.js';
+export { type Field, fieldsOf, type Scalar } from './catalog/field.js';
+export { fileUrls, MAX_URL_LENGTH } from './catalog/file-source.js';
 export type { EtaRequest } from './catalog/image-families/eta.js';
 export type { IotaEditRequest } from './catalog/image-families/iota-edit.js';
 export type { IotaRequest } from './catalog/image-families/iota.js';
@@ -58,20 +56,35 @@ export type {
   ConsolePerson,
   ConsoleWebhookEndpoint,
 } from './console/account.js';
-export type { AdminMargin, AdminMargins, AdminUpstream } from './console/admin-upstreams.js';
+export type {
+  AdminPrice,
+  AdminCostWarnings,
+  AdminPriceList,
+  AdminPriceListSummary,
+  AdminPriceProposal,
+  AdminPriceProposalDetails,
+  AdminPriceSimulation,
+} from './console/admin-prices.js';
+export type { AdminConversations, AdminMargin, AdminMargins, AdminUpstream } from './console/admin-upstreams.js';
 export type {
   AdminAccount,
+  AdminConcern,
+  AdminDelivery,
   AdminFunded,
+  AdminHealth,
   AdminOverview,
   AdminPerson,
-  AdminPrice,
   AdminReconciliation,
   AdminTask,
   AdminTaskDetails,
+  AdminWorker,
 } from './console/admin.js';
 export { CONSOLE_ACCESS, type ConsoleAccess, type ConsoleApi } from './console/api.js';
 export { CONSOLE_VERSION, type ConsoleFailure, type ConsoleProblem } from './console/common.js';
 export type {
+  AdminAgentSession,
+  AdminSessionRequest,
+  ConsoleAgentSession,
   ConsoleBalance,
   ConsoleChargeLine,
   ConsoleEntry,
@@ -80,15 +93,22 @@ export type {
   ConsoleSpendLimit,
   ConsoleUsage,
   ConsoleUsageRecord,
+  ConsoleTagLimit,
 } from './console/money.js';
 export type { ConsoleWarning } from './console/overview.js';
 export type { ConsoleSession, SignInMethod } from './console/session.js';
-export { TASK_EVENT_NAMES, type ConsoleTask, type ConsoleTaskDetails, type ConsoleTaskEvent } from './console/tasks.js';
+export { type ConsoleTask, type ConsoleTaskDetails, type ConsoleTaskEvent, TASK_EVENT_NAMES } from './console/tasks.js';
 export { type ErrorCode, ERRORS, type FieldError, GatewayError, shuttingDown, UNPAID_CODES } from './errors.js';
-export type { FileAttributes, Passage } from './file-search/passage.js';
-export { type RankWeights, readRankWeights } from './file-search/rank-weights.js';
-export { passesFilter, readSearchFilter, type SearchFilter } from './file-search/search-filter.js';
-export { isJsonObject, type JsonObject, type JsonValue } from './json.js';
+export {
+  type FileAttributes,
+  type Passage,
+  passesFilter,
+  type RankWeights,
+  readRankWeights,
+  readSearchFilter,
+  type SearchFilter,
+} from './file-search.js';
+export { isJsonObject, type JsonObject, type JsonValue, wireNames } from './json.js';
 export { type Book, type BookMove, entrySql, kindSql, LEDGER_KINDS, type LedgerKind } from './ledger/ledger.js';
 export {
   failedBecause,
@@ -101,29 +121,26 @@ export {
   type VendorWords,
 } from './media-failures.js';
 export {
-  type MediaOrder,
-  type MediaProvider,
-  type Operation,
-  type OperationState,
-  ProviderError,
-  type ProviderOutput,
-  TASK_FAILURES,
-  type TaskFailureCode,
-  type UndeliveredOutput,
-} from './media-provider.js';
-export {
   type CallbackRequest,
   type CallFacts,
   type CallPlan,
   type CannotMake,
+  type MediaOrder,
   type MediaUpstream,
-  type ResultLink,
+  type ModelTrait,
+  type Operation,
+  type OperationState,
   type PlannedOrder,
+  type UpstreamOutput,
   type ReferenceFile,
   type ReferenceFiles,
+  type ResultLink,
   type ResultSpool,
   type Started,
+  TASK_FAILURES,
+  type TaskFailureCode,
   type Ticket,
+  type UndeliveredOutput,
   type UpstreamTraits,
   type VendorCall,
   type VendorCost,
@@ -132,12 +149,16 @@ export {
 export {
   BALANCE_UNITS,
   type BalanceUnit,
+  type Decimal,
+  dividedHalfUp,
   formatMicros,
   MAX_MICROS,
   type Micros,
   MICROS_PER_UNIT,
   parseMicros,
+  readDecimal,
   shortDecimal,
+  timesWhole,
 } from './money.js';
 export { nearestName, nearestNames } from './nearest-name.js';
 export {
@@ -155,7 +176,14 @@ export {
   type TaskState,
   type TaskView,
 } from './task.js';
-export { checkBody, type LongTextRule } from './text/body-check.js';
+export {
+  asksForThinking,
+  SPECIFIED_TEXT_MODELS,
+  textModelElsewhere,
+  unknownTextModel,
+  WHERE_TEXT_IS,
+} from './text-models.js';
+export { checkBody, type LongTextRule, otherConversation } from './text/body-check.js';
 export type {
   ChatAnswer,
   ChatFinishReason,
@@ -163,18 +191,20 @@ export type {
   ChatReplyCall,
   ChatUsage,
 } from './text/chat-answer.js';
-export { type ChatMessage, type ChatPart, type ChatToolCall, isCustomCall } from './text/chat-messages.js';
 export {
   CHAT_LIMITS,
   type ChatFunctionTool,
+  type ChatMessage,
   type ChatNamedTool,
+  type ChatPart,
   ChatRequest,
   type ChatTool,
+  type ChatToolCall,
   isChatCustomTool,
+  isCustomCall,
 } from './text/chat-request.js';
-export { otherConversation } from './text/conversation-fields.js';
-export type { EmbeddingsCall, EmbeddingsProvider, EmbeddingsReply } from './text/embeddings-provider.js';
 export { EMBEDDINGS_FIELDS, type EmbeddingsInput, EmbeddingsRequest } from './text/embeddings-request.js';
+export { isIdentifier } from './text/field-checks.js';
 export { carriesFile, isAddress } from './text/file-carriers.js';
 export {
   GEMINI_METHODS,
@@ -185,26 +215,43 @@ export {
   type GeminiTool,
 } from './text/gemini-request.js';
 export { camelCaseGemini } from './text/gemini-spelling.js';
-export { isIdentifier } from './text/identifier.js';
-export type {
-  MessagesBlock,
-  MessagesDocumentBlock,
-  MessagesImageBlock,
-  MessagesSearchResultBlock,
-} from './text/messages-blocks.js';
-export { CountTokensRequest, DEFAULT_MAX_TOKENS, MessagesRequest, type MessagesTool } from './text/messages-request.js';
+export {
+  CountTokensRequest,
+  DEFAULT_MAX_TOKENS,
+  type MessagesBlock,
+  type MessagesDocumentBlock,
+  type MessagesImageBlock,
+  MessagesRequest,
+  type MessagesSearchResultBlock,
+  type MessagesTool,
+} from './text/messages-request.js';
+export { type ModelTraits, takenEffort, TRAIT_LIMITS, TRAITS } from './text/model-traits.js';
 export { namesOutput, PRICED, PRICED_BETAS, PRICED_CONFIG, textFieldNames } from './text/priced-fields.js';
-export { isKnownItem, type ResponsesBlock, type ResponsesItem, type ResponsesMessage } from './text/responses-items.js';
-export { RESPONSES_LIMITS, ResponsesRequest } from './text/responses-request.js';
 export {
   flatFunction,
   isCustomTool,
   isFunctionTool,
+  isKnownItem,
   isNamespace,
   isRemoteMcp,
+  RESPONSES_LIMITS,
+  type ResponsesBlock,
+  type ResponsesItem,
+  type ResponsesMessage,
+  ResponsesRequest,
   type ResponsesTool,
-} from './text/responses-tools.js';
-export type { StopSignal } from './text/stop-signal.js';
+} from './text/responses-request.js';
+export {
+  FEE_UNITS,
+  type FeeUnit,
+  type OpenedUnit,
+  type ReportedUnit,
+  type ReportedUnits,
+  SERVICE_TIERS,
+  serviceTierOf,
+  TOKEN_UNITS,
+  type TokenUnit,
+} from './text/sold-units.js';
 export type {
   GeminiAnswer,
   GeminiFinishReason,
@@ -214,12 +261,14 @@ export type {
   MessagesHostedBlock,
   MessagesReplyBlock,
   MessagesStopReason,
+  MessagesStreamEvent,
   MessagesUsage,
   ResponsesAnswer,
   ResponsesHostedItem,
   ResponsesOutcome,
   ResponsesOutputItem,
   ResponsesOutputPart,
+  ResponsesStreamEvents,
   ResponsesUsage,
   SpecifiedResponse,
 } from './text/text-answers.js';
@@ -230,14 +279,19 @@ export {
   type FinishEvent,
   type FinishReason,
   type ReplyBlock,
+  type TextCost,
   type TextEvent,
   type TextUsage,
-  type UnpricedUnit,
   type UsageSource,
+  type VendorCharge,
 } from './text/text-event.js';
-export { asksForThinking, SPECIFIED_TEXT_MODELS } from './text/text-models.js';
 export type {
+  EmbeddingsCall,
+  EmbeddingsProvider,
+  EmbeddingsReply,
   EventsReply,
+  LastPart,
+  NamedReply,
   NativeBody,
   RelayedStream,
   RelayOutcome,
@@ -245,29 +299,37 @@ export type {
   TextCall,
   TextProvider,
   TextReply,
+  VerifiedText,
 } from './text/text-provider.js';
-export type {
-  AssistantPart,
-  CallPart,
-  FilePart,
-  FunctionTool,
-  HostedTool,
-  ImagePart,
-  MediaSource,
-  OutputFormat,
-  ReasoningEffort,
-  ReasoningPart,
-  ReasoningRequest,
-  ResultPart,
-  ReturnedPart,
-  TextPart,
-  TextRequest,
-  ToolChoice,
-  Turn,
-  UserPart,
+export {
+  type AssistantPart,
+  type CallPart,
+  type FilePart,
+  type FunctionTool,
+  type HostedTool,
+  type ImagePart,
+  type MediaSource,
+  type OutputFormat,
+  REASONING_EFFORTS,
+  type ReasoningEffort,
+  type ReasoningPart,
+  type ReasoningRequest,
+  type ResultPart,
+  type ReturnedPart,
+  type TextPart,
+  type TextRequest,
+  type ToolChoice,
+  type Turn,
+  type UserPart,
 } from './text/text-request.js';
-export type { MessagesStreamEvent, ResponsesStreamEvents } from './text/text-stream-events.js';
-export { REDACTED, TEXT_PROTOCOLS, TEXT_STYLES, type TextProtocol, type TextStyle } from './text/text-style.js';
+export {
+  REDACTED,
+  type StopSignal,
+  TEXT_PROTOCOLS,
+  TEXT_STYLES,
+  type TextProtocol,
+  type TextStyle,
+} from './text/text-style.js';
 export {
   type Citation,
   type FileSearchStep,
@@ -298,5 +360,3 @@ export {
   type UpstreamPolicy,
 } from './text/upstream-policy.js';
 export { excerpt, hasAtMostCharacters, isStorable, STORABLE_RULE, unstorableField } from './unicode-text.js';
-export { textModelElsewhere, unknownTextModel, WHERE_TEXT_IS } from './where-served.js';
-export { wireNames } from './wire-names.js';

@@ -7,3 +7,10 @@ export interface JsonObject {
 /** True for what JSON calls an object: neither null nor an array. */
 export const isJsonObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** `maxRunningTasks` as the API spells it: `max_running_tasks`. */
+const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** An object under the names of the API, which are written with underscores. What its fields hold stays as it is. */
+export const wireNames = (row: object): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(row).map(([name, field]) => [toSnakeCase(name), field]));

@@ -1,4 +1,4 @@
-import type { OperationState, TaskFailureCode } from './media-provider.js';
+import type { OperationState, TaskFailureCode } from './media-upstream.js';
 
 /**
  * Why a call to a media upstream failed.
@@ -75,6 +75,8 @@ export interface MediaFailureDetails {
   /** Which referenced file is refused, by its `param`, for example `image_urls[1]`. */
   readonly reference?: string;
   readonly vendor?: VendorWords;
+  /** A sentence of ours for the client that says more than that of the reason. */
+  readonly sentence?: string;
   readonly cause?: unknown;
 }
 
@@ -97,7 +99,7 @@ export class MediaFailure extends Error {
   ) {
     const place = details.reference ?? details.param;
     const { code, publicReason: sentence } = MEDIA_REASONS[reason];
-    const publicReason = place === undefined ? sentence : `${place}: ${sentence}`;
+    const publicReason = details.sentence ?? (place === undefined ? sentence : `${place}: ${sentence}`);
     super(publicReason, { cause: details.cause });
     this.name = 'MediaFailure';
     this.code = code;

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { MeasuredReference, MediaReference, Medium } from './catalog/media-order.js';
+import type { MeasuredReference, MediaReference, Medium, OutputPlan } from './catalog/media-order.js';
 import type { JsonObject } from './json.js';
-import type { MediaOrder, Operation, OperationState, ProviderOutput, UndeliveredOutput } from './media-provider.js';
 
 /** An order whose referenced files have not been checked yet: all that is needed to say who can make it. */
 export interface PlannedOrder extends Omit<MediaOrder, 'attempt' | 'references'> {
@@ -47,7 +46,7 @@ export type Started =
   | { readonly kind: 'operation'; readonly operation: Operation }
   | {
       readonly kind: 'finished';
-      readonly outputs: readonly ProviderOutput[];
+      readonly outputs: readonly UpstreamOutput[];
       readonly missing?: readonly UndeliveredOutput[];
     };
 
@@ -74,7 +73,7 @@ export interface ResultSpool {
    * Streams one file to its final place.
    *
    * @param ordinal place among the outputs of the task, counted from 0.
-   * @returns a `kept:` address for `ProviderOutput.url`; the bytes are stored when it resolves.
+   * @returns a `kept:` address for `UpstreamOutput.url`; the bytes are stored when it resolves.
    */
   keep(ordinal: number, bytes: Readable): Promise<string>;
 }
@@ -104,7 +103,12 @@ export interface VendorCall {
 
 /** What a free call that proves the credentials found. */
 export type Verified =
-  | { readonly ok: true; readonly clockSkewMs?: number }
+  | {
+      readonly ok: true;
+      readonly clockSkewMs?: number;
+      /** A sentence of ours about the vendor account. */
+      readonly note?: string;
+    }
   | {
       readonly ok: false;
       readonly problem: 'wrong_key' | 'no_balance' | 'not_opened' | 'busy' | 'away' | 'not_this_protocol';
@@ -151,6 +155,18 @@ export interface ResultLink {
   readonly credentials?: Readonly<Record<string, string>>;
 }
 
+/** What a vendor takes in one field of a model, where that is less than the catalogue allows. */
+export interface ModelTrait {
+  readonly field: string;
+  /** In words for callers. */
+  readonly rules: readonly string[];
+  /** From where: the table that is shipped, or the entry of the upstream. */
+  readonly by: 'table' | 'entry';
+  /** What the table was written from, and the day on which that was read. */
+  readonly source: string | null;
+  readonly checked: string | null;
+}
+
 /** One configured account with a vendor that makes media. Any process may call it about any operation. */
 export interface MediaUpstream {
   readonly id: string;
@@ -162,6 +178,9 @@ export interface MediaUpstream {
 
   /** Whether and how it makes the order. Pure: no network, the same answer each time. */
   plan(order: PlannedOrder): CallPlan | CannotMake;
+
+  /** What it takes of a model, where that is less than the catalogue allows. Absent: all of it. */
+  traitsOf?(model: string): readonly ModelTrait[];
 
   /** Submits the order. @throws MediaFailure */
   start(order: MediaOrder, call: VendorCall): Promise<Started>;
@@ -186,11 +205,11 @@ export interface MediaUpstream {
   readonly find?: ((call: VendorCall) => Promise<Started | null>) | undefined;
 
   /** New links to finished files whose links died. @throws MediaFailure */
-  refresh?(operation: Operation, call: VendorCall): Promise<readonly ProviderOutput[]>;
+  refresh?(operation: Operation, call: VendorCall): Promise<readonly UpstreamOutput[]>;
 
   /** Opens an output that is not everybody's to fetch. Without it an output's URL is downloaded through the safe fetcher. */
   readonly open?:
-    ((output: ProviderOutput, call: Pick<VendorCall, 'signal'>) => Promise<Readable | ResultLink>) | undefined;
+    ((output: UpstreamOutput, call: Pick<VendorCall, 'signal'>) => Promise<Readable | ResultLink>) | undefined;
 
   /** Asks the vendor to stop. Absent when the vendor cannot. @throws MediaFailure */
   readonly cancel?: ((operation: Operation, call: VendorCall) => Promise<'cancelled' | 'too_late'>) | undefined;
@@ -210,3 +229,68 @@ export interface MediaUpstream {
   /** Closes the connections when the calls on them are done. */
   close(): Promise<void>;
 }
+
+/** What a vendor is asked to make. */
+export interface MediaOrder {
+  /** Our task id; vendors that take an idempotency key or a client reference get this. */
+  readonly taskId: string;
+  /** Which try of submitting this order this is, counted from 1. Absent means the first. */
+  readonly attempt?: number;
+  readonly model: string;
+  readonly family: string;
+  readonly medium: Medium;
+  readonly mode: string;
+  /** Checked request fields under their wire names, defaults included. */
+  readonly parameters: JsonObject;
+  /** Every referenced file, already checked and measured. */
+  readonly references: readonly MeasuredReference[];
+  readonly output: OutputPlan;
+}
+
+/** A vendor's handle for running work. Plain JSON: any worker continues from the task row. */
+export type Operation = JsonObject;
+
+/** One finished file at the vendor. */
+export interface UpstreamOutput {
+  readonly role: 'output' | 'last_frame';
+  /** What the vendor calls it, or makes by its documentation: a hint, the first bytes decide. */
+  readonly contentType: string;
+  /** Where the bytes are: a vendor link, or whatever the upstream's own `open` understands. Never shown to a client. */
+  readonly url: string;
+  /** The length of a video as the vendor reports it, if it does. */
+  readonly seconds?: number;
+  /** When the link dies, in Unix milliseconds, when the vendor says so. */
+  readonly expiresAtMs?: number;
+}
+
+/** One of the ordered files that a vendor did not deliver although it delivered others. */
+export interface UndeliveredOutput {
+  /** Its place among the ordered files, counted from 0. */
+  readonly ordinal: number;
+  readonly code: TaskFailureCode;
+  readonly publicReason: string;
+}
+
+export type OperationState =
+  | { readonly state: 'pending'; readonly pollDelayMs?: number; readonly progressPercent?: number }
+  | {
+      readonly state: 'succeeded';
+      readonly outputs: readonly UpstreamOutput[];
+      readonly missing?: readonly UndeliveredOutput[];
+    }
+  | { readonly state: 'failed'; readonly code: TaskFailureCode; readonly publicReason: string };
+
+/** Why a task failed, as clients see it in `error.code`. */
+export const TASK_FAILURES = {
+  invalid_media: 'A referenced file broke a rule of the model.',
+  content_policy: 'The vendor refused the content.',
+  upstream_error: 'The vendor could not make it.',
+  upstream_unknown:
+    'The vendor may or may not have accepted the order; it was not sent twice, and nothing was charged.',
+  deadline_exceeded: 'It took longer than the time allowed for its family.',
+  storage_failed: 'The finished files could not be stored.',
+  processing_crashed:
+    'Processing it crashed our worker repeatedly; nothing was charged, and an operator has to check it.',
+  parked: 'It failed repeatedly because of a fault on our side; an operator has to check it.',
+} as const;
+export type TaskFailureCode = keyof typeof TASK_FAILURES;

@@ -35,3 +35,33 @@ export function parseMicros(text: string): Micros {
     throw new RangeError(`"${text}" is more than the largest amount, ${formatMicros(MAX_MICROS)}`);
   return match[1] === '-' ? -magnitude : magnitude;
 }
+
+/** A number exactly as it was written: `digits` times ten to the power of minus `places`. Not below 0. */
+export interface Decimal {
+  readonly digits: bigint;
+  /** 0 or more. */
+  readonly places: number;
+}
+
+const WRITTEN = /^(\d{1,40})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,2}))?$/;
+
+/**
+ * Reads a number of JSON, or a text that holds one, as the decimal that was written: `1e-7` is 0.0000001 and nothing beside it. A number is
+ * the shortest decimal that stands for it. Undefined: it is none, below 0, or beyond all sense.
+ */
+export function readDecimal(written: unknown): Decimal | undefined {
+  const text = typeof written === 'number' ? String(written) : written;
+  const match = typeof text === 'string' ? WRITTEN.exec(text) : null;
+  if (!match) return undefined;
+  const [, whole = '', fraction = '', exponent = '0'] = match;
+  const places = fraction.length - Number(exponent);
+  const digits = BigInt(whole + fraction);
+  return places < 0 ? { digits: digits * 10n ** BigInt(-places), places: 0 } : { digits, places };
+}
+
+/** The number times `by`, as a whole number; halves round up. */
+export const timesWhole = ({ digits, places }: Decimal, by: bigint): bigint =>
+  dividedHalfUp(digits * by, 10n ** BigInt(places));
+
+/** Of numbers not below 0; halves round up. */
+export const dividedHalfUp = (amount: bigint, by: bigint): bigint => (2n * amount + by) / (2n * by);

@@ -3,10 +3,10 @@ export { AccessService, KEY_CACHE_MS } from './accounts/access.service.js';
 export { AccountsService } from './accounts/accounts.service.js';
 export type { Caller } from './accounts/caller.js';
 export { expectAllowedAddress, isAddressBlock } from './accounts/client-address.js';
-export { createKey } from './accounts/create-key.js';
 export { expectScope, KEY_SCOPES, type KeyScope, onlyOwnKey } from './accounts/key-scopes.js';
-export { type KeySettings, KeysService, type KeyView } from './accounts/keys.service.js';
+export { createKey, type KeySettings, KeysService, type KeyView } from './accounts/keys.service.js';
 export { FIRST_ACCOUNT_ID, type FirstKey, SeedService } from './accounts/seed.service.js';
+export { TAG_LIMITS_MAX, type TagLimit, TagLimitsService } from './accounts/tag-limits.service.js';
 export { AdminModule } from './admin.module.js';
 export type { Operator } from './audit/audit.js';
 export { AccountEntriesService, type AccountEntryRow } from './billing/ledger/account-entries.service.js';
@@ -21,22 +21,49 @@ export { ReservationLedger } from './billing/ledger/reservation-ledger.js';
 export { type SpendLimit, SpendLimits } from './billing/ledger/spend-limits.js';
 export { LowBalanceNotices } from './billing/low-balance-notices.js';
 export { applyPricesFile } from './billing/prices/apply-prices-file.js';
-export { checkPricesInTurns, type DatedPrice, ENTRIES_MAX } from './billing/prices/check-prices.js';
+export { priceName } from './billing/prices/bands.js';
+export {
+  BAND_MAX,
+  type CheckedPrices,
+  checkPricesInTurns,
+  type DatedPrice,
+  ENTRIES_MAX,
+  hasBands,
+  LIST_ID,
+  LISTS_MAX,
+  PRICE_UNITS,
+  shownTier,
+  VARIANT_FORM,
+  variantsOf,
+} from './billing/prices/check-prices.js';
 export { PriceBook } from './billing/prices/price-book.js';
 export { exportPrices, importPrices, priceFileYaml } from './billing/prices/price-commands.js';
-export { type ImportedPrices, PriceImport } from './billing/prices/price-import.js';
+export { type ImportedFile, missingText, PriceImport } from './billing/prices/price-import.js';
+export { factorText, ruleConflictText } from './billing/prices/price-list-import.js';
 export { type ListedPrice, PriceList } from './billing/prices/price-list.js';
+export { type NewPriceRule, PriceListsService, type PriceListView } from './billing/prices/price-lists.service.js';
 export { PricePreview } from './billing/prices/price-preview.js';
 export { belowCostText, PricesBelowCost } from './billing/prices/prices-below-cost.js';
-export { PricesService } from './billing/prices/prices.service.js';
-export { fieldName, type FilePrice, readPricesFile } from './billing/prices/read-prices-file.js';
+export { type NewPrice, PricesService } from './billing/prices/prices.service.js';
+export { fieldName, type PricesOfFile, readPricesFile } from './billing/prices/read-prices-file.js';
 export { seedExamplePrices } from './billing/prices/seed-prices.js';
+export type { PriceBelowCost } from './billing/prices/text-below-cost.js';
+export { LIST_SOURCES, type ListSource } from './billing/proposals/listed-models.js';
+export { type PriceName, PriceNamesService } from './billing/proposals/price-names.service.js';
+export {
+  type NewProposal,
+  PriceProposalsService,
+  type ProposalView,
+} from './billing/proposals/price-proposals.service.js';
+export { PriceSimulation, type Simulated } from './billing/proposals/price-simulation.service.js';
+export type { ListPlace } from './billing/proposals/read-list.js';
+export { AgentSessionsService } from './billing/usage/agent-sessions.service.js';
+export { TAG_FORM, TAGS_MAX } from './billing/usage/attribution.js';
 export { type Margin, MARGIN_GROUPS, MarginsService } from './billing/usage/margins.service.js';
 export { UsageDaysService } from './billing/usage/usage-days.service.js';
 export { USAGE_GROUPS, type UsageGroup, type UsageQuery } from './billing/usage/usage-sums.js';
 export { UsageModule } from './billing/usage/usage.module.js';
-export { UsageService, type UsageSum } from './billing/usage/usage.service.js';
-export { type Chunking, DEFAULT_CHUNKING } from './file-search/chunking.js';
+export { type RecordsQuery, UsageService, type UsageSum } from './billing/usage/usage.service.js';
 export { contentTypeOf, FORMAT_BYTES, formatOf } from './file-search/extract/file-format.js';
 export { FileIndexer } from './file-search/file-indexer.js';
 export { FileSearch } from './file-search/file-search.js';
@@ -44,7 +71,9 @@ export { FileSearchModule } from './file-search/file-search.module.js';
 export { type FileListQuery, FilesService } from './file-search/files.service.js';
 export { StorageCharges } from './file-search/storage-charges.js';
 export {
+  type Chunking,
   cleanFilename,
+  DEFAULT_CHUNKING,
   FILE_PURPOSES,
   type FilePurpose,
   indexBytesMax,
@@ -66,16 +95,15 @@ export {
 export { VectorStoresService } from './file-search/vector-stores.service.js';
 export { MeaningSearch } from './file-search/vectors/meaning-search.js';
 export { PassageEmbedder } from './file-search/vectors/passage-embedder.js';
-export { PassageVectors } from './file-search/vectors/passage-vectors.js';
-export { type TextEmbedder } from './file-search/vectors/text-embedder.js';
+export { PassageVectors, type TextEmbedder } from './file-search/vectors/passage-vectors.js';
 export { IdempotencyModule } from './idempotency/idempotency.module.js';
 export {
   type Attempt,
   type Beginning,
   IdempotencyService,
+  type NamedRequest,
   type RecordedResponse,
   RENEW_EVERY_MS,
-  type RepeatableRequest,
 } from './idempotency/idempotency.service.js';
 export { GuessLimiter } from './limits/guess-limiter.js';
 export { OPERATOR_GUESSES } from './limits/limit-tokens.js';
@@ -87,25 +115,26 @@ export type { ReserveMemory } from './limits/reserve-memory.js';
 export { MaintenanceService } from './maintenance/maintenance.service.js';
 export { openFacts, takeFacts } from './observability/request-facts.js';
 export { WorkerHeartbeat } from './observability/worker-heartbeat.js';
-export { DeliverySearchService, type OperatorDelivery } from './operations/delivery-search.js';
+export { ConversationReport } from './operations/conversation-report.js';
+export { DeliverySearchService } from './operations/delivery-search.js';
 export { fleetSources } from './operations/fleet-sources.js';
-export { FAILED_DELIVERIES_COUNTED, type FleetState, FleetStateService } from './operations/fleet-state.service.js';
+export { type FleetState, FleetStateService } from './operations/fleet-state.service.js';
 export { type CallsLately, LatestCalls } from './operations/latest-calls.js';
 export { OperationsModule } from './operations/operations.module.js';
-export type { OperatorTask } from './operations/operator-task.js';
 export { OverviewFacts } from './operations/overview-facts.js';
-export { type OperatorEntry, type TaskHistory, TaskOverview, type TimelineEntry } from './operations/task-overview.js';
+export { type TaskHistory, TaskOverview } from './operations/task-overview.js';
 export { TaskRemediesService } from './operations/task-remedies.service.js';
 export { type TaskSearch, TaskSearchService } from './operations/task-search.js';
 export { WorkersService, type WorkerView } from './operations/workers.service.js';
 export type { Page, PageRequest } from './paging/page.js';
-export { printedConsoleLink } from './people/console-link-command.js';
-export { IdentitiesService } from './people/identities.service.js';
-export { type AuthorizationChecks, IdentityProvider } from './people/identity-provider.js';
+export { type AuthorizationChecks, IdentitiesService, IdentityProvider } from './people/identity-provider.js';
 export { InvitationsService, type OpenInvitation } from './people/invitations.service.js';
-export { consoleLinkOf, OneTimeLinks } from './people/one-time-links.js';
+export { consoleLinkOf, OneTimeLinks, printedConsoleLink } from './people/one-time-links.js';
 export { PasskeysService, type RelyingParty } from './people/passkeys.service.js';
 export { type AccountPerson, type KnownPerson, PeopleService } from './people/people.service.js';
+export { PromptLogWriter } from './prompt-log/prompt-log-writer.js';
+export { PROMPT_RETENTION_DAYS, PromptLogService } from './prompt-log/prompt-log.service.js';
+export { REDACTIONS_MAX } from './prompt-log/redaction.js';
 export type { OpenSession } from './sessions/session-row.js';
 export { SessionsModule } from './sessions/sessions.module.js';
 export { SESSION_IDLE_HOURS, type SessionOwner, SessionsService } from './sessions/sessions.service.js';
@@ -117,7 +146,6 @@ export { FollowTaskService, TaskWatch } from './tasks/read/follow-task.service.j
 export { ReadTaskService, type VersionedTask } from './tasks/read/read-task.service.js';
 export { readTaskListQuery } from './tasks/read/task-list.js';
 export {
-  type TaskNeedingAttention,
   type TasksNeedingAttention,
   TasksNeedingAttentionService,
 } from './tasks/read/tasks-needing-attention.service.js';
@@ -134,10 +162,12 @@ export type { InputItemQuery } from './text/input-item-page.js';
 export { ItemStore } from './text/item-store.js';
 export { messagesStyle } from './text/messages/messages-style.js';
 export { ModelsOnSale } from './text/models-on-sale.js';
+export { attributionOf } from './text/read-attribution.js';
 export { checkedBody } from './text/refusals.js';
 export { EVENT_STREAM, type NamedData } from './text/reply-parts.js';
 export { resolveReferences } from './text/resolve-references.js';
 export { compactionOf } from './text/responses/compaction.js';
+export { holdsForeignCompaction } from './text/responses/native-responses-body.js';
 export { replayResponse } from './text/responses/replay-response.js';
 export { responsesStyle } from './text/responses/responses-style.js';
 export { INCLUDABLE, type Includable, writeInputItem } from './text/responses/write-input-item.js';
@@ -146,22 +176,21 @@ export { type CheckedText, TextRequestContext } from './text/text-request.js';
 export type { StreamPiece, TextStream } from './text/text-stream.js';
 export { TextModule } from './text/text.module.js';
 export { TextService } from './text/text.service.js';
-export { LeavingUpstreams } from './upstreams/leaving-upstreams.js';
-export { MediaUpstreams } from './upstreams/media-upstreams.js';
+export { LeavingUpstreams, MediaUpstreams } from './upstreams/media-upstreams.js';
 export { MediaModule } from './upstreams/media.module.js';
-export { TextUpstreams } from './upstreams/text-upstreams.js';
+export { type TextUpstream, TextUpstreams } from './upstreams/text-upstreams.js';
 export {
   MediaUpstreamsService,
+  proofOf,
   TextUpstreamsService,
   type UpstreamProof,
   type UpstreamView,
 } from './upstreams/upstream-admin.js';
 export { MediaCircuits, TextCircuits } from './upstreams/upstream-circuits.js';
 export { MediaUpstreamRegistry } from './upstreams/upstream-registry.js';
-export { createWebhookSender } from './webhooks/create-webhook-sender.js';
-export { SigningSecretService } from './webhooks/signing-secret.service.js';
 export { WebhookDeliveriesService, type WebhookDeliveryView } from './webhooks/webhook-deliveries.service.js';
 export { WebhookEndpointsService, type WebhookEndpointView } from './webhooks/webhook-endpoints.service.js';
-export { WEBHOOK_EVENTS } from './webhooks/webhook-events.js';
-export { WebhookSender } from './webhooks/webhook-sender.js';
+export { createWebhookSender, WebhookSender } from './webhooks/webhook-sender.js';
+export { SigningSecretService } from './webhooks/webhook-signers.js';
+export { WEBHOOK_EVENTS } from './webhooks/webhook-statements.js';
 export { WebhooksModule } from './webhooks/webhooks.module.js';

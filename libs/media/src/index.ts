@@ -1,12 +1,13 @@
-export { decodedBase64 } from './inspect/base64.js';
 export { BufferSource, FileMemory, NoMemoryForFiles } from './inspect/byte-source.js';
-export { isDataUri } from './inspect/data-uri.js';
-export { deliveredType } from './inspect/delivered-type.js';
-export { inspectMedia } from './inspect/inspect-media.js';
-export { InvalidMedia } from './inspect/invalid-media.js';
-export { MediaUnreadable } from './inspect/media-unreadable.js';
-export { checkInlineReferences, checkReferences, measureReferences } from './references/check-references.js';
-export { measuredAgain } from './references/measured-again.js';
+export { decodedBase64, isDataUri } from './inspect/data-uri.js';
+export { deliveredType, inspectMedia } from './inspect/inspect-media.js';
+export { InvalidMedia, MediaUnreadable } from './inspect/media-unreadable.js';
+export {
+  checkInlineReferences,
+  checkReferences,
+  measuredAgain,
+  measureReferences,
+} from './references/check-references.js';
 export { type CopiedFile, copyToStore, type FilePlace } from './store/copy-to-store.js';
 export { createMediaStore } from './store/create-media-store.js';
 export { extensionOf } from './store/media-key.js';

@@ -17,4 +17,14 @@ describe('SecretSealer', () => {
     sealed[sealed.length - 1] = (sealed.at(-1) ?? 0) ^ 1;
     expect(() => sealer.open(sealed, 'wh_1')).toThrow();
   });
+
+  it('makes keys that seal content for one row of their owner, and that nothing but their sealed form brings back', () => {
+    const sealedKey = sealer.newKey('log_1');
+    const sealed = sealer.withKey(sealedKey, 'log_1').seal(Buffer.from('a prompt'), 'entry_1');
+    expect(sealer.withKey(sealedKey, 'log_1').open(sealed, 'entry_1').toString()).toBe('a prompt');
+    expect(sealed.toString('latin1')).not.toContain('a prompt');
+    expect(() => sealer.withKey(sealedKey, 'log_1').open(sealed, 'entry_2')).toThrow();
+    expect(() => sealer.withKey(sealedKey, 'log_2')).toThrow();
+    expect(() => sealer.withKey(sealer.newKey('log_1'), 'log_1').open(sealed, 'entry_1')).toThrow();
+  });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isJsonObject } from '#contracts';
 import { ConfigError, type Environment, fillReferences, parseYamlFile } from '#platform';
-import { fieldName, type FieldPath, type UpstreamMistake } from './text/check-upstreams.js';
+import { fieldName, type FieldPath, type UpstreamMistake } from './check-fields.js';
 
 /** The lists that UPSTREAMS_FILE may have. */
 const LISTS = ['upstreams', 'media_upstreams'] as const;

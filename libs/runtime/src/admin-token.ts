@@ -46,7 +46,8 @@ export async function loadAdminToken(
   if (!embedded) return fixedToken(null);
   const path = join(DATA_DIR, FILE);
   const made = readDigest(path) ? null : await createToken(path, DATA_DIR);
-  if (made !== null) showSecret(`  Admin token  ${made}   (shown this once; opens /admin/v1 and /ops)`);
+  if (made !== null)
+    showSecret(`  Admin token  ${made}   (shown this once; opens /admin/v1 and the operator pages of the console)`);
   return new AdminToken(() => readDigest(path), made);
 }
 

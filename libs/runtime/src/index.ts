@@ -1,5 +1,7 @@
 export { AdminToken, renewAdminToken } from './admin-token.js';
 export { backUp, restore } from './backup/backup-place.js';
+export { parentProcess } from './children/parent-process.js';
+export { runChildren, startChildren } from './children/run-children.js';
 export { type ProcessConfig, readProcessConfig } from './config/process-config.js';
 export { SalesConfig, sandboxSells } from './config/sales.config.js';
 export {

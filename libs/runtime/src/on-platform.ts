@@ -19,9 +19,10 @@ export async function onPlatform(
     platform.health.started();
     return {
       ...running,
-      stop: async (graceMs) => {
+      stop: async (graceMs, noticeMs = 0) => {
         platform.health.drain();
-        await sleep(platform.config.ops.DRAIN_SECONDS * 1000);
+        running.drain?.();
+        await sleep(Math.max(platform.config.ops.DRAIN_SECONDS * 1000, noticeMs));
         const deadlineMs = performance.now() + graceMs;
         await running.stop(graceMs);
         await platform.close(Math.max(0, deadlineMs - performance.now()));

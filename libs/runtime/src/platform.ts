@@ -1,7 +1,10 @@
 import { createMediaStore, type MediaStore } from '#media';
 import {
+  apiProcesses,
   Database,
+  embeddedDatabaseUrl,
   type EmbeddedPostgres,
+  EmbeddedPostgresError,
   Health,
   loadSecrets,
   logger,
@@ -10,16 +13,19 @@ import {
   NameResolver,
   pendingMigrations,
   type PostgresWait,
+  RedisNotes,
   type ReservedPort,
   reservePort,
   SafeFetcher,
   type Secrets,
   SecretSealer,
+  type SharedNotes,
   startEmbeddedPostgres,
   startOpsServer,
   waitForPostgres,
 } from '#platform';
 import { type AdminToken, loadAdminToken, type ShowSecret } from './admin-token.js';
+import { parentProcess } from './children/parent-process.js';
 import { readProcessConfig, type ProcessConfig } from './config/process-config.js';
 import { type Failpoints, noFailpoints } from './failpoints/failpoints.js';
 import { platformChecks } from './health/platform-checks.js';
@@ -50,8 +56,12 @@ export interface Platform {
   readonly health: Health;
   /** What `/metrics` answers; modules add their sources. */
   readonly metrics: MetricsPage;
-  /** True when Postgres was started by this process, so that nothing outside was needed. */
+  /** True when Postgres was started by this process or its parent, so that nothing outside was needed. */
   readonly embedded: boolean;
+  /** True when no other process works on the same database, so that what would be shared is kept in memory. */
+  readonly isOnlyProcess: boolean;
+  /** Opens notes that processes share, through Redis or through their parent; undefined where neither is there. */
+  readonly sharedNotes: (kind: string) => SharedNotes | undefined;
   /** Lets go of everything, the queues within `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
@@ -85,9 +95,9 @@ export async function openPlatform(
   }
 }
 
-/** Before anything is stored. */
-async function reserveOpsPort({ ops }: ProcessConfig): Promise<ReservedPort | undefined> {
-  if (ops.OPS_PORT === undefined) return undefined;
+/** Before anything is stored. A child has none: its parent tells of it. */
+export async function reserveOpsPort({ ops }: ProcessConfig): Promise<ReservedPort | undefined> {
+  if (ops.OPS_PORT === undefined || parentProcess) return undefined;
   return reservePort({ port: ops.OPS_PORT, host: ops.OPS_HOST, portVariable: 'OPS_PORT', hostVariable: 'OPS_HOST' });
 }
 
@@ -97,13 +107,30 @@ async function openWith(
   showSecret: ShowSecret,
 ): Promise<Platform> {
   const secrets = await loadSecrets(config.server);
-  const postgres = config.database.DATABASE_URL ? undefined : await startEmbeddedPostgres(config.server.DATA_DIR);
+  const postgres = config.database.DATABASE_URL ? undefined : await openEmbedded(config);
   try {
     return await openOn(config, { secrets, postgres, opsPort, showSecret });
   } catch (error) {
     await postgres?.stop();
     throw error;
   }
+}
+
+/** Beyond its pool, a process has connections for queues and signals. */
+const OTHER_CONNECTIONS = 12;
+/** What Postgres allows by itself, and keeps for whoever looks after it. */
+const CONNECTIONS = 100;
+
+/** Starts the embedded Postgres, with room for every process; a child joins the one that its parent runs. */
+async function openEmbedded({ server, database }: ProcessConfig): Promise<EmbeddedPostgres> {
+  const { DATA_DIR } = server;
+  if (!parentProcess) {
+    const needed = (1 + apiProcesses(server)) * (database.DATABASE_POOL_SIZE + OTHER_CONNECTIONS);
+    return startEmbeddedPostgres(DATA_DIR, { connections: Math.max(CONNECTIONS, needed) });
+  }
+  const url = embeddedDatabaseUrl(DATA_DIR);
+  if (url === undefined) throw new EmbeddedPostgresError(`The embedded Postgres of ${DATA_DIR} does not run.`);
+  return { url, adopted: true, stop: () => Promise.resolve() };
 }
 
 const logWait = (wait: PostgresWait): void => log.warn('postgres.awaited', { ...wait });
@@ -121,7 +148,7 @@ async function openOn(
   { secrets, postgres, opsPort, showSecret }: Groundwork,
 ): Promise<Platform> {
   const databaseUrl = postgres?.url ?? config.database.DATABASE_URL ?? '';
-  if (postgres) await migrate(databaseUrl);
+  if (postgres && !parentProcess) await migrate(databaseUrl);
   else await waitForPostgres(databaseUrl, config.database.START_WAIT_SECONDS, logWait);
   const database = new Database(databaseUrl, config.database);
   const pending = await pendingMigrations(database);
@@ -140,6 +167,7 @@ async function openOn(
   const health = new Health(platformChecks({ database, notifier, store }));
   const metrics = new MetricsPage();
   metrics.add(...platformSources(database, notifier, health));
+  parentProcess?.observe(health, metrics);
   const adminToken = await loadAdminToken(config.server, postgres !== undefined, showSecret);
   // Last, so that no request comes before the caller reports that the process is still starting.
   const ops = opsPort && startOpsServer(opsPort, { health, metrics });
@@ -157,6 +185,11 @@ async function openOn(
     adminToken,
     failpoints: noFailpoints,
     embedded: postgres !== undefined,
+    isOnlyProcess: postgres !== undefined && apiProcesses(config.server) === 1,
+    sharedNotes: (kind) =>
+      config.queue.REDIS_URL === undefined
+        ? parentProcess?.notes(kind)
+        : new RedisNotes(config.queue.REDIS_URL, config.queue.QUEUE_PREFIX, kind),
     close: async (graceMs) => {
       await ops?.close();
       await Promise.all([notifier.close(graceMs), taskSignals.close()]);

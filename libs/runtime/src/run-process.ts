@@ -17,6 +17,7 @@ import {
   startTracing,
   type Tracing,
 } from '#platform';
+import { parentProcess } from './children/parent-process.js';
 import { readProcessConfig, type ProcessConfig } from './config/process-config.js';
 import { makeObjectsYoung } from './young-objects.js';
 
@@ -28,8 +29,16 @@ export interface RunningProcess {
   readonly port?: number;
   /** Text for the person that started it. */
   readonly banner?: string;
-  /** Stops it: running work reaches a safe point within `graceMs`, nothing is lost after that either. */
-  stop(graceMs: number): Promise<void>;
+  /** Told that the process is to stop, before it refuses anything. */
+  drain?(): void;
+  /** Starts anew what serves requests, while nothing is refused; absent where no child serves them. */
+  renew?(): Promise<void>;
+  /**
+   * Stops it: running work reaches a safe point within `graceMs`, nothing is lost after that either.
+   *
+   * @param noticeMs how long it is not ready at least before it refuses anything.
+   */
+  stop(graceMs: number, noticeMs?: number): Promise<void>;
 }
 
 /** A process of ours before it runs. */
@@ -54,7 +63,7 @@ const TRACE_FLUSH_MS = 2_000;
  */
 export async function runProcess<Readers extends SettingsReaders>(plan: ProcessPlan<Readers>): Promise<void> {
   makeObjectsYoung();
-  const { name } = plan;
+  const name = parentProcess ? `${plan.name}-${parentProcess.number}` : plan.name;
   let inWords = plan.forPeople === true;
   try {
     loadEnvironmentFile();
@@ -68,8 +77,9 @@ export async function runProcess<Readers extends SettingsReaders>(plan: ProcessP
     const endAtOnce = exitOnSignal();
     const running = await plan.start(config, settings as unknown as SettingsOf<Readers>);
     // The reader of the line that says it is ready may stop it at once.
-    stopOnSignal(name, running, tracing);
+    const stop = stopOnSignal(name, running, tracing);
     endAtOnce();
+    await parentProcess?.ready((noticeMs) => stop('parent', noticeMs));
     const { ready, port, banner } = running;
     const address = port === undefined ? undefined : `${config.server.HOST}:${port}`;
     announce('process', 'process.started', { ready, address, port, node: process.version });
@@ -105,16 +115,22 @@ function exitOnSignal(): () => void {
   };
 }
 
-function stopOnSignal(name: string, running: RunningProcess, tracing: Tracing): void {
+/** @returns what stops it without a signal. */
+function stopOnSignal(name: string, running: RunningProcess, tracing: Tracing) {
   let stopping = false;
-  const stop = async (signal: NodeJS.Signals): Promise<void> => {
-    if (stopping) process.exit(130);
+  const stop = async (signal: NodeJS.Signals | 'parent', noticeMs = 0): Promise<void> => {
+    if (stopping) {
+      // A terminal and systemd signal children as well, whose parent tells them to stop; it also decides when they end at once.
+      if (parentProcess) return;
+      process.exit(130);
+    }
     stopping = true;
     log.info('process.stopping', { process: name, signal });
     try {
-      await running.stop(loadConfig(ServerConfig).SHUTDOWN_GRACE_SECONDS * 1000);
+      await running.stop(loadConfig(ServerConfig).SHUTDOWN_GRACE_SECONDS * 1000, noticeMs);
       await tracing.stop(TRACE_FLUSH_MS);
       log.info('process.stopped', { signal });
+      await parentProcess?.leave();
       process.exit(0);
     } catch (error) {
       log.error('process.stop_failed', { process: name, error });
@@ -125,6 +141,8 @@ function stopOnSignal(name: string, running: RunningProcess, tracing: Tracing): 
   process.on('SIGINT', (signal) => void stop(signal));
   // The terminal was closed.
   process.on('SIGHUP', (signal) => void stop(signal));
+  if (running.renew) process.on('SIGUSR2', () => void running.renew?.());
+  return (from: 'parent', noticeMs: number) => void stop(from, noticeMs);
 }
 
 function reportFailure(error: unknown, inWords: boolean): void {
@@ -135,6 +153,7 @@ function reportFailure(error: unknown, inWords: boolean): void {
 
 /** Errors that say themselves what to do, by name; any other shows where it came from. */
 const CLEAR = new Set([
+  'ChildStartError',
   'PortError',
   'EmbeddedPostgresError',
   'AlreadyRunningError',

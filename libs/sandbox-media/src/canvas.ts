@@ -9,12 +9,12 @@ export interface Rectangle {
 }
 
 /** Red, green and blue, 0 to 255 each. */
-export type Colour = readonly [red: number, green: number, blue: number];
+type Colour = readonly [red: number, green: number, blue: number];
 
 /** An image of at most 256 colours: one byte a pixel, which is the place of its colour in the palette. */
 export class Canvas {
   readonly pixels: Uint8Array;
-  readonly #colours: Colour[] = [];
+  private readonly colours: Colour[] = [];
 
   constructor(
     readonly width: number,
@@ -25,7 +25,7 @@ export class Canvas {
 
   /** The colours in use, three bytes each. */
   get palette(): Uint8Array {
-    return Uint8Array.from(this.#colours.flat());
+    return Uint8Array.from(this.colours.flat());
   }
 
   /**
@@ -34,10 +34,10 @@ export class Canvas {
    * @throws RangeError at the 257th colour.
    */
   ink(colour: Colour): number {
-    const known = this.#colours.findIndex((other) => other.every((part, index) => part === colour[index]));
+    const known = this.colours.findIndex((other) => other.every((part, index) => part === colour[index]));
     if (known !== -1) return known;
-    if (this.#colours.length === 256) throw new RangeError('a canvas holds at most 256 colours');
-    return this.#colours.push(colour) - 1;
+    if (this.colours.length === 256) throw new RangeError('a canvas holds at most 256 colours');
+    return this.colours.push(colour) - 1;
   }
 
   /** Paints a rectangle; what lies outside the canvas is left out. */
@@ -77,7 +77,7 @@ export class Canvas {
   clone(): Canvas {
     const copy = new Canvas(this.width, this.height);
     copy.pixels.set(this.pixels);
-    copy.#colours.push(...this.#colours);
+    copy.colours.push(...this.colours);
     return copy;
   }
 }
@@ -117,4 +117,26 @@ function shorten(line: string): string {
 
 function cellCount(text: string): number {
   return Array.from(text).reduce((sum, character) => sum + cellsOf(character), 0);
+}
+
+export const BLACK: Colour = [16, 16, 16];
+export const WHITE: Colour = [255, 255, 255];
+export const LIGHT_GREY: Colour = [230, 230, 230];
+export const YELLOW: Colour = [255, 210, 0];
+
+/** A colour by hue (0 to 255 around the circle), saturation and brightness (0 to 1). */
+export function fromHue(hue: number, saturation: number, brightness: number): Colour {
+  const sector = (hue * 6) / 256;
+  const part = (offset: number): number => {
+    const position = (offset + sector) % 6;
+    const weight = Math.max(0, Math.min(position, 4 - position, 1));
+    return Math.round(255 * brightness * (1 - saturation * weight));
+  };
+  return [part(5), part(3), part(1)];
+}
+
+/** The colour `share` (0 to 1) of the way from one colour to another. */
+export function blend(from: Colour, to: Colour, share: number): Colour {
+  const part = (index: 0 | 1 | 2): number => Math.round(from[index] + (to[index] - from[index]) * share);
+  return [part(0), part(1), part(2)];
 }

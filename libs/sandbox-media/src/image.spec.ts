@@ -1,6 +1,5 @@
-import { BLACK, LIGHT_GREY, WHITE, YELLOW } from './colours.js';
-import { readLabel } from './decoders/read-label.js';
-import { readPng } from './decoders/read-png.js';
+import { BLACK, LIGHT_GREY, WHITE, YELLOW } from './canvas.js';
+import { readLabel, readPng } from './decoders/read-png.js';
 import render from './render.js';
 import { SANDBOX_LABEL, type SceneDescription } from './render-request.js';
 

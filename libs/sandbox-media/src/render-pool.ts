@@ -19,11 +19,11 @@ const COMPILED_ENTRY = import.meta.url.endsWith('.ts') ? null : new URL('./rende
  * and do not keep the process alive.
  */
 export class RenderPool {
-  readonly #threads: Piscina<RenderRequest, Uint8Array> | null;
+  private readonly threads: Piscina<RenderRequest, Uint8Array> | null;
 
   /** @param entry compiled `render` module for the threads; null renders in the calling thread. */
   constructor(entry: URL | null = COMPILED_ENTRY) {
-    this.#threads =
+    this.threads =
       entry &&
       new Piscina({
         filename: fileURLToPath(entry),
@@ -36,11 +36,11 @@ export class RenderPool {
   /** @throws an AbortError when the signal is aborted before the file is done, or what `render` throws. */
   async render(request: RenderRequest, signal: AbortSignal): Promise<Uint8Array> {
     signal.throwIfAborted();
-    return this.#threads ? this.#threads.run(request, { signal }) : render(request);
+    return this.threads ? this.threads.run(request, { signal }) : render(request);
   }
 
   /** Ends the threads at once. */
   async close(): Promise<void> {
-    await this.#threads?.destroy();
+    await this.threads?.destroy();
   }
 }

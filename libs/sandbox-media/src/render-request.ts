@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** What a sandbox image shows and what its colours are derived from. Plain JSON. */
 export type SceneDescription = {
   readonly model: string;
@@ -29,3 +31,11 @@ export type RenderRequest =
 
 /** Stands in every image and in the metadata of every file, so that an output is not mistaken for a model's work. */
 export const SANDBOX_LABEL = 'SANDBOX OUTPUT - not a real model';
+
+/** 32 bytes that depend on what makes an output differ from others, and on the purpose they are drawn for. */
+export function sceneHash(scene: SceneDescription, purpose: 'background' | 'motion' | 'melody'): Uint8Array {
+  const { model, prompt, seed, index, width, height } = scene;
+  return createHash('sha256')
+    .update(JSON.stringify([purpose, model, prompt, seed, index, width, height]))
+    .digest();
+}

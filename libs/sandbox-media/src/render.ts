@@ -2,9 +2,14 @@ import { crc32, deflateSync } from 'node:zlib';
 import type { Canvas } from './canvas.js';
 import { LosslessEncoder } from './h264/lossless-encoder.js';
 import { YuvFrame } from './h264/yuv-frame.js';
-import { writeMovie } from './mp4/movie.js';
-import { type RenderRequest, SANDBOX_LABEL, type SceneDescription, type VideoDescription } from './render-request.js';
-import { sceneHash } from './scene-hash.js';
+import { writeMovie } from './mp4.js';
+import {
+  type RenderRequest,
+  SANDBOX_LABEL,
+  type SceneDescription,
+  sceneHash,
+  type VideoDescription,
+} from './render-request.js';
 import { paintTitleCard } from './title-card.js';
 import { composeSound } from './tones.js';
 import { VideoScene } from './video-scene.js';

@@ -1,8 +1,6 @@
-import { Canvas, lineHeight, textWidth, wrapText } from './canvas.js';
-import { BLACK, blend, fromHue, LIGHT_GREY, WHITE, YELLOW } from './colours.js';
+import { BLACK, blend, Canvas, fromHue, LIGHT_GREY, lineHeight, textWidth, WHITE, wrapText, YELLOW } from './canvas.js';
 import { GLYPH_WIDTH } from './font.js';
-import { SANDBOX_LABEL, type SceneDescription } from './render-request.js';
-import { sceneHash } from './scene-hash.js';
+import { SANDBOX_LABEL, type SceneDescription, sceneHash } from './render-request.js';
 
 /** Colours in one stripe of the background; five stripes and the inks stay below the 256 colours of a canvas. */
 const STEPS_PER_STRIPE = 40;

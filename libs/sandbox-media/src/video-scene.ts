@@ -1,7 +1,5 @@
-import { type Canvas, type Rectangle, textWidth } from './canvas.js';
-import { fromHue, WHITE, YELLOW } from './colours.js';
-import { SANDBOX_LABEL, type SceneDescription } from './render-request.js';
-import { sceneHash } from './scene-hash.js';
+import { type Canvas, fromHue, type Rectangle, textWidth, WHITE, YELLOW } from './canvas.js';
+import { SANDBOX_LABEL, type SceneDescription, sceneHash } from './render-request.js';
 import { type CardLayout, paintTitleCard } from './title-card.js';
 
 const MACROBLOCK = 16;
@@ -20,16 +18,16 @@ const roundDown = (pixels: number): number => Math.floor(pixels / MACROBLOCK) * 
  */
 export class VideoScene {
   readonly canvas: Canvas;
-  readonly #card: Canvas;
-  readonly #layout: CardLayout;
-  readonly #blockInk: number;
-  readonly #clockInk: number;
-  readonly #barInk: number;
-  readonly #leftward: boolean;
+  private readonly card: Canvas;
+  private readonly layout: CardLayout;
+  private readonly blockInk: number;
+  private readonly clockInk: number;
+  private readonly barInk: number;
+  private readonly leftward: boolean;
   // What the moving parts last looked like: a part is drawn again only when that changed.
-  #drawnBlock: Rectangle | undefined;
-  #drawnClock = '';
-  #drawnBarWidth = 0;
+  private drawnBlock: Rectangle | undefined;
+  private drawnClock = '';
+  private drawnBarWidth = 0;
 
   constructor(
     scene: SceneDescription,
@@ -40,60 +38,60 @@ export class VideoScene {
     const { canvas, layout } = paintTitleCard(scene, blockSide + 2 * MACROBLOCK);
     const [hue = 0, direction = 0] = sceneHash(scene, 'motion');
     this.canvas = canvas;
-    this.#layout = layout;
-    this.#leftward = direction % 2 === 1;
-    this.#blockInk = canvas.ink(fromHue(hue, 0.8, 1));
-    this.#clockInk = canvas.ink(WHITE);
-    this.#barInk = canvas.ink(YELLOW);
-    this.#card = canvas.clone();
+    this.layout = layout;
+    this.leftward = direction % 2 === 1;
+    this.blockInk = canvas.ink(fromHue(hue, 0.8, 1));
+    this.clockInk = canvas.ink(WHITE);
+    this.barInk = canvas.ink(YELLOW);
+    this.card = canvas.clone();
   }
 
   /** Draws a frame (from 0) and returns the rectangles that changed since the last call. */
   draw(frame: number): Rectangle[] {
-    return [...this.#drawBlock(frame), ...this.#drawClock(frame), ...this.#drawBar(frame)];
+    return [...this.drawBlock(frame), ...this.drawClock(frame), ...this.drawBar(frame)];
   }
 
-  #drawBlock(frame: number): Rectangle[] {
-    const { motionTop, motionHeight, headerHeight } = this.#layout;
+  private drawBlock(frame: number): Rectangle[] {
+    const { motionTop, motionHeight, headerHeight } = this.layout;
     if (motionTop < headerHeight) return [];
     const side = motionHeight - 2 * MACROBLOCK;
     const steps = Math.max(0, Math.floor((this.canvas.width - side) / MACROBLOCK));
     const share = frame / Math.max(1, this.frameCount - 1);
-    const x = Math.round((this.#leftward ? 1 - share : share) * steps) * MACROBLOCK;
-    const previous = this.#drawnBlock;
+    const x = Math.round((this.leftward ? 1 - share : share) * steps) * MACROBLOCK;
+    const previous = this.drawnBlock;
     if (previous?.x === x) return [];
     const block = { x, y: roundUp(motionTop), width: side, height: side };
-    if (previous) this.canvas.restore(this.#card, previous);
-    this.canvas.paint(block, this.#blockInk);
-    this.#drawnBlock = block;
+    if (previous) this.canvas.restore(this.card, previous);
+    this.canvas.paint(block, this.blockInk);
+    this.drawnBlock = block;
     return previous ? [previous, block] : [block];
   }
 
-  #drawClock(frame: number): Rectangle[] {
-    const { scale, line, margin, headerHeight } = this.#layout;
+  private drawClock(frame: number): Rectangle[] {
+    const { scale, line, margin, headerHeight } = this.layout;
     const steps = Math.floor((frame / this.framesPerSecond) * CLOCK_STEPS_PER_SECOND);
     const reading = `${(steps / CLOCK_STEPS_PER_SECOND).toFixed(1)} s`.padStart(WIDEST_READING.length);
-    if (this.#drawnClock === reading) return [];
+    if (this.drawnClock === reading) return [];
     const x = roundDown(this.canvas.width - margin - textWidth(WIDEST_READING, scale));
     const labelEnd = margin + textWidth(SANDBOX_LABEL, scale);
     if (x < labelEnd + margin) return [];
     const area = { x, y: 0, width: this.canvas.width - x, height: headerHeight };
-    this.canvas.restore(this.#card, area);
-    this.canvas.write(reading, x, line / 2, scale, this.#clockInk);
-    this.#drawnClock = reading;
+    this.canvas.restore(this.card, area);
+    this.canvas.write(reading, x, line / 2, scale, this.clockInk);
+    this.drawnClock = reading;
     return [area];
   }
 
-  #drawBar(frame: number): Rectangle[] {
-    const { line, headerHeight } = this.#layout;
+  private drawBar(frame: number): Rectangle[] {
+    const { line, headerHeight } = this.layout;
     const y = roundDown(this.canvas.height - line);
     const columns = Math.ceil(this.canvas.width / MACROBLOCK);
     const width = Math.round(((frame + 1) / this.frameCount) * columns) * MACROBLOCK;
-    const drawnWidth = this.#drawnBarWidth;
+    const drawnWidth = this.drawnBarWidth;
     if (width === drawnWidth || y < headerHeight) return [];
     const grown = { x: drawnWidth, y, width: width - drawnWidth, height: this.canvas.height - y };
-    this.canvas.paint(grown, this.#barInk);
-    this.#drawnBarWidth = width;
+    this.canvas.paint(grown, this.barInk);
+    this.drawnBarWidth = width;
     return [grown];
   }
 }

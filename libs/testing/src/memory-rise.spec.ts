@@ -27,4 +27,10 @@ describe('memoryRise', () => {
     });
     expect(bytes).toBeGreaterThan(ALLOWED);
   });
+
+  it('sees what work without a pause has left', async () => {
+    const held: Buffer[] = [];
+    const { bytes } = await memoryRise(ALLOWED, () => held.push(Buffer.alloc(2 * ALLOWED)));
+    expect([bytes > ALLOWED, held.length]).toEqual([true, 1]);
+  });
 });

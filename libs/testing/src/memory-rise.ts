@@ -17,11 +17,11 @@ interface MemoryRise<T> {
  * Watches the memory of this process, heap and buffers, while `work` runs. Where more than `allowed` bytes were added, garbage
  * is collected, and only what is held then counts: how much of it waits to be collected depends on the version of Node.
  */
-export async function memoryRise<T>(allowed: number, work: () => Promise<T>): Promise<MemoryRise<T>> {
+export async function memoryRise<T>(allowed: number, work: () => T | Promise<T>): Promise<MemoryRise<T>> {
   collectGarbage();
   const before = memoryInUse();
   let bytes = 0;
-  const watch = setInterval(() => {
+  const look = (): void => {
     let rise = memoryInUse() - before;
     if (rise > allowed) {
       collectGarbage();
@@ -30,9 +30,11 @@ export async function memoryRise<T>(allowed: number, work: () => Promise<T>): Pr
     bytes = Math.max(bytes, rise);
     // Collecting ever again would only slow down what has failed.
     if (bytes > allowed) clearInterval(watch);
-  }, WATCH_EVERY_MS);
+  };
+  const watch = setInterval(look, WATCH_EVERY_MS);
   try {
     const result = await work();
+    look();
     return { result, bytes };
   } finally {
     clearInterval(watch);

@@ -11,6 +11,7 @@ const FORBIDDEN: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['a link that signs in', /#(?:code|invitation)=[\w-]{20}|"code":"[\w-]{43}"/],
   ['a signed link', /[?&](?:X-Amz-Signature|signature|sig|token)=(?!\[redacted\])[^\s"&]{8,}/i],
   ['a prompt', /lighthouse|Say hello\.|waves against|\[sandbox:(?:fail|delay|flaky|hang)/],
+  ['the name of a session', /nobody-sees-this-session/],
   ['an inline file', /data:(?:image|video|audio)\/[\w.+-]+;base64,/],
 ];
 

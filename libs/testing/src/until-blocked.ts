@@ -5,6 +5,6 @@ const BLOCKED = {
   text: `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
 };
 
-/** Waits until a statement on this database waits for the lock of another. */
-export const untilBlocked = (database: Pick<Database, 'query'>): Promise<boolean> =>
-  eventually(async () => (await database.query(BLOCKED)).rows.length > 0);
+/** Waits until so many statements on this database wait for the locks of others. */
+export const untilBlocked = (database: Pick<Database, 'query'>, count = 1): Promise<boolean> =>
+  eventually(async () => (await database.query(BLOCKED)).rows.length >= count);

@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readChat, streamChat, wholeChat } from './chat-vendor.js';
 import { wholeEmbeddings } from './embeddings-vendor.js';
 import { readGemini, streamGemini, wholeGemini } from './gemini-vendor.js';
-import { readMessages, streamMessage, wholeMessage } from './messages-vendor.js';
+import { readMessages, shown, streamMessage, wholeMessage } from './messages-vendor.js';
 import { readResponses, streamResponse, wholeResponse } from './responses-vendor.js';
+import { proofOfThinking } from './strict-models.js';
 import { brokenRule } from './strict-rules.js';
 import {
   counting,
@@ -78,14 +79,20 @@ function understand(path: string, body: never, vectorOf: FakeTextVendor['vectorO
     return {
       protocol: 'messages',
       request: readMessages(body),
-      whole: wholeMessage,
-      events: streamMessage,
+      whole: (script) => wholeMessage(shown(script, body), proofOfThinking(body)),
+      events: (script) => streamMessage(shown(script, body), proofOfThinking(body)),
       failure: NAMED_FAILURE,
     };
   const method = /:(generateContent|streamGenerateContent)/.exec(path)?.[1];
   if (!method) return undefined;
   const request = readGemini(body, method === 'streamGenerateContent');
-  return { protocol: 'gemini', request, whole: wholeGemini, events: streamGemini, failure: GEMINI_FAILURE };
+  return {
+    protocol: 'gemini',
+    request,
+    whole: (script) => wholeGemini(script, body),
+    events: (script) => streamGemini(script, body),
+    failure: GEMINI_FAILURE,
+  };
 }
 
 /** A vendor that speaks every protocol natively, written apart from the gateway's own encoders, and fails on demand. */
@@ -110,29 +117,31 @@ export class FakeTextVendor {
   rewrite: (json: string) => string = (json) => json;
   /** The vector of a text; undefined: one that means nothing. */
   vectorOf: ((text: string) => readonly number[]) | undefined;
+  /** What it answers where it is asked for its models; undefined: it has no list. */
+  listing: { readonly status: number; readonly body: object | string } | undefined;
   /** What it says instead of its usual words; undefined for a request that gets those. */
   script: (request: VendorRequest) => VendorWords | undefined = () => undefined;
   readonly seen: SeenRequest[] = [];
   /** Requests whose client went away before the end. */
   aborted = 0;
-  readonly #server = createServer((request, response) => {
+  private readonly server = createServer((request, response) => {
     response.on('close', () => {
       if (!response.writableFinished) this.aborted += 1;
     });
-    void this.#serve(request, response);
+    void this.serve(request, response);
   });
 
   static async start(): Promise<FakeTextVendor> {
     const vendor = new FakeTextVendor();
     // As vendors do. A connection that is closed in the very moment it is used again is a failure of its own.
-    vendor.#server.keepAliveTimeout = 60_000;
-    vendor.#server.listen(0, '127.0.0.1');
-    await once(vendor.#server, 'listening');
+    vendor.server.keepAliveTimeout = 60_000;
+    vendor.server.listen(0, '127.0.0.1');
+    await once(vendor.server, 'listening');
     return vendor;
   }
 
   get baseUrl(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
 
   get last(): SeenRequest {
@@ -144,43 +153,50 @@ export class FakeTextVendor {
   /** How many connections are open to it. */
   connections(): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.#server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+      this.server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
     });
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString('utf8');
     const path = request.url ?? '';
+    if (request.method === 'GET') return this.list(response);
     const body = JSON.parse(text) as Record<string, unknown>;
     this.seen.push({ path, headers: request.headers, text, body });
     const exchange = understand(path, body as never, this.vectorOf);
     if (!exchange) return void response.writeHead(404).end('{}');
     response.setHeader('x-request-id', 'vendor-req-1');
     for (const [name, value] of Object.entries(this.headers)) response.setHeader(name, value);
-    if (this.#refuses(text, exchange.protocol, response)) return;
+    if (this.refuses(text, exchange.protocol, path, response)) return;
     const faulty = this.fault !== 'none' && this.faultyRequests > 0;
     if (faulty) this.faultyRequests -= 1;
     if (faulty && (await failBeforeReply(this.fault, this.refusal, response))) return;
-    await this.#reply(exchange, response, faulty ? this.fault : 'none');
+    await this.reply(exchange, response, faulty ? this.fault : 'none');
+  }
+
+  private list(response: ServerResponse): void {
+    const { status, body } = this.listing ?? { status: 404, body: {} };
+    response.writeHead(status, { 'content-type': 'application/json', 'x-request-id': 'vendor-list-1' });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
   }
 
   /** True when the request was refused for what it holds, or its connection cut. */
-  #refuses(text: string, protocol: Exchange['protocol'], response: ServerResponse): boolean {
+  private refuses(text: string, protocol: Exchange['protocol'], path: string, response: ServerResponse): boolean {
     if (spoil([...this.spoiled].find(([marker]) => text.includes(marker))?.[1], response)) return true;
-    return this.isStrict && refuseBroken(brokenRule(protocol, JSON.parse(text)), response);
+    return this.isStrict && refuseBroken(brokenRule(protocol, JSON.parse(text), path), response);
   }
 
-  async #reply(exchange: Exchange, response: ServerResponse, fault: VendorFault): Promise<void> {
+  private async reply(exchange: Exchange, response: ServerResponse, fault: VendorFault): Promise<void> {
     const { request, whole } = exchange;
-    if (request.stream) return this.#stream(exchange, response, fault);
+    if (request.stream) return this.stream(exchange, response, fault);
     const json = this.rewrite(
       counting(fault)(JSON.stringify(whole(decide(request, this.script(request), this.isStrict)))),
     );
@@ -190,7 +206,11 @@ export class FakeTextVendor {
     else response.end(json);
   }
 
-  async #stream({ request, events, failure }: Exchange, response: ServerResponse, fault: VendorFault): Promise<void> {
+  private async stream(
+    { request, events, failure }: Exchange,
+    response: ServerResponse,
+    fault: VendorFault,
+  ): Promise<void> {
     response.setHeader('content-type', 'text/event-stream; charset=utf-8');
     response.flushHeaders();
     const all = events(decide(request, this.script(request), this.isStrict))

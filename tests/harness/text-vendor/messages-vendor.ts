@@ -1,3 +1,4 @@
+import { thinksUnasked } from './strict-models.js';
 import { callsOf, pieces, VENDOR_USAGE, type VendorRequest, type VendorScript } from './vendor-script.js';
 
 interface Block {
@@ -12,7 +13,8 @@ interface MessagesBody {
   readonly tool_choice?: { readonly type: string };
   readonly stream?: boolean;
   readonly max_tokens?: number;
-  readonly thinking?: { readonly type: string };
+  readonly model?: string;
+  readonly thinking?: { readonly type: string; readonly display?: string };
   readonly output_config?: { readonly format?: object };
 }
 
@@ -31,11 +33,17 @@ export function readMessages(body: MessagesBody): VendorRequest {
     result: results.length > 0 ? results.map(({ content }) => textOf(content)).join('') : undefined,
     mustCall: ['any', 'tool'].includes(body.tool_choice?.type ?? ''),
     stream: body.stream ?? false,
-    thinks: body.thinking !== undefined && body.thinking.type !== 'disabled',
+    thinks: body.thinking === undefined ? thinksUnasked(body.model) : body.thinking.type !== 'disabled',
     json: body.output_config?.format !== undefined,
     maxTokens: body.max_tokens,
   };
 }
+
+/** What is shown of a reply: newer models keep their thinking to themselves unless it is asked for. */
+export const shown = (script: VendorScript, { model, thinking }: MessagesBody): VendorScript =>
+  script.reasoning === undefined || !thinksUnasked(model) || thinking?.display === 'summarized'
+    ? script
+    : { ...script, reasoning: '' };
 
 const textOf = (content: Block['content']): string =>
   typeof content === 'string' ? content : (content ?? []).map(({ text }) => text ?? '').join('');
@@ -51,16 +59,16 @@ const MESSAGE = { id: 'msg_v1', type: 'message', role: 'assistant', model: 'vend
 
 const stopOf = ({ call, isCut }: VendorScript): string => (isCut ? 'max_tokens' : call ? 'tool_use' : 'end_turn');
 
-export function wholeMessage(script: VendorScript): object {
+export function wholeMessage(script: VendorScript, signature = 'proof'): object {
   const { reasoning, text, call } = script;
-  const thinking = reasoning === undefined ? [] : [{ type: 'thinking', thinking: reasoning, signature: 'proof' }];
+  const thinking = reasoning === undefined ? [] : [{ type: 'thinking', thinking: reasoning, signature }];
   const said = call
     ? callsOf(script).map(({ id, name, args: input }) => ({ type: 'tool_use', id, name, input }))
     : [{ type: 'text', text }];
   return { ...MESSAGE, content: [...thinking, ...said], stop_reason: stopOf(script), usage };
 }
 
-export function streamMessage(script: VendorScript): string[] {
+export function streamMessage(script: VendorScript, signature = 'proof'): string[] {
   const { reasoning, text, call } = script;
   const event = (body: { type: string } & Record<string, unknown>): string =>
     `event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`;
@@ -82,7 +90,7 @@ export function streamMessage(script: VendorScript): string[] {
       ? []
       : block({ type: 'thinking', thinking: '', signature: '' }, [
           ...pieces(reasoning).map((thinking) => ({ type: 'thinking_delta', thinking })),
-          { type: 'signature_delta', signature: 'proof' },
+          { type: 'signature_delta', signature },
         ])),
     ...(call
       ? callsOf(script).flatMap(({ id, name, args }) =>

@@ -1,3 +1,4 @@
+import { brokenByModel } from './strict-models.js';
 import { brokenByAnswer } from './strict-schemas.js';
 import { brokenByTools } from './strict-tools.js';
 
@@ -25,10 +26,6 @@ interface Schema {
 }
 
 interface Body {
-  readonly model?: string;
-  readonly temperature?: number;
-  readonly top_p?: number;
-  readonly top_k?: number;
   readonly output_config?: { readonly format?: { readonly schema: Schema } };
   readonly messages?: readonly Turn[];
   readonly input?: string | readonly { readonly type?: string; readonly encrypted_content?: string }[];
@@ -63,22 +60,12 @@ function brokenByMessages(body: Body): string | undefined {
   if (config?.format && !isClosed(config.format.schema))
     return "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false";
   return (
-    brokenForNewModel(body) ??
     brokenByThinking(body) ??
     messages
       .flatMap(blocksOf)
       .map(brokenByBlock)
       .find((broken) => broken !== undefined)
   );
-}
-
-/** What models of the newest generations refuse. */
-function brokenForNewModel({ model = '', thinking, ...sampling }: Body): string | undefined {
-  if (!model.startsWith('claude-opus-5')) return undefined;
-  if (thinking?.type === 'enabled')
-    return '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort".';
-  const refused = (['temperature', 'top_p', 'top_k'] as const).find((name) => sampling[name] !== undefined);
-  return refused && `\`${refused}\` is deprecated for this model.`;
 }
 
 function brokenByThinking({ messages = [], thinking }: Body): string | undefined {
@@ -154,5 +141,8 @@ const RULES = {
 } as const;
 
 /** The sentence with which a vendor that keeps to its own published rules refuses a body; undefined when it takes it. */
-export const brokenRule = (protocol: keyof typeof RULES, body: unknown): string | undefined =>
-  brokenByTools(protocol, body) ?? brokenByAnswer(protocol, body as object) ?? RULES[protocol](body as Body);
+export const brokenRule = (protocol: keyof typeof RULES, body: unknown, path: string): string | undefined =>
+  brokenByModel(protocol, body, path) ??
+  brokenByTools(protocol, body) ??
+  brokenByAnswer(protocol, body as object) ??
+  RULES[protocol](body as Body);

@@ -25,6 +25,8 @@ export interface VendorScript {
   readonly alsoCalled?: VendorCall | undefined;
   /** True: the output limit cut it off. */
   readonly isCut?: boolean;
+  /** What it says when it is asked to go on, once for each: a reply that is longer than a request may have. */
+  readonly continued?: readonly string[];
 }
 
 /** A call of a function of the caller's. */

@@ -53,6 +53,26 @@ describe('A server of tools that the gateway asks', () => {
     expect(JSON.stringify(body)).not.toContain('a-token-of-the-caller');
   });
 
+  it.each([
+    ['by its name', ['echo']],
+    ['by its name in a filter', { tool_names: ['echo'] }],
+  ])('shows no tool but the one that its caller allows %s', async (_how, allowed) => {
+    const { body } = await respond({
+      model: MODEL_OVER.chat,
+      input: 'Say hello.',
+      tools: [
+        {
+          type: 'mcp',
+          server_label: 'everything',
+          server_url: `http://${everything.address}/mcp`,
+          allowed_tools: allowed,
+        },
+      ],
+    });
+    const list = body.output.find(({ type }) => type === 'mcp_list_tools');
+    expect(list?.['tools']).toEqual([expect.objectContaining({ name: 'echo' })]);
+  });
+
   it('reaches another server of the registry, and one with an older protocol version', async () => {
     const answers = await Promise.all([
       respond({ model: MODEL_OVER.chat, input: 'call get-budget-data with {}', tools: [remote(budget.address)] }),

@@ -126,7 +126,7 @@ describe('A search of the web without an engine', () => {
     };
     const asked = gateway.vendor.seen.length;
     const refused = await send(MODEL_OVER.messages);
-    expect(refused.status).toBe(400);
+    expect(refused.status).toBe(404);
     expect(JSON.stringify(refused.body)).toMatch(/web_search|googleSearch/);
     expect(gateway.vendor.seen).toHaveLength(asked);
     const { rows } = await gateway.database.query({ text: 'select 1 from request_hold' });

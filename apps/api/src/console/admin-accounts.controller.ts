@@ -1,7 +1,7 @@
 import { Body, Controller, Param, Query, Req, Res } from '@nestjs/common';
 import { IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
 import type { Request, Response } from 'express';
-import type { AdminAccount, AdminFunded, ConsoleKey } from '#contracts';
+import type { AdminAccount, AdminFunded, ConsoleKey, ConsoleTagLimit } from '#contracts';
 import {
   AccountEntriesService,
   AccountsService,
@@ -9,10 +9,12 @@ import {
   FundsService,
   KeysService,
   type KeyView,
+  PriceListsService,
+  TagLimitsService,
 } from '#features';
 import { amountOf, checked, named } from '../checked-input.js';
 import { ListQuery } from '../list-query.js';
-import { AccountChange, FundingBody, NewAccount, toAccountSettings } from '../routes/admin/account.dto.js';
+import { AccountChange, FundingBody, NewAccount, tagLimitsOf, toAccountSettings } from '../routes/admin/account.dto.js';
 import { KeyChange, NewKeyBody, toKeySettings } from '../routes/admin/key.dto.js';
 import { sendList } from '../send-list.js';
 import { actorOf } from './acting.js';
@@ -37,6 +39,8 @@ export class AdminAccountsController {
     private readonly keys: KeysService,
     private readonly entries: AccountEntriesService,
     private readonly facts: KeyFacts,
+    private readonly tagLimits: TagLimitsService,
+    private readonly priceLists: PriceListsService,
   ) {}
 
   @Reads('admin/accounts')
@@ -52,7 +56,7 @@ export class AdminAccountsController {
 
   @Reads('admin/accounts/:account_id')
   async read(@Param('account_id') id: string): Answer<'GET /admin/accounts/:account_id'> {
-    return rowOf(await this.accounts.read(id));
+    return { ...rowOf<AdminAccount>(await this.accounts.read(id)), price_list: await this.priceLists.ofAccount(id) };
   }
 
   @Writes('admin/accounts/:account_id')
@@ -128,6 +132,21 @@ export class AdminAccountsController {
   @Writes('admin/keys/:key_id/revoke')
   async revokeKey(@Param('key_id') id: string, @Req() request: Request): Answer<'POST /admin/keys/:key_id/revoke'> {
     return this.view(await this.keys.revoke(actorOf(request), id));
+  }
+
+  @Reads('admin/accounts/:account_id/tag-limits')
+  async listTagLimits(@Param('account_id') id: string): Answer<'GET /admin/accounts/:account_id/tag-limits'> {
+    return { items: (await this.tagLimits.list(id)).map(rowOf<ConsoleTagLimit>) };
+  }
+
+  @Writes('admin/accounts/:account_id/tag-limits')
+  async setTagLimits(
+    @Param('account_id') id: string,
+    @Body() body: unknown,
+    @Req() request: Request,
+  ): Answer<'POST /admin/accounts/:account_id/tag-limits'> {
+    const limits = await this.tagLimits.replace(actorOf(request), id, tagLimitsOf(body));
+    return { items: limits.map(rowOf<ConsoleTagLimit>) };
   }
 
   private async view(row: KeyView): Promise<ConsoleKey> {

@@ -1,30 +1,27 @@
-import { Body, Controller, Param, Query, Req } from '@nestjs/common';
-import type { Request } from 'express';
-import type { AdminOverview, AdminPrice } from '#contracts';
+import { Body, Controller, Param, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { AdminConversations, AdminOverview } from '#contracts';
 import {
+  ConversationReport,
   FleetStateService,
-  PricePreview,
-  PricesService,
   ReconciliationService,
   TasksNeedingAttentionService,
   WorkersService,
 } from '#features';
-import { checked, positiveAmountOf } from '../checked-input.js';
-import { NewPriceBody, PriceQuery } from '../routes/admin/price.dto.js';
+import { clientGone } from '../http/client-gone.js';
 import { Upstreams, upstreamSettings } from '../upstreams.js';
 import { actorOf } from './acting.js';
 import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { rowOf } from './views.js';
 
-/** Prices, upstreams and the state of the gateway, for operators. */
+/** Upstreams and the state of the gateway, for operators. */
 @Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class AdminCatalogueController {
   constructor(
-    private readonly prices: PricesService,
-    private readonly previews: PricePreview,
     private readonly upstreams: Upstreams,
+    private readonly conversations: ConversationReport,
     private readonly fleet: FleetStateService,
     private readonly workers: WorkersService,
     private readonly needingAttention: TasksNeedingAttentionService,
@@ -52,24 +49,6 @@ export class AdminCatalogueController {
     };
   }
 
-  @Reads('admin/prices')
-  async listPrices(@Query() query: unknown): Answer<'GET /admin/prices'> {
-    const { model = null, at, history } = checked(PriceQuery, query);
-    const moment = at === undefined ? new Date() : new Date(at);
-    const rows = await (history === 'true' ? this.prices.history(model) : this.prices.inForce(model, moment));
-    return { items: rows.map((row) => rowOf<AdminPrice>(row)) };
-  }
-
-  @Writes('admin/prices/preview')
-  async preview(@Body() body: unknown): Answer<'POST /admin/prices/preview'> {
-    return rowOf(await this.previews.of(priceOf(body)));
-  }
-
-  @Writes('admin/prices')
-  async addPrice(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/prices'> {
-    return rowOf(await this.prices.add(actorOf(request), priceOf(body)));
-  }
-
   @Reads('admin/upstreams')
   async listUpstreams(): Answer<'GET /admin/upstreams'> {
     return { items: await this.upstreams.all() };
@@ -87,7 +66,7 @@ export class AdminCatalogueController {
     return this.upstreams.one(id);
   }
 
-  @Writes('admin/upstreams/:upstream_id')
+  @Writes('admin/upstreams/:upstream_id', { body: 'list' })
   async changeUpstream(
     @Param('upstream_id') id: string,
     @Body() body: unknown,
@@ -98,6 +77,19 @@ export class AdminCatalogueController {
     return this.upstreams.one(id);
   }
 
+  @Writes('admin/upstreams/:upstream_id/verify')
+  verifyUpstream(
+    @Param('upstream_id') id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Answer<'POST /admin/upstreams/:upstream_id/verify'> {
+    return this.upstreams.verify(id, clientGone(response));
+  }
+
+  @Reads('admin/conversations')
+  async readConversations(): Answer<'GET /admin/conversations'> {
+    return rowOf<AdminConversations>(await this.conversations.read());
+  }
+
   @Writes('admin/upstreams/:upstream_id/remove')
   async removeUpstream(
     @Param('upstream_id') id: string,
@@ -106,16 +98,4 @@ export class AdminCatalogueController {
     await (await this.upstreams.owning(id)).remove(actorOf(request), id);
     return { id, removed: true };
   }
-}
-
-function priceOf(body: unknown) {
-  const price = checked(NewPriceBody, body);
-  return {
-    model: price.model,
-    unit: price.unit,
-    variant: price.variant,
-    amountMicros: positiveAmountOf(price.amount, 'amount'),
-    perQuantity: BigInt(price.per_quantity),
-    effectiveFrom: price.effective_from === undefined ? null : new Date(price.effective_from),
-  };
 }

@@ -9,7 +9,7 @@ import { type Answer, ConsoleRoutes, Reads } from './console-routes.js';
 import { rowOf } from './views.js';
 
 class MarginsQuery extends UsageListQuery {
-  /** Any of day, upstream and model, separated by commas. */
+  /** Any of `MARGIN_GROUPS`, separated by commas. */
   @IsString()
   group_by = 'upstream,model';
 }

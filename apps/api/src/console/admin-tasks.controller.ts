@@ -3,6 +3,7 @@ import { IsBoolean, IsOptional } from 'class-validator';
 import type { Request, Response } from 'express';
 import { type AdminReconciliation, type AdminTask, type AdminTaskDetails, GatewayError } from '#contracts';
 import {
+  ReadTaskService,
   ReconciliationService,
   RecordsService,
   TaskOverview,
@@ -16,10 +17,10 @@ import { ReasonBody, RefundBody, TaskSearchQuery, toTaskSearch } from '../routes
 import { clientGone } from '../http/client-gone.js';
 import { sendList } from '../send-list.js';
 import { actorOf } from './acting.js';
-import { CONSOLE_API } from './console-gate.js';
+import { CONSOLE_API, openSession } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { ownersNameOf } from './console-task-history.js';
-import { type AnswerOf, listOf, rowOf } from './views.js';
+import { type AnswerOf, filesOf, listOf, rowOf } from './views.js';
 
 const REPORTS_SHOWN = 30;
 
@@ -36,6 +37,7 @@ export class AdminConsoleTasksController {
   constructor(
     private readonly search: TaskSearchService,
     private readonly overview: TaskOverview,
+    private readonly reading: ReadTaskService,
     private readonly remedies: TaskRemediesService,
     private readonly attention: TasksNeedingAttentionService,
     private readonly records: RecordsService,
@@ -51,10 +53,14 @@ export class AdminConsoleTasksController {
   }
 
   @Reads('admin/tasks/:task_id')
-  async read(@Param('task_id') id: string): Answer<'GET /admin/tasks/:task_id'> {
+  async read(@Param('task_id') id: string, @Req() request: Request): Answer<'GET /admin/tasks/:task_id'> {
     const history = await this.overview.read(id);
     const timeline = history.timeline.map((each) => ({ ...each, name: ownersNameOf(each.event) }));
-    return rowOf<AdminTaskDetails>({ ...history, timeline });
+    // What was made belongs to the customer: who may only look gets no links to it.
+    const mayOpen = openSession(request).permissions.has('admin:write');
+    const view = mayOpen ? await this.reading.read(history.task.account_id, id) : null;
+    const deliveries = history.deliveries.map(({ state, ...delivery }) => ({ ...delivery, status: state }));
+    return { ...rowOf<AdminTaskDetails>({ ...history, timeline, deliveries }), files: view && filesOf(view.result) };
   }
 
   @Writes('admin/tasks/:task_id/cancel')

@@ -36,7 +36,7 @@ describe('The access table of the console', () => {
     for (const role of ['viewer', 'finance', 'ops_viewer'] as const) {
       const changes = opensTo(role).filter((route) => route.startsWith('POST'));
       const others = changes.filter((route) => !/ \/(passkeys|profile|session)/.test(route));
-      expect(others).toEqual(role === 'finance' ? ['POST /billing/notice'] : []);
+      expect(others).toEqual(role === 'finance' ? ['POST /billing/notice', 'POST /billing/time-zone'] : []);
     }
   });
 

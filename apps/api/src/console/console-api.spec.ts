@@ -153,7 +153,8 @@ describe('The routes of the console', () => {
       expect([name, path, status]).toEqual([name, path, 404]);
     }
     for (const { name } of ownRoutes.filter((route) => route.name.startsWith('GET') && !route.name.includes(':'))) {
-      const { status, text } = await stranger.call(name);
+      const query = name === 'GET /agent-sessions/requests' ? '?session=theirs' : '';
+      const { status, text } = await stranger.call(name, {}, name.slice('GET '.length) + query);
       const shown = Object.values(ours.ids).filter((id) => text.includes(`"${id}"`));
       expect([name, status, shown]).toEqual([name, 200, []]);
     }
@@ -203,6 +204,8 @@ describe('The routes of the console', () => {
       session_id: (await owner.call('GET /session')).body.id,
       passkey_id: 'passkey_of_nobody',
       upstream_id: 'unknown_1',
+      proposal_id: 'unknown_1',
+      list_id: 'unknown_1',
     };
     const idOf = (parameter: string): string => {
       const id = ({ ...ids, model: IMAGE.model } as Readonly<Record<string, string | undefined>>)[parameter];

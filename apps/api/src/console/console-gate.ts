@@ -31,7 +31,7 @@ function expectVersion(version: string): void {
 }
 
 /** Browsers leave `Sec-Fetch-Site` out on plain HTTP to other machines, but name the origin of every change. */
-function isFromOwnPage({ headers }: Request, publicOrigin: string): boolean {
+export function isFromOwnPage({ headers }: Request, publicOrigin: string): boolean {
   const { 'sec-fetch-site': site, origin, host } = headers;
   if (site !== undefined) return site === 'same-origin';
   if (origin === undefined || !URL.canParse(origin)) return false;
@@ -76,13 +76,13 @@ export function consoleGate({ sessions, operators, platform }: GateParts): Reque
     const access = accessOf(request);
     if (!READ_METHODS.has(request.method)) expectOwnPage(request, new URL(publicBaseUrl(platform.config)).origin);
     else if (request.get('x-console') !== undefined) expectVersion(request.get('x-console') ?? '');
-    const session = await sessionOf(request, sessions, operators);
+    const session = await readSession(request, sessions, operators);
     if (session) {
       request.session = session;
       if (session.caller) request.caller = session.caller;
     }
     expectAccess(access, session);
-    request.expectStillAllowed = async () => expectAccess(access, await sessionOf(request, sessions, operators));
+    request.expectStillAllowed = async () => expectAccess(access, await readSession(request, sessions, operators));
     next();
   };
 }
@@ -96,7 +96,8 @@ function accessOf({ method, match: { pattern } }: Request): ConsoleAccess {
   return access;
 }
 
-async function sessionOf(
+/** The session that the cookie of a request opens; null without one, or when it is over. */
+export async function readSession(
   request: Request,
   sessions: SessionsService,
   operators: OperatorAccess,

@@ -1,7 +1,13 @@
 import { Body, Controller, Param, Query, Req, Res } from '@nestjs/common';
 import { IsOptional, IsString, MaxLength, ValidateIf } from 'class-validator';
 import type { Request, Response } from 'express';
-import { type ConsoleEntryExplained, type ConsoleUsage, formatMicros, GatewayError } from '#contracts';
+import {
+  type ConsoleEntryExplained,
+  type ConsoleTagLimit,
+  type ConsoleUsage,
+  formatMicros,
+  GatewayError,
+} from '#contracts';
 import {
   AccountEntriesService,
   type AccountEntryRow,
@@ -9,14 +15,15 @@ import {
   BalanceService,
   KeysService,
   PricesService,
+  TagLimitsService,
   UsageService,
   type UsageSum,
 } from '#features';
 import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
 import type { SerializedBody } from '../http/serialized-body.js';
-import { daysOf, groupsOf, ListQuery, UsageListQuery, UsageSumsQuery } from '../list-query.js';
-import { toAccountSettings } from '../routes/admin/account.dto.js';
+import { daysOf, groupsOf, ListQuery, recordsOf, UsageRecordsQuery, UsageSumsQuery } from '../list-query.js';
+import { IsTimeZoneName, toAccountSettings } from '../routes/admin/account.dto.js';
 import { isLimit } from '../routes/admin/request-limits.dto.js';
 import { csvOf, sendList } from '../send-list.js';
 import { actorOf } from './acting.js';
@@ -46,7 +53,11 @@ async function explained(
   const page = isWork ? await entries.list(query, { limit: RELATED_SHOWN, cursor: null }) : { items: [row] };
   const related = page.items.some(({ id }) => id === row.id) ? page.items : [...page.items, row];
   const shown = related.map(entryOf).toSorted((one, other) => Number(BigInt(one.id) - BigInt(other.id)));
-  const priceIds = shown.flatMap(({ usage }) => usage?.lines.flatMap(({ price_id }) => price_id ?? []) ?? []);
+  // What a price list changed is no longer the price of the book, which is not theirs to see.
+  const priceIds = shown.flatMap(
+    ({ usage }) =>
+      usage?.lines.flatMap(({ price_id, price_rule }) => (price_rule === undefined ? (price_id ?? []) : [])) ?? [],
+  );
   return {
     entry: entryOf(row),
     related: shown,
@@ -67,6 +78,12 @@ class NoticeBody {
   low_balance!: string | null;
 }
 
+class TimeZoneBody {
+  @ValidateIf(({ time_zone: zone }: TimeZoneBody) => zone !== null)
+  @IsTimeZoneName()
+  time_zone!: string | null;
+}
+
 const SUMS = ['requests', 'failed_requests', 'amount_micros', 'quantity', 'input_tokens', 'output_tokens'] as const;
 
 /** What the account used, has and paid: the same rows as the public interface shows. */
@@ -81,19 +98,22 @@ export class ConsoleMoneyController {
     private readonly prices: PricesService,
     private readonly balance: BalanceView,
     private readonly accounts: AccountsService,
+    private readonly tagLimits: TagLimitsService,
   ) {}
 
   @Reads('usage')
   async sums(@Query() query: unknown, @Req() request: Request): Promise<ConsoleUsage | SerializedBody> {
     const { accountId } = callerOf(request);
     const asked = checked(UsageSumsQuery, query);
-    const days = daysOf(asked, accountId);
-    const sums = await this.usage.sums(days, groupsOf(asked.group_by, ['day', 'model', 'key']));
+    const timeZone = await this.usage.timeZoneOf(accountId);
+    const days = daysOf(asked, accountId, timeZone);
+    const sums = await this.usage.sums(days, groupsOf(asked.group_by, ['day', 'model', 'key', 'tag']));
     if (asked.format === 'csv') return csvOf(sums);
     const owedMicros = (await this.balances.ofAccount(accountId))?.owedMicros ?? 0n;
     return {
       from: days.from,
       to: days.to,
+      time_zone: timeZone ?? 'UTC',
       items: sums.map(({ account_id: _accountId, ...sum }) => rowOf<ConsoleUsage['items'][number]>(sum)),
       total: rowOf<ConsoleUsage['total']>(totalOf(sums)),
       owed: formatMicros(owedMicros),
@@ -107,11 +127,18 @@ export class ConsoleMoneyController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AnswerOf<'GET /usage/records'> | undefined> {
-    const list = checked(UsageListQuery, query);
-    const days = daysOf(list, callerOf(request).accountId);
-    if (list.format === 'csv') return exported(sendList(response, list, (page) => this.usage.records(days, page)));
-    const { items, nextCursor } = await this.usage.records(days, { limit: list.limit, cursor: list.cursor ?? null });
+    const list = checked(UsageRecordsQuery, query);
+    const { accountId } = callerOf(request);
+    const asked = recordsOf(list, accountId, await this.usage.timeZoneOf(accountId));
+    if (list.format === 'csv') return exported(sendList(response, list, (page) => this.usage.records(asked, page)));
+    const { items, nextCursor } = await this.usage.records(asked, { limit: list.limit, cursor: list.cursor ?? null });
     return { items: items.map(usageRecordOf), next_cursor: nextCursor };
+  }
+
+  @Reads('tag-limits')
+  async listTagLimits(@Req() request: Request): Answer<'GET /tag-limits'> {
+    const limits = await this.tagLimits.list(callerOf(request).accountId);
+    return { items: limits.map(rowOf<ConsoleTagLimit>) };
   }
 
   @Reads('billing')
@@ -124,6 +151,15 @@ export class ConsoleMoneyController {
     const { low_balance: below } = checked(NoticeBody, body);
     const { accountId } = callerOf(request);
     await this.accounts.update(actorOf(request), accountId, toAccountSettings({ low_balance: below }));
+    return (await this.balance.of(accountId)).balance;
+  }
+
+  /** In which the account has its days and months from now on. */
+  @Writes('billing/time-zone')
+  async timeZone(@Body() body: unknown, @Req() request: Request): Answer<'POST /billing/time-zone'> {
+    const { time_zone: zone } = checked(TimeZoneBody, body);
+    const { accountId } = callerOf(request);
+    await this.accounts.moveDays(actorOf(request), accountId, zone === 'UTC' ? null : zone);
     return (await this.balance.of(accountId)).balance;
   }
 

@@ -77,7 +77,7 @@ function missing(request: Request, response: Response, folder: string): void {
     return;
   }
   const words = wantsPage
-    ? 'The console is not built: run "npm run build". Operators have /ops.'
+    ? 'The console is not built: run "npm run build". The admin API and /metrics do without it.'
     : 'There is no such file.';
   response.setHeader('cache-control', 'no-store');
   response.status(404).type('text').send(`${words}\n`);

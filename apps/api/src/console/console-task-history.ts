@@ -61,9 +61,20 @@ function toDetail(detail: object | null): string | null {
   return typeof fact === 'string' ? fact : null;
 }
 
-/** A usage record of a task with the fields all tasks share; the vendor is shown to operators only. */
+/** What operators alone see of a usage record: the vendor, and what it cost. */
+interface OperatorsPart {
+  readonly upstream: unknown;
+  readonly cost_micros: unknown;
+  readonly cost_currency: unknown;
+  readonly cost_source: unknown;
+  readonly cost_worth_micros: unknown;
+}
+
+/** A usage record of a task with the fields all tasks share, without what operators alone see. */
 function toRecord(row: object, { task }: TaskHistory): ConsoleUsageRecord {
-  const { created_at: time, upstream: _upstream, ...record } = row as { created_at: Date; upstream: string | null };
+  const { created_at: time, ...all } = row as OperatorsPart & { readonly created_at: Date };
+  const { upstream: _vendor, cost_micros: _cost, cost_currency: _currency, cost_source: _source, ...rest } = all;
+  const { cost_worth_micros: _worth, ...record } = rest;
   return usageRecordOf({
     ...record,
     time,

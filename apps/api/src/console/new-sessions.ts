@@ -5,7 +5,7 @@ import { type SessionOwner, SessionsService } from '#features';
 import { logger } from '#platform';
 import { wrongCredentials } from '../http/console-refusal.js';
 import { SessionAnswer } from './session-answer.js';
-import { setSessionCookie } from './session-cookie.js';
+import { sessionTokenOf, setSessionCookie } from './session-cookie.js';
 
 const log = logger('console');
 
@@ -29,7 +29,10 @@ export class NewSessions {
     if (!session) throw wrongCredentials('The user may not sign in.');
     const { requestId, ip: address } = request;
     log.info('console.signed_in', { requestId, address, method, userId: session.user?.id, sessionId: session.id });
-    setSessionCookie(request, response, token);
+    // The browser forgets the session that it had, and may still send it to the queues.
+    const before = await this.sessions.read(sessionTokenOf(request) ?? '');
+    if (before) await this.sessions.end(before.id, before.id);
+    setSessionCookie(request, response, token, session.permissions.has('admin:read'));
     return this.answers.of(session);
   }
 }

@@ -10,6 +10,7 @@ import {
   type WholeBalance,
 } from '#features';
 import { callerOf } from '../http/api-key.guard.js';
+import { dayIn } from '../list-query.js';
 import { BalanceView } from './balance-view.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads } from './console-routes.js';
@@ -30,8 +31,6 @@ const EVERY: Omit<AccountTasksQuery, 'accountId' | 'keyId'> = {
   text: null,
 };
 
-const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-
 /** The first page: the same sums as the usage page, and what needs attention. */
 @Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
@@ -47,12 +46,14 @@ export class OverviewController {
   async read(@Req() request: Request): Answer<'GET /overview'> {
     const caller = callerOf(request);
     const { accountId } = caller;
-    const to = dayAt(Date.now());
-    const days = { accountId, from: dayAt(Date.now() - (DAYS - 1) * DAY_MS), to };
+    const { row, balance } = await this.balances.of(accountId);
+    const { time_zone: timeZone } = balance;
+    const to = dayIn(timeZone);
+    const from = new Date(Date.parse(to) - (DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
+    const days = { accountId, from, to, timeZone: timeZone === 'UTC' ? null : timeZone };
     const maySeeTasks = openSession(request).permissions.has('tasks:read');
     const query = { ...EVERY, accountId, keyId: onlyOwnKey(caller) };
-    const [{ row, balance }, sums, facts, latest] = await Promise.all([
-      this.balances.of(accountId),
+    const [sums, facts, latest] = await Promise.all([
       this.usage.sums(days, ['day']),
       this.facts.of(accountId),
       maySeeTasks ? this.tasks.list(query, { limit: TASKS_SHOWN, cursor: null }) : { items: [] },

@@ -29,13 +29,15 @@ export class PlaygroundController {
 
   @Reads('models')
   async list(@Req() request: Request): Answer<'GET /models'> {
-    return { items: (await this.models.of(this.known.all(everyModel(request)))).map(toModel) };
+    return {
+      items: (await this.models.of(this.known.all(everyModel(request)), request.caller?.priceList)).map(toModel),
+    };
   }
 
   @Reads('models/:model')
   async read(@Param('model') id: string, @Req() request: Request): Answer<'GET /models/:model'> {
     expectKnown(id, this.known.all(everyModel(request)));
-    return toModel(await this.models.one(id));
+    return toModel(await this.models.one(id, request.caller?.priceList));
   }
 
   /** A request that would be refused is no failure of the quote: the form shows why, at its field. */

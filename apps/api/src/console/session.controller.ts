@@ -72,7 +72,7 @@ export class SessionController {
     const place = { address: request.ip, agent: request.get('user-agent') };
     const token = await this.sessions.open(method, { userId: user.id, accountId }, place, false);
     await this.sessions.end(before.id, before.id);
-    setSessionCookie(request, response, token);
+    setSessionCookie(request, response, token, before.permissions.has('admin:read'));
     return this.answer(token);
   }
 

@@ -68,6 +68,7 @@ export function keyOf(row: KeyView, { names, limits }: AboutKeys, userId: string
     allowed_models: row.allowedModels,
     allowed_addresses: row.allowedAddresses,
     scopes: row.scopes,
+    tags: row.tags,
     requests_per_minute: row.requestsPerMinute,
     tokens_per_minute: row.tokensPerMinute,
     max_running_tasks: row.maxRunningTasks,
@@ -78,6 +79,10 @@ export function keyOf(row: KeyView, { names, limits }: AboutKeys, userId: string
     previous_valid_until: isoOrNull(row.previousValidUntil),
   };
 }
+
+/** The files that a task made. */
+export const filesOf = (result: AccountTask['view']['result']): ConsoleTask['files'] =>
+  [...(result?.videos ?? []), ...(result?.images ?? [])].map(toFile);
 
 /** A task as galleries and lists show it. */
 export function taskOf({ view, keyId, keyName, prompt }: AccountTask): ConsoleTask {
@@ -95,7 +100,7 @@ export function taskOf({ view, keyId, keyName, prompt }: AccountTask): ConsoleTa
     key: { id: keyId, name: keyName },
     prompt,
     poster: null,
-    files: [...(result?.videos ?? []), ...(result?.images ?? [])].map(toFile),
+    files: filesOf(result),
     error: view.error,
     amount: usage.amount,
     is_final: usage.final,
@@ -139,7 +144,18 @@ export function entryOf(row: object): ConsoleEntry {
 
 /** A line as it was written when it was charged: media are priced by the piece, and early lines do not name all. */
 function toLine(line: object): ConsoleChargeLine {
-  const { unit, variant, quantity, price, per_quantity, amount, price_id } = line as Readonly<Record<string, unknown>>;
+  const fields = line as Readonly<Record<string, unknown>>;
+  const {
+    unit,
+    variant,
+    quantity,
+    price,
+    per_quantity,
+    amount,
+    price_id,
+    from_input_tokens: from,
+    price_rule,
+  } = fields;
   return {
     unit: String(unit),
     variant: typeof variant === 'string' ? variant : 'default',
@@ -148,6 +164,8 @@ function toLine(line: object): ConsoleChargeLine {
     per_quantity: per_quantity === undefined ? 1 : Number(per_quantity),
     amount: String(amount),
     price_id: typeof price_id === 'string' ? price_id : null,
+    ...(typeof from === 'number' && { from_input_tokens: from, band_tokens: Number(fields['band_tokens']) }),
+    ...(typeof price_rule === 'string' && { price_list: String(fields['price_list']), price_rule }),
   };
 }
 

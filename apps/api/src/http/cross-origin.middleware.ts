@@ -8,6 +8,7 @@ const READABLE = [
   'retry-after',
   'retry-after-ms',
   'x-should-retry',
+  'x-gateway-limited-by',
   'ratelimit',
   'ratelimit-policy',
   'idempotent-replayed',

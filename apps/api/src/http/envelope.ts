@@ -1,4 +1,4 @@
-/** The envelope of D1 section 1. */
+/** What almost every JSON answer of ours is wrapped in: `code` beside `data`. */
 export interface Envelope<Data> {
   readonly code: number;
   readonly data: Data;

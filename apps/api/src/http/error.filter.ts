@@ -41,6 +41,8 @@ export class ErrorFilter implements ExceptionFilter {
       response.setHeader('retry-after', Math.ceil(error.retryAfterMs / 1000));
       response.setHeader('retry-after-ms', Math.ceil(error.retryAfterMs));
     }
+    if (error.status === 429)
+      response.setHeader('x-gateway-limited-by', error.code === 'upstream_rate_limited' ? 'upstream' : 'gateway');
     for (const [name, value] of Object.entries(error.headers ?? {})) response.setHeader(name, value);
     if (isTextStyle(style)) {
       // Client libraries obey this before their own idea of which statuses pass.

@@ -117,6 +117,91 @@ describe('Idempotency-Key', () => {
     expect((await charges()) ?? 0).toBe(before + (before - start));
   });
 
+  describe('of a library that sends none, but counts its repeats', () => {
+    const counted = (path: string, body: unknown, count: number, signal?: AbortSignal) =>
+      fetch(gateway.baseUrl + path, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${TEST_KEY}`,
+          'content-type': 'application/json',
+          'x-stainless-retry-count': String(count),
+        },
+        body: JSON.stringify(body),
+        ...(signal && { signal }),
+      });
+    const records = () => run(`select 1 from idempotency_record where key like 'key\\_%  %'`);
+    const used = async () => {
+      await charges();
+      return (await run<{ used: bigint }>('select used_micros as used from account'))[0]?.used ?? 0n;
+    };
+    const slow = () => ({ ...TEXT, input: `[sandbox:delay=1500] lighthouses ${randomUUID()}` });
+    /** Sends a first try, and cuts it off while it is at work. */
+    const cutOff = async (path: string, body: unknown, isNoted = true) => {
+      const before = (await records()).length;
+      const cut = new AbortController();
+      const first = counted(path, body, 0, cut.signal).catch(() => 'cut off');
+      await eventually(async () => (await run('select 1 from request_hold where not is_reservation')).length > 0);
+      cut.abort();
+      expect(await first).toBe('cut off');
+      if (isNoted) await eventually(async () => (await records()).length > before);
+    };
+
+    it('gives a repeat the answer of the try that was cut off, while it is at work and after, and charges once', async () => {
+      const body = slow();
+      const start = await used();
+      await cutOff('/v1/responses', body);
+      const joined = await counted('/v1/responses', body, 1);
+      expect([joined.status, joined.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+      const answer: unknown = await joined.json();
+      const again = await counted('/v1/responses', body, 2);
+      expect(await again.json()).toEqual(answer);
+      const price = (await used()) - start;
+      expect(price).toBeGreaterThan(0n);
+      // A first try is a request of its own, and so is a repeat of another body or way.
+      expect(await (await counted('/v1/responses', body, 0)).json()).not.toEqual(answer);
+      expect((await used()) - start).toBe(2n * price);
+      const other = await counted('/v1/responses', { ...body, input: `${body.input}!` }, 1);
+      expect(other.headers.get('idempotent-replayed')).toBeNull();
+    });
+
+    it('keeps nothing of a try that was answered, and does a repeat of it', async () => {
+      const body = { ...TEXT, input: randomUUID() };
+      const before = (await records()).length;
+      const first: unknown = await (await counted('/v1/responses', body, 0)).json();
+      expect((await records()).length).toBe(before);
+      const repeat = await counted('/v1/responses', body, 1);
+      expect([repeat.status, repeat.headers.get('idempotent-replayed')]).toEqual([200, null]);
+      expect(await repeat.json()).not.toEqual(first);
+    });
+
+    it('is known for 15 minutes', async () => {
+      const body = slow();
+      await cutOff('/v1/responses', body);
+      await (await counted('/v1/responses', body, 1)).text();
+      const [record] = await run<{ minutes: number }>(
+        `select max(round(extract(epoch from expires_at - now()) / 60))::integer as minutes from idempotency_record where key like 'key\\_%  %'`,
+      );
+      expect(record?.minutes).toBe(15);
+      await run(`update idempotency_record set expires_at = now() where key like 'key\\_%  %'`);
+      expect((await counted('/v1/responses', body, 1)).headers.get('idempotent-replayed')).toBeNull();
+    });
+
+    it('joins a repeat that comes at once', async () => {
+      const body = slow();
+      await cutOff('/v1/responses', body, false);
+      const repeat = await counted('/v1/responses', body, 1);
+      expect([repeat.status, repeat.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    });
+
+    it('does one order for a try and its repeats', async () => {
+      const body = { ...IMAGE, prompt: randomUUID() };
+      const answers = await Promise.all([1, 1, 2].map((count) => counted(IMAGES, body, count)));
+      const ids = await Promise.all(answers.map((answer) => answer.text()));
+      expect(new Set(ids).size).toBe(1);
+      expect(await run('select 1 from task where parameters ->> $1 = $2', 'prompt', body.prompt)).toHaveLength(1);
+    });
+  });
+
   it('refuses the repeat of a stream that is still written, which is not kept, at once', async () => {
     const key = randomUUID();
     const body = { ...TEXT, stream: true, input: '[sandbox:delay=1500] lighthouses' };

@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '#contracts';
 import { DIFFERENT_KEYS_MAX, type JsonScan, nextTurn, parsedJson, parsedParts, textOf } from '#platform';
-import { BODY_KINDS } from './body-kinds.js';
+import { BODY_KINDS, REPEATABLE_BYTES } from './body-kinds.js';
+import { type BodyCoding, codingOf } from './decode-body.js';
 import { expectFewDifferentKeys, keysIn, refuseKeys } from './object-keys.js';
 import { type BodyBounds, readBody } from './read-body.js';
 
@@ -60,7 +61,7 @@ const mayHoldRefusedKeys = (text: string, scan: JsonScan): boolean => scan.hasEs
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** The body's own bytes, for answers that pass it on as it came. Undefined when there was none. */
+    /** The body's own bytes, decoded where they were encoded, for answers that pass it on as it came. Undefined when there was none. */
     rawBody?: Buffer;
   }
 }
@@ -77,28 +78,51 @@ export const carriesBody = ({ method, match }: Request): boolean =>
   HAS_BODY.has(method) && match.facts.body !== 'unread';
 
 /**
- * Reads JSON bodies within bounds; a body of another type is refused by name, and so are compressed ones, those with very
- * much structure and those whose keys can be read in two ways. An absent body is left undefined, an empty one is an empty
+ * Reads JSON bodies within bounds, also encoded ones (`Content-Encoding`); a body of another type is refused by name, and so are those
+ * with very much structure and those whose keys can be read in two ways. An absent body is left undefined, an empty one is an empty
  * object. Of a file of an operator's, which may be YAML, only the bytes are read.
  */
 export function jsonBody(bounds: BodyBounds): RequestHandler {
-  const takeThen = async (next: NextFunction, request: Request, response: Response): Promise<void> => {
-    await takeBody(request, response, bounds);
+  const takeThen = async (
+    next: NextFunction,
+    request: Request,
+    response: Response,
+    coding: BodyCoding | undefined,
+  ): Promise<void> => {
+    await takeBody(request, response, bounds, coding);
     next();
   };
   return (request: Request, response: Response, next: NextFunction) => {
     // On an unknown path 404 comes before 415: a body of another type is not read.
     const isRead = request.match.pattern !== undefined || isJson(request.headers['content-type']);
-    if (!carriesBody(request) || !isRead || request.match.facts.body === 'upload') return next();
-    expectPlain(request.headers, request.match.facts.body === 'operator_file');
+    if (!carriesBody(request) || !isRead) return next();
+    if (request.match.facts.body === 'upload') {
+      if (codingOf(request.headers['content-encoding']))
+        throw unsupported('Files are uploaded without Content-Encoding.');
+      return next();
+    }
+    expectUtf8(request.headers, request.match.facts.body === 'operator_file');
+    const coding = codingOf(request.headers['content-encoding']);
     if (!announcesBody(request.headers)) return next();
-    return takeThen(next, request, response);
+    return takeThen(next, request, response, coding);
   };
 }
 
-async function takeBody(request: Request, response: Response, bounds: BodyBounds): Promise<void> {
-  const sender = { accountId: request.caller?.accountId ?? OPERATORS, json: BODY_KINDS[request.match.facts.body].json };
-  const { bytes, scan } = await readBody(request, response, bounds, sender);
+async function takeBody(
+  request: Request,
+  response: Response,
+  bounds: BodyBounds,
+  coding: BodyCoding | undefined,
+): Promise<void> {
+  const { overLimit, match } = request;
+  const { json, announcedBytes } = BODY_KINDS[match.facts.body];
+  const accountId = request.caller?.accountId ?? OPERATORS;
+  const maxDecodedBytes = overLimit ? REPEATABLE_BYTES : announcedBytes;
+  const sender = { accountId, json, coding, maxDecodedBytes };
+  const { bytes, scan } = await readBody(request, response, bounds, sender).catch((error: unknown) => {
+    const isTooLarge = error instanceof GatewayError && error.code === 'request_too_large';
+    throw isTooLarge && overLimit ? overLimit : error;
+  });
   // Some editors write a mark in front of UTF-8. It is no JSON, so upstreams never see it.
   const marked = bytes[0] === BYTE_ORDER_MARK[0] && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   const from = marked ? BYTE_ORDER_MARK.length : 0;
@@ -118,13 +142,9 @@ const isJson = (type: string | undefined): boolean =>
 export const isYaml = (type: string | undefined): boolean =>
   /^(?:application|text)\/(?:x-)?yaml\s*(;|$)/i.test(type ?? '');
 
-/** UTF-8 is the only encoding: upstreams of the same style get the bytes as they came, under no other name. */
-function expectPlain(
-  {
-    'content-type': type,
-    'content-encoding': encoding = 'identity',
-    'transfer-encoding': coding = 'chunked',
-  }: IncomingHttpHeaders,
+/** UTF-8 is the only charset: upstreams of the same style get the bytes as they came, under no other name. */
+function expectUtf8(
+  { 'content-type': type, 'transfer-encoding': coding = 'chunked' }: IncomingHttpHeaders,
   takesYaml: boolean,
 ): void {
   if (!isJson(type) && !(takesYaml && isYaml(type)))
@@ -134,8 +154,6 @@ function expectPlain(
   const charset = type === undefined ? undefined : /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1];
   if (charset !== undefined && !/^utf-?8$/i.test(charset))
     throw unsupported(`Bodies are read as UTF-8, not as "${charset.slice(0, 100)}".`);
-  if (encoding.toLowerCase() !== 'identity')
-    throw unsupported(`Bodies are read as they are, without Content-Encoding "${encoding.slice(0, 100)}".`);
   if (coding.toLowerCase() !== 'chunked')
     throw unsupported(`Bodies are read as they are, without Transfer-Encoding "${coding.slice(0, 100)}".`);
 }

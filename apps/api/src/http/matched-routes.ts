@@ -15,17 +15,17 @@ const AS_EXPRESS = { sensitive: true, trailing: true, end: true } as const;
  * pattern needs to be tried on it: Express tries each in turn, which is most of what it costs.
  */
 export class MatchedRoutes {
-  readonly #patterns = new Map<string, PatternRoutes>();
+  private readonly patterns = new Map<string, PatternRoutes>();
 
   /** Adds a route. Of two for the same method and pattern the first stays, as in Express. */
   add(method: string, pattern: string, handler: RequestHandler): void {
-    const { byMethod } = this.#at(pattern);
+    const { byMethod } = this.at(pattern);
     if (!byMethod.has(method)) byMethod.set(method, handler);
   }
 
   /** Every route, in no order. */
   list(): (readonly [method: string, pattern: string])[] {
-    return [...this.#patterns].flatMap(([pattern, { byMethod }]) =>
+    return [...this.patterns].flatMap(([pattern, { byMethod }]) =>
       [...byMethod.keys()].map((method) => [method, pattern] as const),
     );
   }
@@ -33,7 +33,7 @@ export class MatchedRoutes {
   /** Calls the handler of the route that was found for the request; without one, goes on. */
   readonly dispatch = (request: Request, response: Response, next: NextFunction): unknown => {
     const { pattern } = request.match;
-    const routes = pattern === undefined ? undefined : this.#patterns.get(pattern);
+    const routes = pattern === undefined ? undefined : this.patterns.get(pattern);
     const handler = routes && handlerFor(routes.byMethod, request.method);
     const matched = handler && routes.parametersOf(request.path);
     if (!matched) return next();
@@ -41,12 +41,12 @@ export class MatchedRoutes {
     return handler(request, response, next);
   };
 
-  #at(pattern: string): PatternRoutes {
-    const routes = this.#patterns.get(pattern) ?? {
+  private at(pattern: string): PatternRoutes {
+    const routes = this.patterns.get(pattern) ?? {
       parametersOf: match<Request['params']>(pattern, AS_EXPRESS),
       byMethod: new Map(),
     };
-    this.#patterns.set(pattern, routes);
+    this.patterns.set(pattern, routes);
     return routes;
   }
 }

@@ -17,8 +17,6 @@ describe('A request with a typical mistake', () => {
   it.each([
     ['POST', '/v1/completions', `Text is ${WHERE_TEXT_IS}.`],
     ['POST', '/v1/chat', `Text is ${WHERE_TEXT_IS}.`],
-    ['POST', '/v1/v1/images/generations', 'Did you mean POST /v1/images/generations?'],
-    ['POST', '/images/generations', 'Did you mean POST /v1/images/generations?'],
     ['POST', '/v1/image/generation', 'Did you mean POST /v1/images/generations?'],
     ['POST', '/v1/video/generations', 'Did you mean POST /v1/videos/generations?'],
     ['POST', '/v1/videos', 'Did you mean POST /v1/videos/generations?'],
@@ -26,7 +24,6 @@ describe('A request with a typical mistake', () => {
     ['GET', '/V1/Models', 'Did you mean GET /v1/models?'],
     ['GET', '/v1/model', 'Did you mean GET /v1/models?'],
     ['GET', '/v1/task/task_1', 'Did you mean GET /v1/tasks/{task_id}?'],
-    ['GET', '/v1alpha/models', 'Did you mean GET /v1/models?'],
     ['POST', '/v1/moderations', 'GET /docs describes every route, GET /openapi.json for programs.'],
     ['GET', '/', 'GET /docs describes every route, GET /openapi.json for programs.'],
   ])('%s %s gets an error that names the right path', async (method, path, hint) => {
@@ -103,7 +100,12 @@ describe('A request with a typical mistake', () => {
     });
   });
 
-  it.each(['/v1/images/generations', '/v1/videos/generations', '/v1/quote'])(
+  it('to /v1/quote for a text model gets an error that names the field of the chat body that it takes', async () => {
+    const answer = await messageOf('POST', '/v1/quote', { model: 'vendor-5', prompt: 'x' });
+    expect(answer).toEqual([400, expect.stringContaining('messages is required.')]);
+  });
+
+  it.each(['/v1/images/generations', '/v1/videos/generations'])(
     'to %s gets an error that names the path of a text model',
     async (path) => {
       expect(await messageOf('POST', path, { model: 'vendor-5', prompt: 'x' })).toEqual([

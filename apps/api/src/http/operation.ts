@@ -58,7 +58,7 @@ function errorAnswers(codes: readonly ErrorCode[]): JsonObject {
 /** Refers to a named schema of the document. */
 export const schemaOf = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
-/** The envelope of D1 section 1 around a payload. */
+/** A payload in its envelope of `code` and `data`. */
 export const envelope = (data: JsonObject): JsonObject => ({
   type: 'object',
   required: ['code', 'data'],

@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { BodyBudget } from './body-budget.js';
+import { BodyDecoder } from './decode-body.js';
 import { readBody } from './read-body.js';
 import { SendingRate } from './sending-rate.js';
 
@@ -21,6 +22,7 @@ describe('The body of a request', () => {
     maxBytes: bodyBytes,
     budget: new BodyBudget(2 * totalBytes, bodyBytes),
     rate: new SendingRate(),
+    decoder: new BodyDecoder(),
   });
   const body = (kib: number): Buffer => Buffer.alloc(kib * KIB, ' ');
 

@@ -1,6 +1,7 @@
 import { GatewayError } from '#contracts';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Admission, CountedAs } from './admission.js';
+import { REPEATABLE_BYTES } from './body-kinds.js';
 import { carriesBody } from './json-body.middleware.js';
 
 declare module 'express-serve-static-core' {
@@ -11,9 +12,6 @@ declare module 'express-serve-static-core' {
     isCounted?: boolean;
   }
 }
-
-/** A repeat is looked for in bodies up to this length, which cost next to nothing to read. */
-const REPEATABLE_BYTES = 64 * 1024;
 
 /** What a request with a body counts for: its key, its key or the free share of its account, that share alone. */
 const COUNTED_AS = { task: 'paid', text: 'paid', free: 'free', always: 'shared' } as const;

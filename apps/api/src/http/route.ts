@@ -29,10 +29,13 @@ import { SerializedBody } from './serialized-body.js';
 class RateLimitGuard implements CanActivate {
   constructor(private readonly admission: Admission) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
+    return request.isCounted ? true : this.count(request, context);
+  }
+
+  private async count(request: Request, context: ExecutionContext): Promise<boolean> {
     const response = context.switchToHttp().getResponse<Response>();
-    if (request.isCounted) return true;
     const { session, caller } = request;
     // Routes of the console that need no session are few and light.
     if (!session && !caller && request.match.facts.style === 'console') return true;

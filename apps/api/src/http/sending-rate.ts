@@ -24,36 +24,36 @@ interface Sender {
  * them; it stops at the first check that finds none, since a timer of its own for each body costs more than the body.
  */
 export class SendingRate {
-  readonly #senders = new SlotList<Sender>();
-  #timer: NodeJS.Timeout | undefined;
+  private readonly senders = new SlotList<Sender>();
+  private timer: NodeJS.Timeout | undefined;
 
   /** Watches a body until the answered function is called. `tooSlow` is called once. */
   watch(bytes: () => number, tooSlow: (refusal: GatewayError) => void): () => void {
     const sender = { slot: -1, credit: CREDIT_MAX_BYTES, seenBytes: 0, seenAtMs: performance.now(), bytes, tooSlow };
-    sender.slot = this.#senders.add(sender);
-    this.#timer ??= setInterval(() => this.#measure(), MEASURE_EVERY_MS).unref();
-    return () => this.#release(sender);
+    sender.slot = this.senders.add(sender);
+    this.timer ??= setInterval(() => this.measure(), MEASURE_EVERY_MS).unref();
+    return () => this.release(sender);
   }
 
-  #release(sender: Sender): void {
+  private release(sender: Sender): void {
     if (sender.slot === -1) return;
-    this.#senders.remove(sender.slot);
+    this.senders.remove(sender.slot);
     sender.slot = -1;
   }
 
-  #measure(): void {
-    if (this.#senders.size === 0) {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
+  private measure(): void {
+    if (this.senders.size === 0) {
+      clearInterval(this.timer);
+      this.timer = undefined;
     }
     const now = performance.now();
-    for (const sender of this.#senders) {
+    for (const sender of this.senders) {
       const bytes = sender.bytes();
       const due = ((now - sender.seenAtMs) / 1000) * LEAST_BYTES_PER_SECOND;
       sender.credit = Math.min(CREDIT_MAX_BYTES, sender.credit + bytes - sender.seenBytes) - due;
       [sender.seenBytes, sender.seenAtMs] = [bytes, now];
       if (sender.credit > 0) continue;
-      this.#release(sender);
+      this.release(sender);
       sender.tooSlow(
         new GatewayError(
           'request_timeout',

@@ -13,14 +13,10 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
  * nothing, which costs time that no hot path has.
  */
 export class SerializedBody {
-  readonly #content: string | readonly Buffer[];
-
   constructor(
-    content: string | readonly Buffer[],
+    private readonly content: string | readonly Buffer[],
     readonly contentType: string = JSON_TYPE,
-  ) {
-    this.#content = content;
-  }
+  ) {}
 
   static json(value: object): SerializedBody {
     return new SerializedBody(JSON.stringify(value));
@@ -32,12 +28,12 @@ export class SerializedBody {
   }
 
   get text(): string {
-    return typeof this.#content === 'string' ? this.#content : Buffer.concat(this.#content).toString('utf8');
+    return typeof this.content === 'string' ? this.content : Buffer.concat(this.content).toString('utf8');
   }
 
   get bytes(): number {
-    if (typeof this.#content === 'string') return Buffer.byteLength(this.#content);
-    return this.#content.reduce((sum, { length }) => sum + length, 0);
+    if (typeof this.content === 'string') return Buffer.byteLength(this.content);
+    return this.content.reduce((sum, { length }) => sum + length, 0);
   }
 
   /** Sends it with the status and headers that the response has. */
@@ -48,11 +44,11 @@ export class SerializedBody {
     // Blanks may have begun the answer.
     if (!response.headersSent)
       response.writeHead(response.statusCode, { 'content-type': this.contentType, 'content-length': bytes });
-    if (typeof this.#content === 'string') {
-      response.end(this.#content);
+    if (typeof this.content === 'string') {
+      response.end(this.content);
       return;
     }
-    for (const piece of this.#content) response.write(piece);
+    for (const piece of this.content) response.write(piece);
     response.end();
   }
 }

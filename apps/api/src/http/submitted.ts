@@ -1,7 +1,8 @@
 import type { Request } from 'express';
-import type { AcceptedTask, SubmissionContext } from '#features';
+import { type AcceptedTask, attributionOf, type SubmissionContext } from '#features';
+import { callerOf } from './api-key.guard.js';
 
-/** The answer to an accepted submission (D1 2.1). */
+/** The answer to an accepted submission. */
 export type SubmittedData = readonly [
   { readonly status: 'submitted'; readonly task_id: string; readonly notice?: string },
 ];
@@ -14,7 +15,8 @@ export const submitted = ({ taskId, notices }: Pick<AcceptedTask, 'taskId' | 'no
 /** What comes with a submission besides its body. */
 export const submissionContext = (request: Request): SubmissionContext => ({
   requestId: request.requestId,
-  taskId: request.attempt?.taskId,
+  taskId: request.attempt?.taskId ?? request.repeatable?.taskId,
   idempotencyKey: request.attempt?.key,
   webhookHeader: request.get('x-webhook-url'),
+  attribution: attributionOf(request.headers, request.body, callerOf(request)),
 });

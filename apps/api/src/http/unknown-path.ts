@@ -42,6 +42,7 @@ const NOT_OFFERED: readonly (readonly [RegExp, string])[] = [
     'There are no assistants and threads: send instructions, tools and previous_response_id to POST /v1/responses.',
   ],
 ];
+const VERSION = /^v\d+(alpha|beta)?$/;
 /** A word that begins alike is another form of it, such as generate for generations. */
 const SAME_BEGINNING = 6;
 const EVERY_ROUTE = 'GET /docs describes every route, GET /openapi.json for programs.';
@@ -50,7 +51,11 @@ const EVERY_ROUTE = 'GET /docs describes every route, GET /openapi.json for prog
 export class UnknownPaths {
   private readonly routes: readonly (DocumentedRoute & { readonly segments: readonly string[] })[];
 
-  constructor(routes: readonly DocumentedRoute[]) {
+  /** @param baseUrl the address of the gateway, without a path. */
+  constructor(
+    routes: readonly DocumentedRoute[],
+    private readonly baseUrl: () => string,
+  ) {
     this.routes = routes.map((route) => ({ ...route, segments: segmentsOf(route.path) }));
   }
 
@@ -69,12 +74,21 @@ export class UnknownPaths {
     if (instead !== undefined) return instead;
     // Only operators may learn of operators' routes; a caller below /admin/v1 has shown the token.
     const isAdmin = path.startsWith('/admin/v1/');
-    const near = this.routes
-      .filter((route) => route.method === method && route.path.startsWith('/admin/') === isAdmin)
+    const routes = this.routes.filter(
+      (route) => route.method === method && route.path.startsWith('/admin/') === isAdmin,
+    );
+    const near = routes
       .map((route) => ({ route, steps: stepsBetween(segments, route.segments) }))
       .filter(({ steps }) => Number.isFinite(steps))
       .toSorted((one, other) => one.steps - other.steps);
-    return near[0] ? `Did you mean ${method} ${near[0].route.path}?` : EVERY_ROUTE;
+    if (near[0]) return `Did you mean ${method} ${near[0].route.path}?`;
+    const meant = isAdmin ? undefined : behindBase(segments, routes);
+    return meant ? `Did you mean ${method} ${meant.path}? ${this.baseUrls()}` : EVERY_ROUTE;
+  }
+
+  private baseUrls(): string {
+    const url = this.baseUrl();
+    return `The base URL is ${url}/v1 for clients of OpenAI's interfaces, and ${url} for those of Anthropic's and Google's.`;
   }
 }
 
@@ -85,6 +99,19 @@ const segmentsOf = (path: string): string[] =>
     .replace(/^(\/+v\d+(alpha|beta)?(?=\/|$))+/, '')
     .split('/')
     .filter(Boolean);
+
+/** The route at the end of a path in front of which there is something else: a wrong base URL. */
+function behindBase<Route extends { readonly segments: readonly string[] }>(
+  asked: readonly string[],
+  routes: readonly Route[],
+): Route | undefined {
+  return asked
+    .map((_, from) => asked.slice(from).filter((segment) => !VERSION.test(segment)))
+    .flatMap((rest) =>
+      routes.filter(({ segments }) => rest.length === segments.length && stepsBetween(rest, segments) === 0),
+    )
+    .at(0);
+}
 
 /** How far a path lies from a route; infinite when it is another one. */
 function stepsBetween(asked: readonly string[], route: readonly string[]): number {

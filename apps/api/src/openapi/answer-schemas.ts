@@ -105,6 +105,11 @@ const MODEL: JsonObject = {
     modes: { type: 'array', items: { type: 'string' } },
     fields: { type: 'array', items: MODEL_FIELD },
     rules: { type: 'array', items: { type: 'string' } },
+    limits: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'What no upstream of the model takes at present although its fields allow it, in words.',
+    },
     result_lifetime_seconds: { type: ['integer', 'null'] },
     prices: { type: 'array', items: { type: 'object' } },
     variants: { type: 'array', items: MODEL_VARIANT },
@@ -113,7 +118,7 @@ const MODEL: JsonObject = {
 
 const QUOTE: JsonObject = {
   type: 'object',
-  required: ['valid', 'model', 'path', 'mode', 'amount', 'currency', 'unit_price', 'quantity', 'per', 'request'],
+  required: ['valid', 'model', 'path', 'mode', 'amount', 'currency'],
   properties: {
     object: { const: 'quote' },
     valid: { const: true },
@@ -130,6 +135,17 @@ const QUOTE: JsonObject = {
     request: { type: 'object' },
     notices: { type: 'array', items: { type: 'string' } },
     valid_until: TIME,
+    held: AMOUNT,
+    basis: {
+      type: 'object',
+      description: 'Of text: the counted input, the longest reply, and the band and tier of the prices.',
+      properties: {
+        input_tokens: { type: 'integer' },
+        output_tokens: { type: 'integer' },
+        from_input_tokens: { type: 'integer' },
+        service_tier: { type: 'string' },
+      },
+    },
   },
 };
 

@@ -4,10 +4,12 @@ import { dirname, join } from 'node:path';
 import { Controller, Get, Header, Inject, NotFoundException, Param, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import type { JsonObject } from '#contracts';
+import { PLATFORM, type Platform, publicBaseUrl } from '#runtime';
 import { DECLARED_ROUTES, type DeclaredRoute } from '../http/declared-routes.js';
 import { Route, Routes } from '../http/route.js';
 import { allowOwnPage } from '../http/security-headers.middleware.js';
 import { describeApi } from './describe-api.js';
+import { llmsText } from './llms-text.js';
 
 /** The page that renders `/openapi.json`. Everything it loads comes from this gateway. */
 const DOCS_PAGE = `<!doctype html>
@@ -55,7 +57,10 @@ const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: ()
 export class OpenapiController {
   private readonly document: JsonObject;
 
-  constructor(@Inject(DECLARED_ROUTES) routes: readonly DeclaredRoute[]) {
+  constructor(
+    @Inject(DECLARED_ROUTES) routes: readonly DeclaredRoute[],
+    @Inject(PLATFORM) private readonly platform: Platform,
+  ) {
     this.document = describeApi(routes);
   }
 
@@ -65,6 +70,14 @@ export class OpenapiController {
   @Header('access-control-allow-origin', '*')
   read(): JsonObject {
     return this.document;
+  }
+
+  /** What a model needs to know to connect a client. */
+  @Get('llms.txt')
+  @Route({ operation: [], answer: 'native' })
+  @Header('access-control-allow-origin', '*')
+  llms(@Res() response: Response): void {
+    response.type('text/plain').send(llmsText(publicBaseUrl(this.platform.config)));
   }
 
   /** The same for people, to read and to try. */

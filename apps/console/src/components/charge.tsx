@@ -17,8 +17,22 @@ export function ChargeLines({ lines }: { readonly lines: readonly ConsoleChargeL
   );
 }
 
+/** What made the price another one than the first of its unit: a service tier or variant, a band, a price list. */
+function useReasons(): (line: ConsoleChargeLine) => string {
+  const { language, messages } = useLanguage();
+  const { lines: words } = messages.money;
+  const count = (value: number) => formatCount(value, language);
+  return ({ variant, from_input_tokens: from = 0, band_tokens: tokens = 0, price_list: list }) =>
+    [
+      ...(variant === '' || variant === 'default' ? [] : [variant]),
+      ...(from > 0 ? [words.band(count(from), count(tokens))] : []),
+      ...(list === undefined ? [] : [words.priceList(list)]),
+    ].join(', ');
+}
+
 function ChargeLine({ line }: { readonly line: ConsoleChargeLine }) {
   const { language, messages } = useLanguage();
+  const reasons = useReasons()(line);
   const unit = unitName(messages.money.units, line.unit, line.quantity);
   return (
     <li>
@@ -31,7 +45,7 @@ function ChargeLine({ line }: { readonly line: ConsoleChargeLine }) {
             {line.per_quantity !== null && line.per_quantity !== 1 && ` / ${formatCount(line.per_quantity, language)}`}
           </>
         )}
-        {line.variant !== '' && line.variant !== 'default' && <span className="muted"> ({line.variant})</span>}
+        {reasons !== '' && <span className="muted"> ({reasons})</span>}
       </span>
       <Money amount={line.amount} form="full" />
     </li>

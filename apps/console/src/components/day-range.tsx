@@ -12,6 +12,8 @@ export interface DayRange {
 export function DayRangeFilters({
   range,
   parts,
+  offered = parts,
+  timeZone = 'UTC',
   names,
   chosen,
   onChange,
@@ -19,6 +21,10 @@ export function DayRangeFilters({
 }: {
   readonly range: DayRange;
   readonly parts: readonly string[];
+  /** Those that can be chosen now. */
+  readonly offered?: readonly string[];
+  /** In which the days are. */
+  readonly timeZone?: string;
   readonly names: Readonly<Record<string, string>>;
   readonly chosen: readonly string[];
   readonly onChange: (part: Partial<DayRange & { by: string }>) => void;
@@ -35,7 +41,7 @@ export function DayRangeFilters({
         onChange={(event) => event.target.value && onChange({ from: event.target.value })}
       />
       <TextField
-        label={common.to}
+        label={common.to(timeZone)}
         type="date"
         min={range.from}
         value={range.to}
@@ -49,7 +55,7 @@ export function DayRangeFilters({
               <input
                 type="checkbox"
                 checked={chosen.includes(part)}
-                disabled={chosen.length === 1 && chosen.includes(part)}
+                disabled={!offered.includes(part) || (chosen.length === 1 && chosen.includes(part))}
                 onChange={(event) =>
                   onChange({
                     by: parts

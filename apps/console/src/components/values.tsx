@@ -30,17 +30,24 @@ export function Money({
 export function Time({
   at,
   absolute = false,
+  withZone = false,
   isClock = false,
 }: {
   readonly at: Moment;
   readonly absolute?: boolean;
+  /** Names the zone of an absolute time: the reader's own. */
+  readonly withZone?: boolean;
   readonly isClock?: boolean;
 }) {
   const { language } = useLanguage();
   const iso = toDate(at).toISOString();
   return (
     <time dateTime={iso} title={iso}>
-      {isClock ? formatClock(at, language) : absolute ? formatDateTime(at, language) : formatMoment(at, language)}
+      {isClock
+        ? formatClock(at, language)
+        : absolute
+          ? formatDateTime(at, language, withZone)
+          : formatMoment(at, language)}
     </time>
   );
 }

@@ -5,6 +5,16 @@ const STEPS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])
   ['second', 1_000],
 ];
 
+/** The medium date and the short time, which cannot be asked for by these names with a zone. */
+const DATE_TIME_ZONE: Intl.DateTimeFormatOptions = {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  timeZoneName: 'short',
+};
+
 /** A moment as the server gives it: ISO 8601 or Unix seconds. */
 export type Moment = string | number;
 
@@ -22,8 +32,11 @@ export function formatMoment(moment: Moment, language: string, nowMs = Date.now(
   );
 }
 
-export const formatDateTime = (moment: Moment, language: string): string =>
-  new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }).format(toDate(moment));
+/** @param withZone names the reader's zone, in which the time is. */
+export const formatDateTime = (moment: Moment, language: string, withZone = false): string =>
+  new Intl.DateTimeFormat(language, withZone ? DATE_TIME_ZONE : { dateStyle: 'medium', timeStyle: 'short' }).format(
+    toDate(moment),
+  );
 
 /** The time of day, to the second. */
 export const formatClock = (moment: Moment, language: string): string =>
@@ -41,6 +54,8 @@ export const formatSeconds = (seconds: number, language: string): string =>
     maximumFractionDigits: 1,
   }).format(seconds);
 
-/** The day this many days before today in UTC, as 2026-11-22. */
-export const dayAgo = (days: number, nowMs = Date.now()): string =>
-  new Date(nowMs - days * DAY_MS).toISOString().slice(0, 10);
+/** The day this many days before today in a time zone, as 2026-11-22. */
+export function dayAgo(days: number, timeZone = 'UTC', nowMs = Date.now()): string {
+  const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format(nowMs);
+  return new Date(Date.parse(`${today}T00:00:00Z`) - days * DAY_MS).toISOString().slice(0, 10);
+}

@@ -16,7 +16,6 @@ import { Gallery } from './tasks/gallery';
 import { CHART_HEIGHT } from './usage/chart-size';
 
 const UsageChart = lazy(() => import('./usage/usage-chart'));
-const CHART_DAYS = 29;
 
 export function OverviewPage() {
   const { overview, shell } = useMessages();
@@ -59,6 +58,7 @@ function Numbers({ data }: { readonly data: ConsoleOverview }) {
   const { overview, common, shell } = messages;
   const { currency } = useSession();
   const { balance } = data;
+  const today = dayAgo(0, balance.time_zone);
   const isHeld = /[1-9]/.test(balance.held);
   // A forecast beyond a year is useless.
   const lasts =
@@ -72,13 +72,13 @@ function Numbers({ data }: { readonly data: ConsoleOverview }) {
           note={isHeld ? overview.held(formatHeadline(balance.held, currency)) : lasts}
         />
       </Link>
-      <Link to="/usage" search={{ from: dayAgo(0), to: dayAgo(0) }} className="tile-around">
-        <Tile label={overview.today} value={<Money amount={data.spent_today} form="headline" />} />
+      <Link to="/usage" search={{ from: today, to: today }} className="tile-around">
+        <Tile label={overview.today(balance.time_zone)} value={<Money amount={data.spent_today} form="headline" />} />
       </Link>
-      <Link to="/usage" search={{ from: dayAgo(6), to: dayAgo(0) }} className="tile-around">
+      <Link to="/usage" search={{ from: dayAgo(6, balance.time_zone), to: today }} className="tile-around">
         <Tile label={overview.week} value={<Money amount={data.spent_7_days} form="headline" />} />
       </Link>
-      <Link to="/usage" search={{ from: dayAgo(6), to: dayAgo(0) }} className="tile-around">
+      <Link to="/usage" search={{ from: dayAgo(6, balance.time_zone), to: today }} className="tile-around">
         <Tile
           label={overview.success}
           value={
@@ -94,15 +94,14 @@ function Numbers({ data }: { readonly data: ConsoleOverview }) {
   );
 }
 
-/** Money by day of the last 30 days. */
+/** Money by day of the last 30 days, as the server has them unless asked for others. */
 function Spending() {
   const { overview, money } = useMessages();
   const mayReadUsage = useMay('usage:read');
-  const query = { from: dayAgo(CHART_DAYS), to: dayAgo(0), group_by: 'day,model' };
-  const usage = useRead('GET /usage', { query }, { enabled: mayReadUsage });
+  const usage = useRead('GET /usage', { query: { group_by: 'day,model' } }, { enabled: mayReadUsage });
   if (!mayReadUsage) return null;
   return (
-    <Card title={money.usage.chart} actions={<Link to="/usage">{overview.seeAll}</Link>}>
+    <Card title={money.usage.chart(usage.data?.time_zone ?? '…')} actions={<Link to="/usage">{overview.seeAll}</Link>}>
       <Loaded query={usage} height={CHART_HEIGHT}>
         {(data) => (
           <Suspense fallback={<Skeleton height={CHART_HEIGHT} />}>

@@ -33,6 +33,7 @@ const GROUPS: readonly MenuGroup[] = [
     name: 'money',
     pages: [
       { to: '/usage', name: 'usage', icon: 'usage', needs: ['usage:read'] },
+      { to: '/agent-sessions', name: 'agentSessions', icon: 'tasks', needs: ['usage:read'] },
       { to: '/billing', name: 'billing', icon: 'billing', needs: ['balance:read'] },
     ],
   },
@@ -41,18 +42,23 @@ const GROUPS: readonly MenuGroup[] = [
     pages: [
       { to: '/keys', name: 'keys', icon: 'keys', needs: ['keys:own'] },
       { to: '/webhooks', name: 'webhooks', icon: 'webhooks', needs: ['webhooks:manage'] },
+      { to: '/prompt-log', name: 'promptLog', icon: 'audit', needs: ['prompts:manage'] },
       { to: '/account', name: 'account', icon: 'account', needs: ['profile:manage', 'people:manage'] },
     ],
   },
   {
     name: 'operate',
     pages: [
+      { to: '/admin/health', name: 'health', icon: 'overview', needs: ['admin:read'] },
       { to: '/admin/accounts', name: 'accounts', icon: 'accounts', needs: ['admin:read'] },
       { to: '/admin/people', name: 'people', icon: 'account', needs: ['admin:accounts'] },
       { to: '/admin/prices', name: 'prices', icon: 'prices', needs: ['admin:read'] },
       { to: '/admin/upstreams', name: 'upstreams', icon: 'upstreams', needs: ['admin:read'] },
       { to: '/admin/margins', name: 'margins', icon: 'usage', needs: ['admin:read'] },
       { to: '/admin/tasks', name: 'adminTasks', icon: 'tasks', needs: ['admin:read'] },
+      { to: '/admin/deliveries', name: 'deliveries', icon: 'webhooks', needs: ['admin:read'] },
+      { to: '/admin/workers', name: 'workers', icon: 'queues', needs: ['admin:read'] },
+      { to: '/admin/agent-sessions', name: 'adminAgentSessions', icon: 'usage', needs: ['admin:accounts'] },
       { to: '/admin/reconciliation', name: 'reconciliation', icon: 'reconciliation', needs: ['admin:read'] },
       { to: '/admin/audit', name: 'audit', icon: 'audit', needs: ['admin:read'] },
       { to: '/ops/queues', name: 'queues', icon: 'queues', needs: ['admin:read'], isOutside: true },

@@ -8,6 +8,8 @@ import { menuFor } from './navigation';
 import { entityLink } from './entity-links';
 
 const MOST_MODELS = 6;
+const SHORTEST_NAME = 3;
+const TAG = /^[\w.:-]{1,64}$/;
 
 /** Goes to a page, a model, or whatever an identifier names. */
 export default function SearchDialog({ onClose }: { readonly onClose: () => void }) {
@@ -53,6 +55,23 @@ export default function SearchDialog({ onClose }: { readonly onClose: () => void
   );
 }
 
+/** Where work is found by what its client called it: the session of an agent, or a tag. */
+function namedWork(text: string, permissions: readonly string[]) {
+  if (text.length < SHORTEST_NAME) return [];
+  const query = encodeURIComponent(text);
+  const sessions = permissions.includes('usage:read')
+    ? '/console/agent-sessions'
+    : permissions.includes('admin:accounts')
+      ? '/console/admin/agent-sessions'
+      : undefined;
+  return [
+    ...(sessions === undefined ? [] : [{ kind: 'openSessions' as const, href: `${sessions}?text=${query}` }]),
+    ...(permissions.includes('usage:read') && TAG.test(text)
+      ? [{ kind: 'openTag' as const, href: `/console/usage?tag=${query}` }]
+      : []),
+  ];
+}
+
 interface Found {
   readonly href: string;
   readonly label: string;
@@ -81,6 +100,7 @@ function useFound(text: string): Found[] {
     text === '' ? [] : (models.data?.items ?? []).filter(({ id }) => fits(id)).slice(0, MOST_MODELS);
   return [
     ...pages,
+    ...namedWork(text, permissions).map(({ href, kind }) => ({ href, label: shell[kind](text) })),
     ...fittingModels.map(({ id }) => ({
       href: `/console/models/${encodeURIComponent(id)}`,
       label: shell.openModel(id),

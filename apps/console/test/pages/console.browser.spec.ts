@@ -215,6 +215,19 @@ describeWithBrowser('The console in Chromium', (startBrowser) => {
     expect(await page.locator('.field-error').count()).toBe(0);
   });
 
+  it('keeps a number as it is typed, and names the range while it is outside', async () => {
+    const { page } = owner;
+    await show('/playground?model=alpha-2.0');
+    const seconds = page.getByLabel(/^Duration/);
+    await seconds.fill('');
+    await seconds.pressSequentially('1');
+    expect(await seconds.inputValue()).toBe('1');
+    await page.locator('.field-error', { hasText: '4 to 15' }).waitFor();
+    expect(await page.locator('button.run').getAttribute('aria-disabled')).toBe('true');
+    await seconds.pressSequentially('2');
+    expect(await seconds.inputValue()).toBe('12');
+  });
+
   it('sends an image of this machine in the request, and at a link where a model takes links alone', async () => {
     const { page } = owner;
     await show('/playground?model=beta-2.5-preview');

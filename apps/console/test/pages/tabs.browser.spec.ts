@@ -218,9 +218,33 @@ describeWithBrowser('Tabs of the console that live long, in Chromium', (startBro
   it('are walked by the keyboard in the order in which they are read', async () => {
     const { page } = owner;
     await show('/keys');
-    const menu = ['Overview', 'Playground', 'Tasks', 'Models', 'Usage', 'Billing', 'Keys', 'Webhooks', 'Account'];
-    const operators = ['Accounts', 'People', 'Prices', 'Upstreams', 'Costs and margins', 'All tasks', 'Reconciliation'];
-    const stops = await tabStops(page, 26);
+    const menu = [
+      'Overview',
+      'Playground',
+      'Tasks',
+      'Models',
+      'Usage',
+      'Agent sessions',
+      'Billing',
+      'Keys',
+      'Webhooks',
+      'Prompt log',
+      'Account',
+    ];
+    const operators = [
+      'Health',
+      'Accounts',
+      'People',
+      'Prices',
+      'Upstreams',
+      'Costs and margins',
+      'All tasks',
+      'Deliveries',
+      'Workers',
+      'All agent sessions',
+      'Reconciliation',
+    ];
+    const stops = await tabStops(page, 32);
     expect(stops.map((stop) => stop.replace(/^\$\s*[\d.,]*\s*/, '$ '))).toEqual([
       'Skip to the content',
       'Generation gateway',

@@ -1,17 +1,17 @@
-import { alternatives, type FieldErrors, quote } from './field-errors.js';
+import type { ErrorCode, FieldError } from '../errors.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
+import { nearestName } from '../nearest-name.js';
+import { excerpt, hasAtMostCharacters, isStorable, VISIBLE } from '../unicode-text.js';
 import {
   type ChoiceField,
   type Field,
-  type FieldTableClass,
   fieldsOf,
+  type FieldTableClass,
   type FileSource,
   type TextField,
   type WholeField,
 } from './field.js';
 import { wrongSource } from './file-source.js';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
-import { nearestName } from '../nearest-name.js';
-import { excerpt, hasAtMostCharacters, isStorable, VISIBLE } from '../unicode-text.js';
 
 /** An object as JSON.parse makes them: nothing is known yet about its members. */
 export type UncheckedObject = Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ export type UncheckedObject = Readonly<Record<string, unknown>>;
 type Check = (value: unknown, param: string, errors: FieldErrors) => JsonValue | undefined;
 
 /** A field table compiled once, at startup, so that checking a request only compares. */
-export interface TableCheck {
+interface TableCheck {
   /**
    * Checks an object against the table; `prefix` is before field names in errors.
    * `broken` names the fields whose value was wrong: rules that read them would judge invalid values.
@@ -219,3 +219,39 @@ const listCheck = ({ min, max }: { min: number; max: number }, checkItem: Check)
     return items;
   };
 };
+
+/** Most errors listed for one request; the rest shows once these are fixed. */
+const MAX_LISTED_ERRORS = 50;
+
+const LONGEST_QUOTE = 60;
+
+/** Collects what is wrong with a request, in the order in which it was found. */
+export class FieldErrors {
+  readonly list: FieldError[] = [];
+  /** All errors found, those beyond the list included. */
+  count = 0;
+
+  /** True when further errors are only counted, so that no message is built for them. */
+  get isFull(): boolean {
+    return this.list.length >= MAX_LISTED_ERRORS;
+  }
+
+  add(param: string, message: string, code: ErrorCode = 'invalid_parameter'): void {
+    this.count += 1;
+    if (!this.isFull) this.list.push({ param, code, message });
+  }
+}
+
+/** Writes a caller's value for a message: JSON, cut after 60 characters. */
+export function quote(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
+  // Cut before JSON.stringify, so that a megabyte of text costs nothing.
+  const text = JSON.stringify(typeof value === 'string' ? excerpt(value, LONGEST_QUOTE) : value);
+  return typeof value === 'string' && value.length > LONGEST_QUOTE ? `${text.slice(0, -1)}…"` : text;
+}
+
+/** Joins values as a sentence does: "5, 10 or 15". */
+export function alternatives(values: readonly unknown[]): string {
+  const texts = values.map(String);
+  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} or ${texts.at(-1)}`;
+}

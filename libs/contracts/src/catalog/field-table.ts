@@ -1,9 +1,8 @@
-import { alternatives } from './field-errors.js';
-import { type FieldGroup, type FieldUnit, groupOf, inFormOrder, unitOf } from './field-place.js';
+import type { JsonObject, JsonValue } from '../json.js';
+import { alternatives } from './field-check.js';
 import { offeredSchema } from './field-schema.js';
 import { type Field, fieldsOf } from './field.js';
 import { allowedSource } from './file-source.js';
-import type { JsonObject, JsonValue } from '../json.js';
 import type { ModelFamily } from './model-family.js';
 
 /** One line of a model's field table: in words for people, and as data for programs that draw a form of it. */
@@ -77,3 +76,59 @@ const typeNames: Readonly<Record<string, string>> = { number: 'integer', boolean
 
 const entries = ({ min, max }: { min: number; max: number }) =>
   min === max ? `exactly ${max} ${max === 1 ? 'entry' : 'entries'}` : `${min} to ${max} entries`;
+
+/** Where a form shows a field, in this order; what is under `more` can stay folded. */
+export const FIELD_GROUPS = ['model', 'prompt', 'inputs', 'output', 'more'] as const;
+type FieldGroup = (typeof FIELD_GROUPS)[number];
+
+/** What a number counts. */
+type FieldUnit = 'second' | 'image' | 'video';
+
+/** Members of groups by wire name, in the order in which people decide; files are `inputs` and all others `more`. */
+const MEMBERS: Readonly<Record<Exclude<FieldGroup, 'more'>, readonly string[]>> = {
+  model: ['model'],
+  prompt: ['prompt', 'template'],
+  inputs: ['image_urls', 'first_frame_image', 'last_frame_image', 'image_with_roles', 'video_urls'],
+  output: [
+    'mode',
+    'resolution',
+    'duration',
+    'size',
+    'aspect_ratio',
+    'n',
+    'sample_count',
+    'sequential_image_generation',
+    'audio',
+    'generate_audio',
+  ],
+};
+
+const UNITS: Readonly<Record<string, FieldUnit>> = {
+  duration: 'second',
+  n: 'image',
+  max_images: 'image',
+  sample_count: 'video',
+};
+
+/** What the value counts; null if it counts nothing. */
+const unitOf = ({ name }: Field): FieldUnit | null => UNITS[name] ?? null;
+
+/** The group of a field of a request body. */
+function groupOf({ name, kind }: Field): FieldGroup {
+  const named = FIELD_GROUPS.find((group) => group !== 'more' && MEMBERS[group].includes(name));
+  return named ?? (kind === 'file' || kind === 'files' ? 'inputs' : 'more');
+}
+
+/** The fields of a request body as a form shows them. Those whose place is not laid down keep the order of the document. */
+const inFormOrder = (fields: readonly Field[]): Field[] =>
+  fields
+    .map((field) => ({ field, place: placeOf(field) }))
+    .sort((one, other) => one.place - other.place)
+    .map(({ field }) => field);
+
+function placeOf(field: Field): number {
+  const group = groupOf(field);
+  const members = group === 'more' ? [] : MEMBERS[group];
+  const index = members.indexOf(field.name);
+  return FIELD_GROUPS.indexOf(group) * 100 + (index === -1 ? members.length : index);
+}

@@ -1,6 +1,5 @@
 import { type ErrorCode, GatewayError } from '../errors.js';
-import { compileTable, type UncheckedObject } from './field-check.js';
-import { FieldErrors } from './field-errors.js';
+import { compileTable, FieldErrors, type UncheckedObject } from './field-check.js';
 import { type Field, type FieldTableClass, fieldsOf } from './field.js';
 import type { JsonObject } from '../json.js';
 import type {

@@ -1,11 +1,11 @@
 import { familiesAt, familyOf, MODEL_IDS } from './catalog.js';
 import { GatewayError } from '../errors.js';
 import { isJsonObject } from '../json.js';
-import { alternatives, quote } from './field-errors.js';
+import { alternatives, quote } from './field-check.js';
 import type { ModelRequest, SubmissionPath } from './media-order.js';
 import type { ModelFamily } from './model-family.js';
 import { nearestNames } from '../nearest-name.js';
-import { textModelElsewhere } from '../where-served.js';
+import { textModelElsewhere } from '../text-models.js';
 
 /**
  * Checks the parsed body of a submission against the family of its model: every rule that can be checked without fetching a file.

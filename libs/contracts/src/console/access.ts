@@ -39,6 +39,8 @@ export const CONSOLE_PERMISSIONS = {
   /** Keys of the whole account. */
   'keys:all': ['owner'],
   'people:manage': ['owner'],
+  /** The log of prompts and answers of the account. */
+  'prompts:manage': ['owner'],
   /** The person's own sessions, password and passkeys. */
   'profile:manage': ['viewer', 'developer', 'finance', 'owner', 'ops_viewer', 'operator'],
   /** Accounts, prices, upstreams, reconciliation, audit, states of tasks. */

@@ -13,11 +13,15 @@ import type {
   Write,
 } from './common.js';
 import type {
+  ConsoleAgentSession,
+  ConsoleAgentSessionsQuery,
   ConsoleBalance,
   ConsolePrice,
   ConsoleQuote,
   ConsoleSpendLimit,
   ConsoleUsageQuery,
+  ConsoleSessionRequestsQuery,
+  ConsoleTagLimit,
   ConsoleUsage,
   ConsoleUsageRecord,
   ConsoleEntry,
@@ -42,6 +46,8 @@ export interface ConsoleKey {
   readonly allowed_models: readonly string[];
   readonly allowed_addresses: readonly string[];
   readonly scopes: readonly string[];
+  /** What its requests are tagged with. */
+  readonly tags: readonly string[];
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly max_running_tasks: number | null;
@@ -62,6 +68,7 @@ export interface ConsoleKeySettings {
   allowed_models?: readonly string[];
   allowed_addresses?: readonly string[];
   scopes?: readonly string[];
+  tags?: readonly string[];
   requests_per_minute?: number | null;
   tokens_per_minute?: number | null;
   max_running_tasks?: number | null;
@@ -85,6 +92,7 @@ export interface ConsoleModel {
   readonly variants: readonly {
     readonly variant: string;
     readonly unit: string;
+    readonly from_input_tokens?: number;
     readonly price: Pick<ConsolePrice, 'amount' | 'per_quantity' | 'currency'> | null;
   }[];
 }
@@ -142,6 +150,42 @@ export interface ConsoleInvitation {
   readonly expires_at: Time;
 }
 
+/** What of an account is logged of its prompts and answers. */
+export interface ConsolePromptLogSettings {
+  readonly enabled: boolean;
+  readonly retention_days: number;
+  /** What is taken out before anything is kept: names of what is known, or patterns. */
+  readonly redactions: readonly string[];
+}
+
+export interface ConsolePromptLog extends ConsolePromptLogSettings {
+  readonly bytes: number;
+  /** 0: this gateway keeps no such logs. */
+  readonly bytes_max: number;
+}
+
+/** A logged request, without its words. */
+export interface ConsolePromptEntry {
+  readonly id: string;
+  readonly time: Time;
+  readonly request_id: string;
+  readonly api_key_id: string;
+  readonly model: string;
+  readonly session: string | null;
+}
+
+/** A logged request. */
+export interface ConsolePrompt extends ConsolePromptEntry {
+  /** The JSON of the body that was sent, without files. */
+  readonly request: string;
+  /** The words, thoughts and arguments of calls that were answered. */
+  readonly answer: string;
+  /** True: one of both was longer than what is kept. */
+  readonly cut: boolean;
+}
+
+export type ConsolePromptsQuery = ConsoleListQuery & { readonly session?: string; readonly request_id?: string };
+
 /** What belongs to the account of the session. */
 export interface AccountApi {
   'GET /keys': Read<{ items: readonly ConsoleKey[] }>;
@@ -174,11 +218,35 @@ export interface AccountApi {
   >;
 
   'GET /usage': Read<ConsoleUsage, ConsoleUsageQuery>;
-  'GET /usage/records': Read<ConsoleList<ConsoleUsageRecord>, ConsoleExportQuery & Omit<ConsoleUsageQuery, 'group_by'>>;
+  'GET /tag-limits': Read<{ items: readonly ConsoleTagLimit[] }>;
+  'GET /usage/records': Read<
+    ConsoleList<ConsoleUsageRecord>,
+    ConsoleExportQuery &
+      Omit<ConsoleUsageQuery, 'group_by'> & {
+        readonly request_id?: string;
+        readonly session?: string;
+        readonly end_user?: string;
+      }
+  >;
+
+  /** Newest first; the requests of one in their order. */
+  'GET /agent-sessions': Read<ConsoleList<ConsoleAgentSession>, ConsoleAgentSessionsQuery>;
+  'GET /agent-sessions/requests': Read<ConsoleList<ConsoleUsageRecord>, ConsoleSessionRequestsQuery>;
+
+  'GET /prompt-log': Read<ConsolePromptLog>;
+  'POST /prompt-log': Write<ConsolePromptLogSettings, ConsolePromptLog>;
+  /** Deletes everything that is logged, at once. */
+  'POST /prompt-log/clear': Write<NoFields, ConsolePromptLog>;
+  'GET /prompt-log/entries': Read<ConsoleList<ConsolePromptEntry>, ConsolePromptsQuery>;
+  /** Leaves an audit record. */
+  'GET /prompt-log/entries/:entry_id': Read<ConsolePrompt>;
+  'POST /prompt-log/entries/:entry_id/remove': Write<NoFields, { id: string; removed: true }>;
 
   'GET /billing': Read<ConsoleBalance>;
   /** The balance below which the endpoints of the account get `balance.low`; null: never. */
   'POST /billing/notice': Write<{ low_balance: Amount | null }, ConsoleBalance>;
+  /** Null: UTC. Of an account with a daily or monthly limit it is set by its operator. */
+  'POST /billing/time-zone': Write<{ time_zone: string | null }, ConsoleBalance>;
   'GET /billing/entries': Read<
     ConsoleList<ConsoleEntry>,
     ConsoleExportQuery & { readonly task_id?: string; readonly request_id?: string }

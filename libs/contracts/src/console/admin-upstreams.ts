@@ -34,11 +34,17 @@ export interface AdminUpstream {
   };
 }
 
-/** What tasks brought and what they cost; dimensions that were not asked for are null. */
+/** What tasks and text requests brought and what they cost; dimensions that were not asked for are null, or absent. */
 export interface AdminMargin {
   readonly day: Day | null;
   readonly upstream: string | null;
   readonly model: string | null;
+  readonly account?: string;
+  readonly kind?: string;
+  /** The first count of input tokens of the price band; 0: the base. */
+  readonly band?: number;
+  /** What has several tags counts under each of them; null: what has none. */
+  readonly tag?: string | null;
   /** That the upstream was handed. */
   readonly tasks: number;
   readonly completed_tasks: number;
@@ -59,13 +65,54 @@ export interface AdminMargins {
   readonly to: Day;
   readonly items: readonly AdminMargin[];
   /** Of all items. */
-  readonly total: Omit<AdminMargin, 'day' | 'upstream' | 'model' | 'costs'>;
+  readonly total: Omit<AdminMargin, 'day' | 'upstream' | 'model' | 'account' | 'kind' | 'band' | 'tag' | 'costs'>;
 }
 
 /** Days from `from` to `to`, both included; the last 30 by default, at most 366. */
 export interface AdminMarginsQuery {
   readonly from?: Day;
   readonly to?: Day;
-  /** Some of day, upstream, model, separated by commas; upstream and model by default. */
+  /** Some of day, upstream, model, account, kind, band, tag, separated by commas; upstream and model by default. */
   readonly group_by?: string;
+}
+
+/** Whether text conversations stay at one upstream, what that saves, and why they move. */
+export interface AdminConversations {
+  /** When the process that answers began to count. */
+  readonly since: Time;
+  readonly upstreams: readonly {
+    readonly upstream: string;
+    /** Requests of this process by what became of their conversation; `void`: its upstream is gone or has another key. */
+    readonly kept: number;
+    readonly moved: number;
+    readonly void: number;
+    readonly new: number;
+    /** Of all processes in the last 24 hours. */
+    readonly input_tokens: number;
+    readonly cached_input_tokens: number;
+  }[];
+  /** Why conversations moved, the most frequent first. */
+  readonly moves: readonly { readonly reason: string; readonly count: number }[];
+}
+
+/** What a call that needs the key of an upstream found. */
+export interface AdminUpstreamProof {
+  readonly id: string;
+  readonly ok: boolean;
+  readonly problem: string | null;
+  /** What to check, or to know of the vendor account; null when there is nothing to say. */
+  readonly message: string | null;
+  /** What the vendor said; null when all is well. */
+  readonly vendor: {
+    readonly status: number | null;
+    readonly code: string | null;
+    readonly message: string | null;
+  } | null;
+  /** Of a text upstream. */
+  readonly models?: readonly {
+    readonly model: string;
+    readonly upstream_model: string;
+    /** Whether the vendor lists it; null where it has no list. */
+    readonly listed: boolean | null;
+  }[];
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.js';
-import type { Amount, Day, Time } from './common.js';
+import type { Amount, ConsoleListQuery, Day, Time } from './common.js';
 
 /** The money of an account. `available + held` came in and is not spent. */
 export interface ConsoleBalance {
@@ -12,11 +12,13 @@ export interface ConsoleBalance {
   readonly is_unlimited: boolean;
   /** Its webhook endpoints get `balance.low` once when less than this is left; null: never. */
   readonly low_balance: Amount | null;
+  /** In which the account has its days and months: an IANA name. */
+  readonly time_zone: string;
   /** What the account may spend in a day and in a month. */
   readonly limits: readonly ConsoleSpendLimit[];
 }
 
-/** A limit that begins again with each day or month of UTC. */
+/** A limit that begins again with each day or month of the account's time zone. */
 export interface ConsoleSpendLimit {
   readonly period: 'day' | 'month';
   readonly limit: Amount;
@@ -26,10 +28,22 @@ export interface ConsoleSpendLimit {
   readonly resets_at: Time;
 }
 
+/** What the work under a tag may cost in a day and in a month of the account's time zone; null: no limit. */
+export interface ConsoleTagLimit {
+  readonly tag: string;
+  readonly daily_limit: Amount | null;
+  readonly monthly_limit: Amount | null;
+  readonly spent_today: Amount;
+  readonly spent_this_month: Amount;
+  readonly held: Amount;
+}
+
 /** A price as people read it: `amount` for each `per_quantity` of `unit`. */
 export interface ConsolePrice {
   readonly unit: string;
   readonly variant: string;
+  /** Of a band alone: it holds for calls of so many input tokens and more. */
+  readonly from_input_tokens?: number;
   readonly amount: Amount;
   readonly per_quantity: number;
   readonly currency: string;
@@ -59,6 +73,7 @@ export interface ConsoleUsageSum {
   readonly day: Day | null;
   readonly model: string | null;
   readonly api_key_id: string | null;
+  readonly tag: string | null;
   readonly requests: number;
   readonly failed_requests: number;
   readonly amount: Amount;
@@ -71,7 +86,9 @@ export interface ConsoleUsageSum {
 export interface ConsoleUsageQuery {
   readonly from?: Day;
   readonly to?: Day;
-  /** Some of day, model, key, separated by commas; all three by default. */
+  /** Of work with this tag. */
+  readonly tag?: string;
+  /** Some of day, model, key, or of day and tag, separated by commas; day, model, key by default. */
   readonly group_by?: string;
   readonly format?: 'json' | 'csv';
 }
@@ -79,9 +96,11 @@ export interface ConsoleUsageQuery {
 export interface ConsoleUsage {
   readonly from: Day;
   readonly to: Day;
+  /** That of the days. */
+  readonly time_zone: string;
   readonly items: readonly ConsoleUsageSum[];
   /** Of all items. */
-  readonly total: Omit<ConsoleUsageSum, 'day' | 'model' | 'api_key_id'>;
+  readonly total: Omit<ConsoleUsageSum, 'day' | 'model' | 'api_key_id' | 'tag'>;
   /** Of all that was ever used. */
   readonly owed: Amount;
   /** The names of the keys that the items name. */
@@ -97,6 +116,12 @@ export interface ConsoleChargeLine {
   readonly per_quantity: number | null;
   readonly amount: Amount;
   readonly price_id: string | null;
+  /** Where the model has bands: the beginning of the one that holds, and the input that decided it. */
+  readonly from_input_tokens?: number;
+  readonly band_tokens?: number;
+  /** The price list and the rule that made the price, where the book alone did not. */
+  readonly price_list?: string;
+  readonly price_rule?: string;
 }
 
 /** One request or task with its price. */
@@ -118,6 +143,56 @@ export interface ConsoleUsageRecord {
   readonly reasoning_tokens: number;
   readonly quantity: number;
   readonly duration_ms: number | null;
+  /** Who and what it was for, as its client and its key say. */
+  readonly session: string | null;
+  readonly agent: string | null;
+  readonly end_user: string | null;
+  readonly tags: readonly string[] | null;
+}
+
+/** The requests of one session of an agent, in the days that were asked for. */
+export interface ConsoleAgentSession {
+  readonly session: string;
+  /** Of its first and its last request. */
+  readonly began_at: Time;
+  readonly time: Time;
+  readonly requests: number;
+  readonly failed_requests: number;
+  /** At most twenty of them. */
+  readonly models: readonly string[];
+  /** How many parts of the agent asked. */
+  readonly agents: number;
+  readonly end_user: string | null;
+  readonly input_tokens: number;
+  readonly cached_input_tokens: number;
+  readonly output_tokens: number;
+  readonly amount: Amount;
+}
+
+/** As operators see it, over all accounts. */
+export interface AdminAgentSession extends ConsoleAgentSession {
+  readonly account_id: string;
+}
+
+/** A request of a session, as operators see it. */
+export interface AdminSessionRequest extends ConsoleUsageRecord {
+  readonly upstream: string | null;
+  /** What its vendor took, in the unit of balances; null: unknown. */
+  readonly cost_worth: Amount | null;
+}
+
+/** Days as in `ConsoleUsageQuery`; `text` is a part of the session's name. */
+export interface ConsoleAgentSessionsQuery extends ConsoleListQuery {
+  readonly from?: Day;
+  readonly to?: Day;
+  readonly text?: string;
+}
+
+/** The requests of one session come in their order. */
+export interface ConsoleSessionRequestsQuery extends ConsoleListQuery {
+  readonly from?: Day;
+  readonly to?: Day;
+  readonly session: string;
 }
 
 /** A movement of money: out of the book `debit`, into the book `credit`. */
@@ -141,6 +216,10 @@ export interface ConsoleEntry {
     readonly quantity: number;
     readonly input_tokens: number;
     readonly output_tokens: number;
+    readonly session: string | null;
+    readonly agent: string | null;
+    readonly end_user: string | null;
+    readonly tags: readonly string[] | null;
     readonly lines: readonly ConsoleChargeLine[];
   } | null;
 }

@@ -1,7 +1,6 @@
 import { getMetadataStorage, ValidateBy } from 'class-validator';
 import type { ErrorCode, FieldError } from '../errors.js';
 import { isJsonObject } from '../json.js';
-import { otherConversation } from './conversation-fields.js';
 import { KnownNames } from './known-names.js';
 
 /** A rule for each character of a long text, to be checked a piece at a time. */
@@ -101,9 +100,12 @@ export function checkFields(type: BodyClass<unknown>, value: object, path: strin
   names.expectOneSpelling(body, path, report);
   for (const { name, check, required } of fields) {
     const sent = body[name];
+    const isAbsent = sent === undefined || sent === null;
+    // Most fields are left out, in each of many messages: no path is written for them.
+    if (isAbsent && !required) continue;
     const param = path === '' ? name : `${path}.${name}`;
-    if (sent !== undefined && sent !== null) check(sent, param, report);
-    else if (required) report(param, 'missing_parameter', `${missing(param)}${otherConversation(param, body)}`);
+    if (isAbsent) report(param, 'missing_parameter', `${missing(param)}${otherConversation(param, body)}`);
+    else check(sent, param, report);
   }
 }
 
@@ -132,3 +134,17 @@ export function checkBody(
 
 /** Accepts anything: for fields that only pass through. */
 export const anything: FieldCheck = () => {};
+
+/** The field that a conversation is in, and where it is taken. */
+const CONVERSATION_FIELDS = {
+  input: 'POST /v1/responses',
+  messages: 'POST /v1/chat/completions and POST /v1/messages',
+  contents: 'POST /v1beta/models/{model}:generateContent',
+} as const;
+
+/** Where another style's field was sent in the place of this one: which paths take it. Empty in all other cases. */
+export function otherConversation(param: string, body: Readonly<Record<string, unknown>>): string {
+  if (!Object.hasOwn(CONVERSATION_FIELDS, param)) return '';
+  const sent = Object.entries(CONVERSATION_FIELDS).find(([field]) => field !== param && body[field] != null);
+  return sent ? ` ${sent[0]} is the field of ${sent[1]}.` : '';
+}

@@ -1,5 +1,7 @@
 import { isJsonObject } from '../json.js';
-import { checkFields, type FieldCheck } from './body-check.js';
+import { isStorable } from '../unicode-text.js';
+import { checkFields, type FieldCheck, Required } from './body-check.js';
+import { base64Data } from './image-checks.js';
 
 type BodyClass = abstract new () => unknown;
 
@@ -126,4 +128,30 @@ export function all(...checks: readonly FieldCheck[]): FieldCheck {
   return (value, param, report) => {
     for (const check of checks) check(value, param, report);
   };
+}
+
+/** The longest identifier of a stored response or item, in characters. */
+const MAX_CHARACTERS = 256;
+
+/** A field that names a stored response or item. */
+export const identifier = (): FieldCheck => all(text({ min: 1, max: MAX_CHARACTERS }), storable);
+
+const storable: FieldCheck = (value, param, report) => {
+  if (typeof value === 'string' && !isStorable(value))
+    report(param, 'invalid_parameter', `${param} must not contain NUL characters or lone halves of surrogate pairs.`);
+};
+
+/** True for what can be the identifier of a stored response or item. */
+export const isIdentifier = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= MAX_CHARACTERS && isStorable(value);
+
+class InputAudio {
+  @Required(base64Data()) data!: string;
+  /** `wav` and `mp3` at every vendor that listens. */
+  @Required(text({ min: 1, max: 32 })) format!: string;
+}
+
+/** A sound inside the request, as chat completions and responses both write it. */
+export class AudioPart {
+  @Required(object(InputAudio)) input_audio!: InputAudio;
 }

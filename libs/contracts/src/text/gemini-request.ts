@@ -161,6 +161,8 @@ export class GeminiRequest {
   @Optional(listOf(object(Tool))) tools?: (Tool & JsonObject)[];
   @Optional(object(ToolConfig)) toolConfig?: ToolConfig;
   @Optional(text({ min: 1 })) cachedContent?: string;
+  /** Goes on with a reply of the vendor that reached the most of one request. */
+  @Optional(text({ min: 1 })) continuationToken?: string;
 }
 
 export type GeminiContent = Content;

@@ -50,14 +50,14 @@ interface Place {
 const RENAMED_MAX = 1_000;
 
 class Renaming {
-  readonly #names = new Map<string, string>();
+  private readonly names = new Map<string, string>();
 
   renamed(value: unknown, place?: Place): unknown {
     if (Array.isArray(value)) return value.map((entry, key) => this.renamed(entry, { within: place, key }));
     if (!isJsonObject(value)) return value;
     const fields: Record<string, unknown> = {};
     for (const [key, entry] of Object.entries(value)) {
-      const name = this.#camelCase(key, place);
+      const name = this.camelCase(key, place);
       if ((name !== key && Object.hasOwn(value, name)) || Object.hasOwn(fields, name))
         throw spelledTwice(pathOf({ within: place, key }), name);
       fields[name] = CALLERS_OWN.has(name) ? entry : this.renamed(entry, { within: place, key: name });
@@ -65,13 +65,13 @@ class Renaming {
     return fields;
   }
 
-  #camelCase(key: string, place: Place | undefined): string {
+  private camelCase(key: string, place: Place | undefined): string {
     if (!SNAKE_CASE.test(key)) return key;
-    const known = this.#names.get(key);
+    const known = this.names.get(key);
     if (known !== undefined) return known;
-    if (this.#names.size >= RENAMED_MAX) throw tooManyNames(pathOf({ within: place, key }));
+    if (this.names.size >= RENAMED_MAX) throw tooManyNames(pathOf({ within: place, key }));
     const name = key.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
-    this.#names.set(key, name);
+    this.names.set(key, name);
     return name;
   }
 }

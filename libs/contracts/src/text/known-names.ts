@@ -16,15 +16,15 @@ const quoted = (name: string): string => JSON.stringify(name.slice(0, QUOTED_MAX
 
 /** The names that the fields of an object may have. */
 export class KnownNames {
-  readonly #known: ReadonlySet<string>;
+  private readonly known: ReadonlySet<string>;
   /** From the folded form of each name, in either way of writing, to the name. */
-  readonly #byFolded = new Map<string, string>();
+  private readonly byFolded = new Map<string, string>();
 
   constructor(names: readonly string[]) {
-    this.#known = new Set(names);
+    this.known = new Set(names);
     for (const name of names) {
-      this.#byFolded.set(folded(name), name);
-      this.#byFolded.set(folded(snakeCase(name)), name);
+      this.byFolded.set(folded(name), name);
+      this.byFolded.set(folded(snakeCase(name)), name);
     }
   }
 
@@ -32,9 +32,9 @@ export class KnownNames {
   expectOneSpelling(body: Readonly<Record<string, unknown>>, path: string, report: Report): void {
     let others: Map<string, string> | undefined;
     for (const name of Object.keys(body)) {
-      if (this.#known.has(name)) continue;
+      if (this.known.has(name)) continue;
       const form = folded(name);
-      const meant = this.#byFolded.get(form) ?? others?.get(form);
+      const meant = this.byFolded.get(form) ?? others?.get(form);
       if (meant === undefined) (others ??= new Map()).set(form, name);
       else if (meant !== name) {
         const param = path === '' ? name : `${path}.${name}`;

@@ -27,7 +27,7 @@ export const PRICED: Readonly<Record<TextStyle, PricedFields>> = {
       tool_choice parallel_tool_calls max_tool_calls text reasoning previous_response_id store stop metadata user
       safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options include truncation service_tier
       top_logprobs presence_penalty frequency_penalty stream_options background conversation prompt client_metadata
-      context_management moderation
+      context_management moderation diagnostics
     `),
     extraCost: words('modalities audio speed inference_geo web_search_options'),
     tiers: words('default standard'),
@@ -48,6 +48,7 @@ export const PRICED: Readonly<Record<TextStyle, PricedFields>> = {
   gemini: {
     fields: words(`
       model contents generationConfig safetySettings systemInstruction tools toolConfig cachedContent labels serviceTier
+      continuationToken store
     `),
     extraCost: words('speed inferenceGeo'),
     tiers: words('standard default unspecified service_tier_unspecified service_tier_standard'),
@@ -97,7 +98,7 @@ export const PRICED_BETAS: ReadonlySet<string> = words(`
   output-128k-2025-02-19 max-tokens-3-5-sonnet-2024-07-15 context-management-2025-06-27
   structured-outputs-2025-09-17 structured-outputs-2025-11-13 effort-2025-11-24 tool-examples-2025-10-29
   advanced-tool-use-2025-11-20 model-context-window-exceeded-2025-08-26 thinking-token-count-2026-05-13
-  mid-conversation-tool-changes-2026-07-01 inline-tools-2026-09-15
+  mid-conversation-tool-changes-2026-07-01 inline-tools-2026-09-15 thinking-binding-controls-2026-08-01
 `);
 
 /** The same for `generationConfig`, where the gemini style has its switches. */

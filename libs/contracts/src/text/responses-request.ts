@@ -1,8 +1,11 @@
 import { isJsonObject, type JsonObject } from '../json.js';
-import { anything, Optional, Required, type FieldCheck } from './body-check.js';
+import { anything, type FieldCheck, Optional, Required } from './body-check.js';
 import {
+  all,
+  AudioPart,
   choice,
   flag,
+  identifier,
   jsonObject,
   listOf,
   number,
@@ -14,10 +17,275 @@ import {
   variants,
   whole,
 } from './field-checks.js';
-import { identifier } from './identifier.js';
-import { responsesItem, type ResponsesItem } from './responses-items.js';
-import { responsesTool, type ResponsesTool } from './responses-tools.js';
+import { imageAddress, inlineFile, webAddress } from './image-checks.js';
 import { REASONING_EFFORTS, type ReasoningEffort } from './text-request.js';
+
+/** `image_url` is a string; the object form of chat completions is understood too. */
+const imageUrl: FieldCheck = (value, param, report) => {
+  if (isJsonObject(value)) imageAddress()(value['url'], `${param}.url`, report);
+  else imageAddress()(value, param, report);
+};
+
+class TextBlock {
+  @Required(text()) text!: string;
+}
+
+class RefusalBlock {
+  @Required(text()) refusal!: string;
+}
+
+class ImageBlock {
+  @Optional(imageUrl) image_url?: string | { url: string } | null;
+  @Optional(text({ min: 1 })) file_id?: string | null;
+  @Optional(choice(['low', 'high', 'auto', 'original'])) detail?: 'low' | 'high' | 'auto' | 'original';
+}
+
+class FileBlock {
+  @Optional(text()) filename?: string;
+  @Optional(inlineFile()) file_data?: string;
+  @Optional(webAddress()) file_url?: string;
+  @Optional(text({ min: 1 })) file_id?: string;
+}
+
+const exactlyOneFileSource: FieldCheck = (value, param, report) => {
+  if (!isJsonObject(value) || value['type'] !== 'input_file') return;
+  const sources = ['file_data', 'file_url', 'file_id'].filter((name) => value[name] != null);
+  if (sources.length !== 1)
+    report(param, 'invalid_parameter', `${param} needs exactly one of file_data, file_url and file_id.`);
+};
+
+const oneImageSource: FieldCheck = (value, param, report) => {
+  if (!isJsonObject(value) || value['type'] !== 'input_image') return;
+  if (value['image_url'] == null && value['file_id'] == null)
+    report(`${param}.image_url`, 'missing_parameter', `${param}.image_url is required, or ${param}.file_id.`);
+};
+
+const contentBlock = all(
+  variants({
+    input_text: TextBlock,
+    output_text: TextBlock,
+    text: TextBlock,
+    refusal: RefusalBlock,
+    input_image: ImageBlock,
+    input_file: FileBlock,
+    input_audio: AudioPart,
+  }),
+  exactlyOneFileSource,
+  oneImageSource,
+);
+
+/** A content block of an input item of the Responses interface. */
+export type ResponsesBlock =
+  | ({ type: 'input_text' | 'output_text' | 'text' } & TextBlock)
+  | ({ type: 'refusal' } & RefusalBlock)
+  | ({ type: 'input_image' } & ImageBlock)
+  | ({ type: 'input_file' } & FileBlock)
+  | ({ type: 'input_audio' } & AudioPart);
+
+const blocks = stringOr(listOf(contentBlock), 'an array of content blocks');
+
+class NestedFunctionCall {
+  @Required(text({ min: 1 })) name!: string;
+  @Required(text()) arguments!: string;
+}
+
+/** A tool call as `data.choices[].message.tool_calls` shows it. */
+class NestedToolCall {
+  @Required(text({ min: 1 })) id!: string;
+  @Required(object(NestedFunctionCall)) function!: NestedFunctionCall;
+}
+
+class MessageItem {
+  @Optional(identifier()) id?: string;
+  @Required(choice(['user', 'assistant', 'system', 'developer', 'tool'])) role!:
+    'user' | 'assistant' | 'system' | 'developer' | 'tool';
+  @Optional(blocks) content?: string | ResponsesBlock[] | null;
+  @Optional(listOf(object(NestedToolCall))) tool_calls?: NestedToolCall[];
+  @Optional(text({ min: 1 })) tool_call_id?: string;
+}
+
+class FunctionCallItem {
+  @Optional(identifier()) id?: string;
+  @Required(text({ min: 1 })) call_id!: string;
+  @Required(text({ min: 1 })) name!: string;
+  @Optional(text()) namespace?: string | null;
+  @Required(text()) arguments!: string;
+}
+
+/** A call of a tool whose input is a text and no JSON. Its output has the form of a function's. */
+class CustomToolCallItem {
+  @Optional(identifier()) id?: string;
+  @Required(text({ min: 1 })) call_id!: string;
+  @Required(text({ min: 1 })) name!: string;
+  @Optional(text()) namespace?: string | null;
+  @Required(text()) input!: string;
+}
+
+class FunctionCallOutputItem {
+  @Optional(identifier()) id?: string;
+  @Required(text({ min: 1 })) call_id!: string;
+  @Required(blocks) output!: string | ResponsesBlock[];
+}
+
+class SummaryPart {
+  @Required(text()) text!: string;
+}
+
+class ReasoningItem {
+  @Optional(identifier()) id?: string;
+  @Optional(listOf(object(SummaryPart))) summary?: SummaryPart[];
+  @Optional(text()) encrypted_content?: string | null;
+}
+
+/** What stands for the turns that were compacted; only its maker can read it. */
+class CompactionItem {
+  @Optional(identifier()) id?: string | null;
+  @Required(text({ min: 1 })) encrypted_content!: string;
+}
+
+class ItemReference {
+  @Required(identifier()) id!: string;
+}
+
+export type ResponsesMessage = { type?: 'message' | null } & MessageItem;
+export type ResponsesItem =
+  | ResponsesMessage
+  | ({ type: 'function_call' } & FunctionCallItem)
+  | ({ type: 'custom_tool_call' } & CustomToolCallItem)
+  | ({ type: 'function_call_output' | 'custom_tool_call_output' } & FunctionCallOutputItem)
+  | ({ type: 'reasoning' } & ReasoningItem)
+  | ({ type: 'compaction' } & CompactionItem)
+  | ({ type: 'item_reference' } & ItemReference);
+
+/** Content may be null or missing only where tool calls take its place. */
+const contentOrCalls: FieldCheck = (value, param, report) => {
+  if (!isJsonObject(value) || (value['type'] ?? 'message') !== 'message') return;
+  if (value['content'] == null && !(value['role'] === 'assistant' && Array.isArray(value['tool_calls'])))
+    report(`${param}.content`, 'missing_parameter', `${param}.content is required.`);
+  if (value['role'] === 'tool' && value['tool_call_id'] == null)
+    report(
+      `${param}.tool_call_id`,
+      'missing_parameter',
+      `${param}.tool_call_id is required in an item of role "tool".`,
+    );
+};
+
+/** An item of the `input` array. */
+const responsesItem: FieldCheck = all(
+  variants(
+    {
+      message: MessageItem,
+      function_call: FunctionCallItem,
+      function_call_output: FunctionCallOutputItem,
+      custom_tool_call: CustomToolCallItem,
+      custom_tool_call_output: FunctionCallOutputItem,
+      reasoning: ReasoningItem,
+      compaction: CompactionItem,
+      item_reference: ItemReference,
+    },
+    { absent: 'message', others: 'pass-through' },
+  ),
+  contentOrCalls,
+);
+
+const KNOWN_TYPES: readonly (string | undefined | null)[] = [
+  undefined,
+  null,
+  'message',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'reasoning',
+  'compaction',
+  'item_reference',
+];
+
+/** True when the gateway knows the item's type; others pass only to an upstream of this protocol. */
+export const isKnownItem = (item: { readonly type?: string | null }): boolean => KNOWN_TYPES.includes(item.type);
+
+/** The form of chat completions, where the function is an object of its own. */
+class NestedFunction {
+  @Required(text({ min: 1 })) name!: string;
+  @Required(text()) description!: string;
+  @Optional(jsonObject()) parameters?: JsonObject | null;
+  @Optional(flag()) strict?: boolean | null;
+}
+
+class NestedFunctionTool {
+  @Required(object(NestedFunction)) function!: NestedFunction;
+}
+
+/** The flat function form of the native interface, where the description may be missing. */
+class FlatFunctionTool {
+  @Required(text({ min: 1 })) name!: string;
+  @Optional(text()) description?: string | null;
+  @Optional(jsonObject()) parameters?: JsonObject | null;
+  @Optional(flag()) strict?: boolean | null;
+}
+
+class RemoteMcp {
+  @Required(webAddress()) url!: string;
+  @Optional(text()) auth_token?: string | null;
+  /** Seconds the server may take, 30 when not given. */
+  @Optional(whole(1)) timeout?: number | null;
+}
+
+class RemoteMcpTool {
+  @Required(object(RemoteMcp)) remote_mcp!: RemoteMcp;
+}
+
+class CustomFormat {
+  @Optional(text()) type?: string | null;
+  @Optional(text()) syntax?: string | null;
+  @Optional(text()) definition?: string | null;
+}
+
+/** A tool whose input is a text and no JSON. */
+class CustomTool {
+  @Required(text({ min: 1 })) name!: string;
+  @Optional(text()) description?: string | null;
+  @Optional(object(CustomFormat)) format?: CustomFormat | null;
+}
+
+/** Tools under a common name, which their calls carry apart. */
+class NamespaceTool {
+  @Required(text({ min: 1 })) name!: string;
+  @Optional(text()) description?: string | null;
+  @Required((value, param, report) => listOf(responsesTool)(value, param, report)) tools!: ResponsesTool[];
+}
+
+const others = variants(
+  { remote_mcp: RemoteMcpTool, custom: CustomTool, namespace: NamespaceTool },
+  { others: 'pass-through' },
+);
+
+type ResponsesFunctionTool = { type: 'function' } & (NestedFunctionTool | FlatFunctionTool);
+export type ResponsesTool =
+  | ResponsesFunctionTool
+  | ({ type: 'remote_mcp' } & RemoteMcpTool)
+  | ({ type: 'custom' } & CustomTool)
+  | ({ type: 'namespace' } & NamespaceTool)
+  | { type: 'web_search' | 'file_search' | (string & {}) };
+
+/** An element of `tools` : functions in either form, free-form tools, namespaces of both, and tools the vendor runs itself. */
+const responsesTool: FieldCheck = (value, param, report) => {
+  if (!isJsonObject(value) || value['type'] !== 'function') return others(value, param, report);
+  const form = isJsonObject(value['function']) || value['name'] == null ? NestedFunctionTool : FlatFunctionTool;
+  object(form)(value, param, report);
+};
+
+/** The flat form of a function tool, whichever form came in. */
+export function flatFunction(tool: ResponsesFunctionTool): FlatFunctionTool {
+  return 'function' in tool ? tool.function : tool;
+}
+
+export const isFunctionTool = (tool: ResponsesTool): tool is ResponsesFunctionTool => tool.type === 'function';
+export const isCustomTool = (tool: ResponsesTool): tool is { type: 'custom' } & CustomTool => tool.type === 'custom';
+export const isNamespace = (tool: ResponsesTool): tool is { type: 'namespace' } & NamespaceTool =>
+  tool.type === 'namespace';
+export const isRemoteMcp = (tool: ResponsesTool): tool is { type: 'remote_mcp' } & RemoteMcpTool =>
+  tool.type === 'remote_mcp';
 
 const TOOL_CHOICE_WORDS = ['auto', 'none', 'required'] as const;
 
@@ -39,7 +307,7 @@ class AllowedTools {
 }
 
 /** A choice that is more than a word: one tool of the caller's, a function in either form, or a subset of the tools. */
-export type ResponsesToolChoice =
+type ResponsesToolChoice =
   | ({ type: 'function' } & (NamedChoice | { function: NamedChoice }))
   | ({ type: 'custom' } & NamedChoice)
   | ({ type: 'allowed_tools' } & AllowedTools);

@@ -1,3 +1,5 @@
+import type { VendorCost } from '../media-upstream.js';
+import type { ReportedUnits, ServiceTier } from './sold-units.js';
 import type { Citation, ToolStep } from './tool-step.js';
 
 /**
@@ -12,10 +14,6 @@ export type FinishReason = 'stop' | 'stop-sequence' | 'length' | 'tool-calls' | 
  */
 export type UsageSource = 'upstream' | 'counted' | 'held';
 
-/** What vendors report and no price is known for. Tokens are parts of those that are charged; calls are not charged. */
-export type UnpricedUnit =
-  'audio_input_token' | 'audio_output_token' | 'image_output_token' | 'long_cache_write_token' | 'vendor_tool_call';
-
 /** Tokens of one exchange. Totals include their parts: `inputTokens` holds cached and image tokens, `outputTokens` reasoning. */
 export interface TextUsage {
   readonly inputTokens: number;
@@ -28,7 +26,27 @@ export interface TextUsage {
   readonly reasoningTokens: number;
   readonly source: UsageSource;
   /** Only of what an upstream reports, and only what is not 0. */
-  readonly unpriced?: Readonly<Partial<Record<UnpricedUnit, number>>>;
+  readonly units?: ReportedUnits;
+  /** Of a reply that took several requests to its vendor: what each of them used, each at the prices of its own input. All else is their sum. */
+  readonly calls?: readonly TextUsage[];
+  /** The tier that served it, where the upstream says so; `other`: one that is not known here. */
+  readonly tier?: ServiceTier | 'other';
+  /** What the vendor says that it took; never shown to a customer. */
+  readonly charge?: VendorCharge;
+}
+
+/** The fields in which vendors say what a reply cost, as they came: read only where an operator says that they mean money. */
+export interface VendorCharge {
+  readonly cost?: unknown;
+  readonly isByok?: unknown;
+  readonly upstreamCost?: unknown;
+  readonly ticks?: unknown;
+}
+
+/** What a text request cost the operator, beside its price. */
+export interface TextCost extends VendorCost {
+  /** True: as the vendor said it in its reply; false: by the figures of the upstream's entry. */
+  readonly isReported: boolean;
 }
 
 /**

@@ -1,22 +1,11 @@
-import type { FileAttributes } from '../file-search/passage.js';
+import type { Passage } from '../file-search.js';
 import type { JsonObject } from '../json.js';
 
 /** The kinds of tools that the gateway can run where the upstream does not. */
 export type HostedKind = 'file_search' | 'web_search' | 'mcp';
 
 /** A place in an uploaded file that answers a search. */
-export interface FoundPassage {
-  readonly fileId: string;
-  readonly filename: string;
-  /** 0 to 1, higher is nearer. */
-  readonly score: number;
-  readonly text: string;
-  /** What the caller keeps with the file. */
-  readonly attributes: FileAttributes;
-  /** Where the chunk is in the text of the file, in characters. */
-  readonly start: number;
-  readonly end: number;
-}
+export type FoundPassage = Omit<Passage, 'page'>;
 
 /** A page of the web that answers a search. */
 export interface FoundPage {

@@ -3,21 +3,42 @@ import { GatewayError } from '../errors.js';
 import { isJsonObject } from '../json.js';
 import { isAddress, mayBeFetched } from './file-carriers.js';
 import { INPUT_AUDIO, namesOutput, PRICED, PRICED_CONFIG, type PricedFields } from './priced-fields.js';
+import type { OpenedUnit } from './sold-units.js';
 import type { TextStyle } from './text-style.js';
 import { isOptionalTool, toolName, type UnpricedUse } from './upstream-policy.js';
 import { ACCOUNT_IDS, CALLERS_DATA, FETCHED, INSPECTED, PLAIN } from './use-names.js';
 
 const listed = (sent: unknown): readonly unknown[] => (Array.isArray(sent) ? sent : []);
 
-/** Whether a list of modalities names more than text, in capitals or not: images and speech have prices of their own. */
-const namesOtherMedia = (modalities: unknown): boolean =>
-  listed(modalities).some((modality) => String(modality).toUpperCase() !== 'TEXT');
+/** What a list of modalities names beside text, in small letters: images and speech have prices of their own. */
+const otherMedia = (modalities: unknown): readonly string[] =>
+  listed(modalities)
+    .map((modality) => String(modality).toLowerCase())
+    .filter((modality) => modality !== 'text');
 
-/** Whether a list of forms of the answer has one of an image, of speech or of a video. */
-const formatsOtherMedia = (formats: unknown): boolean =>
-  listed(formats).some(
-    (format) => isJsonObject(format) && Object.keys(format).some((name) => name !== 'text' && format[name] != null),
+/** What of an image, of speech or of a video a list of forms of the answer has. */
+const otherFormats = (formats: unknown): readonly string[] =>
+  listed(formats).flatMap((format) =>
+    isJsonObject(format) ? Object.keys(format).filter((name) => name !== 'text' && format[name] != null) : [],
   );
+
+/** The unit of what is made beside text. */
+const MADE_UNITS: Readonly<Record<string, OpenedUnit>> = { audio: 'audio_output_token', image: 'image_output_token' };
+
+/** Fields and tools whose work is counted in a unit of its own. */
+const UNITS_OF_NAMES: Readonly<Record<string, OpenedUnit>> = {
+  audio: 'audio_output_token',
+  speechConfig: 'audio_output_token',
+  imageConfig: 'image_output_token',
+  web_search_options: 'vendor_web_search_call',
+  web_search: 'vendor_web_search_call',
+  web_search_preview: 'vendor_web_search_call',
+  googleSearch: 'vendor_web_search_call',
+  googleSearchRetrieval: 'vendor_web_search_call',
+};
+
+const unitNamed = (names: Readonly<Record<string, OpenedUnit>>, name: string): OpenedUnit | undefined =>
+  Object.hasOwn(names, name) ? names[name] : undefined;
 
 /** A URL in a request that an upstream may fetch. */
 export interface NamedUrl {
@@ -36,11 +57,14 @@ export interface RequestUses {
   readonly unknownFields: readonly string[];
 }
 
-/** How long a prompt cache is kept at the price of the price book, by the field that asks for it; longer costs more to write. */
+/**
+ * How long a prompt cache is kept at the price of a cache write, and at that of a long one, by the field that asks for it; nothing is known
+ * of another time.
+ */
 const PRICED_TTLS = [
-  ['cache_control', '5m'],
-  ['prompt_cache_breakpoint', '30m'],
-  ['prompt_cache_options', '30m'],
+  ['cache_control', '5m', '1h'],
+  ['prompt_cache_breakpoint', '30m', '12h'],
+  ['prompt_cache_options', '30m', '12h'],
 ] as const;
 
 /** Files that the vendor keeps, in a cloud store or behind its own interface. */
@@ -76,196 +100,214 @@ interface Place {
 }
 
 class UseFinder {
-  readonly #style: TextStyle;
-  readonly #priced: PricedFields;
-  readonly #unpriced: UnpricedUse[] = [];
-  readonly #urls: NamedUrl[] = [];
-  readonly #unknown: string[] = [];
-  #choice: unknown;
+  private readonly priced: PricedFields;
+  private readonly unpriced: UnpricedUse[] = [];
+  private readonly urls: NamedUrl[] = [];
+  private readonly unknown: string[] = [];
+  private choice: unknown;
   /** Whether the request has tools that its caller runs: without one, it is about what it asks the vendor for. */
-  #hasOwnTools = false;
-  #hasSound = false;
+  private hasOwnTools = false;
+  private hasSound = false;
 
-  constructor(style: TextStyle) {
-    this.#style = style;
-    this.#priced = PRICED[style];
+  constructor(private readonly style: TextStyle) {
+    this.priced = PRICED[style];
   }
 
   find(body: Readonly<Record<string, unknown>>): RequestUses {
-    this.#choice = body['tool_choice'];
-    this.#fields(body, this.#priced, '');
+    this.choice = body['tool_choice'];
+    this.fields(body, this.priced, '');
     const config = body['generationConfig'];
-    if (this.#style === 'gemini' && isJsonObject(config)) this.#config(config);
-    if (this.#style === 'responses') this.#reasoning(body['reasoning']);
-    if (this.#style === 'chat') this.#modalities(body['modalities'], 'modalities', 'modalities');
-    this.#tier(body, 'service_tier');
-    this.#tier(body, 'serviceTier');
-    this.#walk(body, '', 0);
-    const unpriced = this.#hasOwnTools ? this.#unpriced : this.#unpriced.map(insisted);
-    return { unpriced, urls: this.#urls, unknownFields: this.#unknown };
+    if (this.style === 'gemini' && isJsonObject(config)) this.config(config);
+    if (this.style === 'responses') this.reasoning(body['reasoning']);
+    if (this.style === 'chat') this.made(otherMedia(body['modalities']), 'modalities', 'modalities');
+    this.tier(body, 'service_tier');
+    this.tier(body, 'serviceTier');
+    this.walk(body, '', 0);
+    const unpriced = this.hasOwnTools ? this.unpriced : this.unpriced.map(insisted);
+    return { unpriced, urls: this.urls, unknownFields: this.unknown };
   }
 
-  #use(kind: UnpricedUse['kind'], name: string, param: string): void {
-    this.#unpriced.push({ kind, name, param });
+  private use(kind: UnpricedUse['kind'], name: string, param: string, unit = unitNamed(UNITS_OF_NAMES, name)): void {
+    this.unpriced.push({ kind, name, param, ...(unit && { unit }) });
   }
 
-  #fields(
+  private fields(
     sent: Readonly<Record<string, unknown>>,
     known: { fields: ReadonlySet<string>; extraCost: ReadonlySet<string> },
     path: string,
   ): void {
     for (const name of Object.keys(sent)) {
       if (known.fields.has(name) || (sent[name] == null && !namesOutput(name))) continue;
-      if (known.extraCost.has(name)) this.#use('fields', name, path + name);
-      else this.#unknown.push(path + name);
+      if (known.extraCost.has(name)) this.use('fields', name, path + name);
+      else this.unknown.push(path + name);
     }
   }
 
-  #config(config: Readonly<Record<string, unknown>>): void {
-    this.#fields(config, PRICED_CONFIG, 'generationConfig.');
-    this.#modalities(config['responseModalities'], 'responseModalities', 'generationConfig.responseModalities');
-    if (formatsOtherMedia(config['responseFormat']))
-      this.#use('fields', 'responseFormat', 'generationConfig.responseFormat');
+  private config(config: Readonly<Record<string, unknown>>): void {
+    this.fields(config, PRICED_CONFIG, 'generationConfig.');
+    this.made(otherMedia(config['responseModalities']), 'responseModalities', 'generationConfig.responseModalities');
+    this.made(otherFormats(config['responseFormat']), 'responseFormat', 'generationConfig.responseFormat');
   }
 
-  #modalities(sent: unknown, name: string, param: string): void {
-    if (namesOtherMedia(sent)) this.#use('fields', name, param);
+  private made(media: readonly string[], name: string, param: string): void {
+    for (const medium of new Set(media)) this.use('fields', name, param, unitNamed(MADE_UNITS, medium));
   }
 
   /** How much more another mode than the standard one costs is not known. */
-  #reasoning(sent: unknown): void {
+  private reasoning(sent: unknown): void {
     const mode = isJsonObject(sent) ? sent['mode'] : undefined;
-    if (mode != null && mode !== 'standard') this.#use('fields', 'reasoning.mode', 'reasoning.mode');
+    if (mode != null && mode !== 'standard') this.use('fields', 'reasoning.mode', 'reasoning.mode');
   }
 
   /** Some vendors also read the number of a tier. */
-  #tier(body: Readonly<Record<string, unknown>>, field: string): void {
+  private tier(body: Readonly<Record<string, unknown>>, field: string): void {
     const sent = body[field];
     if (typeof sent !== 'string' && typeof sent !== 'number') return;
     const tier = String(sent).toLowerCase();
-    if (this.#priced.tiers.has(tier)) return;
-    if (tier === this.#priced.accountTier) this.#unknown.push(field);
-    else this.#use('service_tiers', tier, field);
+    if (this.priced.tiers.has(tier)) return;
+    if (tier === this.priced.accountTier) this.unknown.push(field);
+    else this.use('service_tiers', tier, field);
   }
 
   /** Sound is charged by tokens too, at several times the price of text; one use stands for all sounds of a request. */
-  #sound(param: string): void {
-    if (!this.#hasSound) this.#use('fields', INPUT_AUDIO, param);
-    this.#hasSound = true;
+  private sound(param: string): void {
+    if (!this.hasSound) this.use('fields', INPUT_AUDIO, param, 'audio_input_token');
+    this.hasSound = true;
   }
 
-  #walk(value: unknown, path: string, depth: number): void {
+  private walk(value: unknown, path: string, depth: number): void {
     if (depth > MAX_DEPTH) return;
-    if (Array.isArray(value)) this.#walkItems(value, path, depth);
-    else if (isJsonObject(value)) this.#walkFields(value, path, depth);
+    if (Array.isArray(value)) this.walkItems(value, path, depth);
+    else if (isJsonObject(value)) this.walkFields(value, path, depth);
   }
 
-  #walkItems(items: readonly unknown[], path: string, depth: number): void {
+  private walkItems(items: readonly unknown[], path: string, depth: number): void {
     for (let index = 0; index < items.length; index += 1)
-      if (typeof items[index] === 'object') this.#walk(items[index], `${path}[${index}]`, depth + 1);
+      if (typeof items[index] === 'object') this.walk(items[index], `${path}[${index}]`, depth + 1);
   }
 
-  #walkFields(value: Readonly<Record<string, unknown>>, path: string, depth: number): void {
+  private walkFields(value: Readonly<Record<string, unknown>>, path: string, depth: number): void {
     // The arguments of a call are the caller's data.
     const isCall = typeof value['type'] === 'string' && value['type'].endsWith('tool_use');
     INSPECTED.expectOneSpelling(value, path, refuseSpelling);
-    this.#cacheTime(value, path);
-    if (path !== '' && typeof value['type'] === 'string' && SOUND_PART.test(value['type'])) this.#sound(path);
+    this.cacheTime(value, path);
+    if (path !== '' && typeof value['type'] === 'string' && SOUND_PART.test(value['type'])) this.sound(path);
     for (const name of Object.keys(value)) {
       const entry = value[name];
       const isText = typeof entry === 'string';
       if ((!isText && typeof entry !== 'object') || entry === null) continue;
-      if (isText ? PLAIN.has(name) : this.#isCallersData(name, isCall)) continue;
-      this.#field(name, entry, { param: path === '' ? name : `${path}.${name}`, type: value['type'] }, depth);
+      if (isText ? PLAIN.has(name) : this.isCallersData(name, isCall)) continue;
+      this.field(name, entry, { param: path === '' ? name : `${path}.${name}`, type: value['type'] }, depth);
     }
   }
 
   /** @param path of what is to be cached. */
-  #cacheTime(value: Readonly<Record<string, unknown>>, path: string): void {
-    for (const [field, priced] of PRICED_TTLS) {
+  private cacheTime(value: Readonly<Record<string, unknown>>, path: string): void {
+    for (const [field, priced, long] of PRICED_TTLS) {
       const control = value[field];
       if (!isJsonObject(control) || control['ttl'] == null || control['ttl'] === priced) continue;
       const name = `${field}.ttl`;
-      this.#unpriced.push({ kind: 'fields', name, param: path === '' ? name : `${path}.${name}`, isHint: true });
+      const unit = control['ttl'] === long ? { unit: 'cache_write_long_token' as const } : undefined;
+      this.unpriced.push({
+        kind: 'fields',
+        name,
+        param: path === '' ? name : `${path}.${name}`,
+        isHint: true,
+        ...unit,
+      });
     }
   }
 
-  #isCallersData(name: string, isCall: boolean): boolean {
+  private isCallersData(name: string, isCall: boolean): boolean {
     // What a function returned, which the gemini style keeps apart from images in `parts`.
-    const isResult = name === 'response' && this.#style === 'gemini';
+    const isResult = name === 'response' && this.style === 'gemini';
     return isResult || (isCall && name === 'input') || CALLERS_DATA.has(name);
   }
 
-  #field(name: string, entry: string | object, place: Place, depth: number): void {
+  private field(name: string, entry: string | object, place: Place, depth: number): void {
     const { param } = place;
     // Names some of those that are offered, and offers none.
     if (param === 'tool_choice.tools') return;
-    if (name === 'tools' && Array.isArray(entry)) return this.#tools(entry, param, depth);
-    if (name === 'mcp_servers') this.#use('tools', 'mcp', param);
-    if (isAddedTool(name, place) && isJsonObject(entry)) return this.#tool(entry, param, depth);
+    if (name === 'tools' && Array.isArray(entry)) return this.tools(entry, param, depth);
+    if (name === 'mcp_servers') this.use('tools', 'mcp', param);
+    if (isAddedTool(name, place) && isJsonObject(entry)) return this.tool(entry, param, depth);
     // At the top it is how the answer shall sound.
-    if (SOUND_FIELD.test(name) && param !== name) this.#sound(param);
-    if (ACCOUNT_IDS.has(name) && !isOwnContainer(name, entry)) return this.#use('account_ids', name, param);
-    if (typeof entry === 'string') return this.#text(name, entry, place);
-    if (Array.isArray(entry) && mayBeFetched(name, place.type)) this.#texts(name, entry, place);
-    this.#walk(entry, param, depth + 1);
+    if (SOUND_FIELD.test(name) && param !== name) this.sound(param);
+    if (ACCOUNT_IDS.has(name) && !isOwnContainer(name, entry)) return this.use('account_ids', name, param);
+    if (typeof entry === 'string') return this.text(name, entry, place);
+    if (Array.isArray(entry) && mayBeFetched(name, place.type)) this.texts(name, entry, place);
+    this.walk(entry, param, depth + 1);
   }
 
-  #texts(name: string, items: readonly unknown[], place: Place): void {
-    for (const item of items) if (typeof item === 'string') this.#text(name, item, place);
+  private texts(name: string, items: readonly unknown[], place: Place): void {
+    for (const item of items) if (typeof item === 'string') this.text(name, item, place);
   }
 
-  #text(name: string, sent: string, { param, type }: Place): void {
+  private text(name: string, sent: string, { param, type }: Place): void {
     // One more character than any address may have, so that a longer one is still seen to be one.
     const text = sent.slice(0, MAX_URL_LENGTH + 1);
-    if (MEDIA_TYPE.test(name) && SOUND_TYPE.test(text)) this.#sound(param);
+    if (MEDIA_TYPE.test(name) && SOUND_TYPE.test(text)) this.sound(param);
     const isFetched = FETCHED.test(name);
     if (!isFetched && !mayBeFetched(name, type)) return;
-    if (SOUND_FILE.test(text)) this.#sound(param);
+    if (SOUND_FILE.test(text)) this.sound(param);
     if (!isFetched && !isAddress(text, name)) return;
-    if (VENDORS_FILE.test(text)) this.#use('account_ids', name === 'fileUri' ? 'fileUri' : name, param);
-    else if (!/^data:/i.test(text)) this.#urls.push({ param, url: text });
+    if (VENDORS_FILE.test(text)) this.use('account_ids', name === 'fileUri' ? 'fileUri' : name, param);
+    else if (!/^data:/i.test(text)) this.urls.push({ param, url: text });
   }
 
-  #tools(tools: readonly unknown[], path: string, depth: number): void {
+  private tools(tools: readonly unknown[], path: string, depth: number): void {
     for (const [index, tool] of tools.entries()) {
       if (!isJsonObject(tool)) continue;
       const param = `${path}[${index}]`;
-      if (this.#style === 'gemini') this.#geminiTool(tool, param, depth);
-      else this.#tool(tool, param, depth);
+      if (this.style === 'gemini') this.geminiTool(tool, param, depth);
+      else this.tool(tool, param, depth);
     }
   }
 
   /** A tool of tomorrow is refused like one of today: only those that the caller runs are known to be free. */
-  #tool(tool: Readonly<Record<string, unknown>>, param: string, depth: number): void {
+  private tool(tool: Readonly<Record<string, unknown>>, param: string, depth: number): void {
     const type = tool['type'];
     const name = typeof type === 'string' ? toolName(type) : 'custom';
-    const isOwn = this.#priced.callersTools.test(name);
-    this.#hasOwnTools ||= isOwn;
-    if (typeof type !== 'string') return this.#cacheTime(tool, param);
-    if (!isOwn) this.#hostedTool(name, param, { ...tool, type });
-    if (name !== 'function' && name !== 'custom') return this.#walk(tool, param, depth + 1);
+    const isOwn = this.priced.callersTools.test(name);
+    this.hasOwnTools ||= isOwn;
+    if (typeof type !== 'string') return this.cacheTime(tool, param);
+    if (!isOwn) this.hostedTool(name, param, { ...tool, type });
+    if (name !== 'function' && name !== 'custom') return this.walk(tool, param, depth + 1);
     INSPECTED.expectOneSpelling(tool, param, refuseSpelling);
-    this.#cacheTime(tool, param);
+    this.cacheTime(tool, param);
   }
 
-  #hostedTool(name: string, param: string, tool: { readonly type: string; readonly name?: unknown }): void {
+  private hostedTool(
+    name: string,
+    param: string,
+    tool: { readonly type: string; readonly name?: unknown; readonly max_uses?: unknown },
+  ): void {
     // What stands deeper belongs to the tool around it.
     // Chat completions know no such tools: a caller that names one means a vendor of its own.
-    const canBeLeft = this.#style !== 'chat' && TOP_LEVEL_TOOL.test(param);
-    const isOptional = canBeLeft && isOptionalTool(tool, this.#choice);
-    this.#unpriced.push({ kind: 'tools', name, param, ...(isOptional && { isOptional }) });
+    const canBeLeft = this.style !== 'chat' && TOP_LEVEL_TOOL.test(param);
+    const isOptional = canBeLeft && isOptionalTool(tool, this.choice);
+    const unit = unitNamed(UNITS_OF_NAMES, name);
+    const most =
+      unit && Number.isSafeInteger(tool.max_uses) && Number(tool.max_uses) > 0 ? Number(tool.max_uses) : undefined;
+    this.unpriced.push({
+      kind: 'tools',
+      name,
+      param,
+      ...(isOptional && { isOptional }),
+      ...(unit && { unit }),
+      ...(most !== undefined && { most }),
+    });
   }
 
-  #geminiTool(tool: Readonly<Record<string, unknown>>, param: string, depth: number): void {
+  private geminiTool(tool: Readonly<Record<string, unknown>>, param: string, depth: number): void {
     for (const name of Object.keys(tool)) {
       if (tool[name] == null) continue;
-      if (this.#priced.callersTools.test(name)) {
-        this.#hasOwnTools = true;
+      if (this.priced.callersTools.test(name)) {
+        this.hasOwnTools = true;
         continue;
       }
-      this.#hostedTool(name, `${param}.${name}`, { type: name });
-      this.#walk(tool[name], `${param}.${name}`, depth + 1);
+      this.hostedTool(name, `${param}.${name}`, { type: name });
+      this.walk(tool[name], `${param}.${name}`, depth + 1);
     }
   }
 }

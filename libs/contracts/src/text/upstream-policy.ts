@@ -1,3 +1,5 @@
+import type { OpenedUnit } from './sold-units.js';
+
 /** How to handle a tool that a request only offers, and that its upstream lacks or may not run. */
 export const LACKING_TOOLS = ['drop', 'refuse'] as const;
 export type LackingTools = (typeof LACKING_TOOLS)[number];
@@ -17,6 +19,12 @@ export interface UnpricedUse {
   readonly isOptional?: boolean;
   /** True for what upstreams of other interfaces are never sent: there it costs nothing, and changes no reply. */
   readonly isHint?: boolean;
+  /** The unit whose price opens it. */
+  readonly unit?: OpenedUnit;
+  /** The most calls that it asks for, where it says so. */
+  readonly most?: number;
+  /** True: it has a price, so that it needs nobody's leave. */
+  readonly isPriced?: boolean;
 }
 
 /** What an upstream may be asked for although the gateway has no price for it. `*` in a list stands for everything. */
@@ -73,5 +81,7 @@ export const permits = (allowed: readonly string[], name: string): boolean =>
   allowed.includes('*') || allowed.includes(name);
 
 /** Whether the policy lets a use pass. */
-export const allows = (policy: UpstreamPolicy, { kind, name }: UnpricedUse): boolean =>
-  permits(policy[kind], name) || (kind === 'tools' && policy.tools.some((tool) => toolName(tool) === name));
+export const allows = (policy: UpstreamPolicy, { kind, name, isPriced }: UnpricedUse): boolean =>
+  isPriced === true ||
+  permits(policy[kind], name) ||
+  (kind === 'tools' && policy.tools.some((tool) => toolName(tool) === name));

@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { GatewayError } from '#contracts';
-import { Batcher, Database, REQUEST_WAIT_MS } from '#platform';
+import { Batcher, Database, lruCache, REQUEST_WAIT_MS } from '#platform';
 import { KEY_PEPPER } from '#runtime';
 import { hashApiKey } from './api-key.js';
-import { type Caller, callerWith, type KeyRulesRow } from './caller.js';
+import { type Caller, callerWith, type KeyRulesRow, ACCOUNT_NOW } from './caller.js';
 import { GuessLimiter } from '../limits/guess-limiter.js';
 import { LastUsedTracker } from './last-used-tracker.js';
 import { KEY_GUESSES } from '../limits/limit-tokens.js';
@@ -25,10 +24,11 @@ interface CallerRow extends KeyRulesRow {
 /** A rotated key is found by either secret until the overlap ends. */
 const FIND_CALLERS = `
 select f.hash as key_hash, k.id, k.account_id, k.allowed_models, k.allowed_addresses, k.scopes, k.quota_micros, a.priority,
+  k.tags, array(select l.tag from tag_limit l where l.account_id = a.id) as limited_tags,
   least(k.expires_at, f.valid_until) as expires_at,
   coalesce(k.requests_per_minute, a.requests_per_minute) as requests_per_minute,
   coalesce(k.tokens_per_minute, a.tokens_per_minute) as tokens_per_minute,
-  coalesce(k.max_running_tasks, a.max_running_tasks) as max_running_tasks
+  coalesce(k.max_running_tasks, a.max_running_tasks) as max_running_tasks, ${ACCOUNT_NOW}
 from (
   select id, key_hash as hash, null::timestamptz as valid_until from api_key where key_hash = any($1)
   union all
@@ -44,9 +44,9 @@ where k.revoked_at is null and a.disabled_at is null`;
 @Injectable()
 export class AccessService {
   /** By a plain digest of the key, which takes a tenth of the time of the keyed hash and never leaves this memory. */
-  private readonly known = new LRUCache<string, Caller>({ max: 50_000, ttl: KEY_CACHE_MS });
+  private readonly known = lruCache<string, Caller>(50_000, { ttl: KEY_CACHE_MS });
   /** Keys that were good lately, by the same digest. */
-  private readonly good = new LRUCache<string, true>({ max: 50_000, ttl: GOOD_KEY_MS });
+  private readonly good = lruCache<string, true>(50_000, { ttl: GOOD_KEY_MS });
   private readonly lookups: Batcher<Buffer, Caller | null>;
 
   constructor(

@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, type Micros, wireNames } from '#contracts';
 import { type Account, Database, type ModelTransaction, timeOrderedId } from '#platform';
-import type { Page, PageRequest } from '../paging/page.js';
-import { idOfCursor, pageById } from '../paging/page-by-id.js';
 import { AuditedChanges, type Change, type Operator } from '../audit/audit.js';
-import { given } from './given.js';
 import { missingAccount } from '../billing/ledger/locked-account.js';
+import { idOfCursor, type Page, pageById, type PageRequest } from '../paging/page.js';
 
 /** What operators may set on an account. Absent fields stay as they are. */
-export interface AccountSettings {
+interface AccountSettings {
   readonly name?: string | undefined;
   readonly unlimited?: boolean | undefined;
   readonly priority?: number | undefined;
-  /** What it may spend in a day and in a month of UTC. */
+  /** In which it has its days and months, an IANA name; null: UTC. */
+  readonly timeZone?: string | null | undefined;
+  /** What it may spend in a day and in a month of its time zone. */
   readonly dailyLimitMicros?: Micros | null | undefined;
   readonly monthlyLimitMicros?: Micros | null | undefined;
   /** Its endpoints get `balance.low` once when less than this is left. */
@@ -33,7 +33,9 @@ export class AccountsService {
   ) {}
 
   create(operator: Operator, settings: AccountSettings & { readonly name: string }): Promise<Account> {
-    return this.changes.run(operator, async ({ account }) => {
+    return this.changes.run(operator, async (transaction) => {
+      const { account } = transaction;
+      if (typeof settings.timeZone === 'string') await expectTimeZone(transaction, settings.timeZone);
       const data = { id: timeOrderedId('acct'), ...columnsOf(settings, null), name: settings.name };
       const created = await account.create({ data });
       return { result: created, change: changeOf('account.created', null, created) };
@@ -44,6 +46,13 @@ export class AccountsService {
   async read(id: string): Promise<Account> {
     const { account } = await this.database.models();
     return (await account.findUnique({ where: { id } })) ?? missingAccount(id);
+  }
+
+  /** The names of those that there are. */
+  async namesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const { account } = await this.database.models();
+    const rows = await account.findMany({ where: { id: { in: [...ids] } }, select: { id: true, name: true } });
+    return new Map(rows.map(({ id, name }) => [id, name]));
   }
 
   /** Newest first. `named`: a part of the name, in any letter case, or the whole id. */
@@ -63,18 +72,66 @@ export class AccountsService {
 
   /** @throws GatewayError `not_found`; `conflict`: the account owes more than a limited one may. */
   update(operator: Operator, id: string, settings: AccountSettings): Promise<Account> {
+    return this.changes.run(operator, async (transaction) =>
+      changed(transaction, await lock(transaction, id), settings),
+    );
+  }
+
+  /**
+   * Moves the days and months of an account, as its own people may. Not where the account, one of its tags or a key in use has limits: who
+   * moves the beginning of a day could spend its limit again every hour.
+   *
+   * @throws GatewayError `not_found`, `conflict`.
+   */
+  moveDays(operator: Operator, id: string, timeZone: string | null): Promise<Account> {
     return this.changes.run(operator, async (transaction) => {
       const before = await lock(transaction, id);
-      if (settings.unlimited === false && before.availableMicros < 0n) {
-        throw new GatewayError('conflict', 'The account is below zero: top it up before it becomes limited.', {
-          param: 'unlimited',
-        });
-      }
-      const data = columnsOf(settings, before.disabledAt);
-      const after = await transaction.account.update({ where: { id }, data });
-      return { result: after, change: changeOf('account.updated', before, after) };
+      const isLimited = { OR: [{ dailyLimitMicros: { not: null } }, { monthlyLimitMicros: { not: null } }] };
+      const limits =
+        (await transaction.account.count({ where: { id, ...isLimited } })) +
+        (await transaction.tagLimit.count({ where: { accountId: id } })) +
+        (await transaction.apiKey.count({ where: { accountId: id, revokedAt: null, ...isLimited } }));
+      if (limits > 0)
+        throw new GatewayError(
+          'conflict',
+          'Where the account, a key or a tag has a daily or monthly limit, its days are moved by the operator: ask there.',
+          { param: 'time_zone' },
+        );
+      return changed(transaction, before, { timeZone });
     });
   }
+}
+
+async function changed(
+  transaction: ModelTransaction,
+  before: Account,
+  settings: AccountSettings,
+): Promise<{ readonly result: Account; readonly change: Change }> {
+  const { id } = before;
+  if (settings.unlimited === false && before.availableMicros < 0n) {
+    throw new GatewayError('conflict', 'The account is below zero: top it up before it becomes limited.', {
+      param: 'unlimited',
+    });
+  }
+  if (typeof settings.timeZone === 'string') await expectTimeZone(transaction, settings.timeZone);
+  const data = columnsOf(settings, before.disabledAt);
+  const after = await transaction.account.update({ where: { id }, data });
+  // Nobody of the account is there to delete what was logged of its prompts.
+  if (settings.disabled === true)
+    await transaction.promptLog.updateMany({
+      where: { accountId: id, endedAt: null },
+      data: { isOn: false, sealedKey: null, endedAt: new Date() },
+    });
+  return { result: after, change: changeOf('account.updated', before, after) };
+}
+
+/** Every statement that holds money asks the database for the days of the zone. @throws GatewayError `invalid_parameter`. */
+async function expectTimeZone(transaction: ModelTransaction, timeZone: string): Promise<void> {
+  const known = await transaction.$queryRaw<object[]>`select 1 from pg_timezone_names where name = ${timeZone}`;
+  if (known.length > 0) return;
+  throw new GatewayError('invalid_parameter', `time_zone: the database knows no time zone "${timeZone}".`, {
+    param: 'time_zone',
+  });
 }
 
 /** The account, unchanging until the transaction ends. @throws GatewayError `not_found`. */
@@ -98,3 +155,9 @@ const changeOf = (action: string, before: Account | null, after: Account): Chang
   before: before && wireNames(before),
   after: wireNames(after),
 });
+
+/** Only the fields that are given: an undefined one leaves its column as it is. */
+export const given = <Fields extends object>(fields: Fields) =>
+  Object.fromEntries(Object.entries(fields).filter(([, field]) => field !== undefined)) as {
+    [Name in keyof Fields]?: Exclude<Fields[Name], undefined>;
+  };

@@ -16,6 +16,14 @@ export interface Caller {
   readonly tokensPerMinute: number | null;
   readonly maxRunningTasks: number | null;
   readonly priority: number;
+  /** What its requests are tagged with, whatever they say themselves. */
+  readonly tags: readonly string[];
+  /** The tags whose spending the account limits. */
+  readonly limitedTags: readonly string[];
+  /** The price list of the account; undefined: the book alone. */
+  readonly priceList?: string | undefined;
+  /** Whether the prompts and answers of its account are logged. */
+  readonly isLogged?: boolean;
   readonly expiresAt: Date | null;
 }
 
@@ -29,7 +37,16 @@ export interface KeyRulesRow {
   readonly tokens_per_minute: number | null;
   readonly max_running_tasks: number | null;
   readonly priority: number;
+  readonly tags: string[];
+  readonly limited_tags: string[];
+  readonly price_list: string | null;
+  readonly is_logged: boolean;
 }
+
+/** The price list that account `a` has now, and whether its prompts are logged. */
+export const ACCOUNT_NOW = `(select l.list_id from account_price_list l
+    where l.account_id = a.id and l.effective_from <= now() order by l.effective_from desc limit 1) as price_list,
+  exists (select from prompt_log p where p.account_id = a.id and p.ended_at is null and p.is_on) as is_logged`;
 
 /** The caller who has a key with these rules. */
 export const callerWith = (row: KeyRulesRow, key: Pick<Caller, 'accountId' | 'apiKeyId' | 'expiresAt'>): Caller => ({
@@ -42,4 +59,8 @@ export const callerWith = (row: KeyRulesRow, key: Pick<Caller, 'accountId' | 'ap
   tokensPerMinute: row.tokens_per_minute,
   maxRunningTasks: row.max_running_tasks,
   priority: row.priority,
+  tags: row.tags,
+  limitedTags: row.limited_tags,
+  priceList: row.price_list ?? undefined,
+  isLogged: row.is_logged,
 });

@@ -1,11 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError, type Micros, wireNames } from '#contracts';
-import { type ApiKey, brokeConstraint, Database, type ModelTransaction, type Prisma, timeOrderedId } from '#platform';
+import {
+  type ApiKey,
+  brokeConstraint,
+  Database,
+  type ModelTransaction,
+  type Prisma,
+  randomId,
+  type Secrets,
+  timeOrderedId,
+} from '#platform';
 import { KEY_PEPPER } from '#runtime';
-import { hashApiKey, newApiKey, visiblePrefix } from './api-key.js';
-import { lock } from './accounts.service.js';
 import { AuditedChanges, type Change, type Operator } from '../audit/audit.js';
-import { given } from './given.js';
+import { given, lock } from './accounts.service.js';
+import { hashApiKey, newApiKey, visiblePrefix } from './api-key.js';
+import { FIRST_ACCOUNT_ID } from './seed.service.js';
 
 /** The most keys of an account that are not revoked, and with those that are: their rows stay, because the ledger names them. */
 const KEYS_IN_USE_MAX = 1_000;
@@ -18,7 +27,7 @@ const HIDDEN = { keyHash: true, previousKeyHash: true } as const;
 export type KeyView = Omit<ApiKey, keyof typeof HIDDEN>;
 
 /** A key at the one moment when it can be read. */
-export interface NewKey {
+interface NewKey {
   readonly key: string;
   readonly row: KeyView;
 }
@@ -33,6 +42,8 @@ export interface KeySettings {
   readonly allowedModels?: readonly string[] | undefined;
   readonly allowedAddresses?: readonly string[] | undefined;
   readonly scopes?: readonly string[] | undefined;
+  /** What its requests are tagged with. */
+  readonly tags?: readonly string[] | undefined;
   readonly requestsPerMinute?: number | null | undefined;
   readonly tokensPerMinute?: number | null | undefined;
   readonly maxRunningTasks?: number | null | undefined;
@@ -164,11 +175,12 @@ function missingKey(id: string): never {
   throw new GatewayError('not_found', `There is no key "${id.slice(0, 64)}".`, { param: 'key_id' });
 }
 
-const columnsOf = ({ allowedModels, allowedAddresses, scopes, ...settings }: KeySettings) => ({
+const columnsOf = ({ allowedModels, allowedAddresses, scopes, tags, ...settings }: KeySettings) => ({
   ...given(settings),
   ...(allowedModels && { allowedModels: [...allowedModels] }),
   ...(allowedAddresses && { allowedAddresses: [...allowedAddresses] }),
   ...(scopes && { scopes: [...scopes] }),
+  ...(tags && { tags: [...tags] }),
 });
 
 const changeOf = (action: string, before: KeyView | null, after: KeyView): Change => ({
@@ -178,3 +190,25 @@ const changeOf = (action: string, before: KeyView | null, after: KeyView): Chang
   before: before && wireNames(before),
   after: wireNames(after),
 });
+
+/** Whose key, and what to call it. */
+interface KeyCommand {
+  /** The first account when absent. */
+  readonly account?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/**
+ * Makes a key by a command of the operator's, with a record of it, and answers the key.
+ *
+ * @throws GatewayError `not_found`: there is no such account; a gateway that was never started has none.
+ */
+export async function createKey(
+  database: Database,
+  { keyPepper }: Secrets,
+  { account = FIRST_ACCOUNT_ID, name = 'Made by new-key' }: KeyCommand,
+): Promise<string> {
+  const operator = { actor: 'new-key command', requestId: randomId('req'), address: null };
+  const keys = new KeysService(database, new AuditedChanges(database), keyPepper);
+  return (await keys.create(operator, account, { name })).key;
+}

@@ -15,8 +15,7 @@ import { FilesService } from './files.service.js';
 import { VectorStoreFilesService } from './vector-store-files.service.js';
 import { VectorStoresService } from './vector-stores.service.js';
 import { PassageEmbedder } from './vectors/passage-embedder.js';
-import { PassageVectors } from './vectors/passage-vectors.js';
-import type { TextEmbedder } from './vectors/text-embedder.js';
+import { PassageVectors, type TextEmbedder } from './vectors/passage-vectors.js';
 
 const TEXT = 'The lighthouse of Vesterholm was lit for the first time in 1871.';
 const OWNER = { accountId: 'acct', apiKeyId: 'key' };

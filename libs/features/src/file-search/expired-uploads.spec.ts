@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createMediaStore, type MediaStore, MediaStoreConfig } from '#media';
 import { noFailpoints } from '#runtime';
 import { createTestDatabase, type TestDatabase } from '#testing';
-import { DEFAULT_CHUNKING } from './chunking.js';
+import { DEFAULT_CHUNKING } from './uploaded-file.js';
 import { ExpiredUploads } from './expired-uploads.js';
 import { VectorStoreFilesService } from './vector-store-files.service.js';
 import { VectorStoresService } from './vector-stores.service.js';

@@ -1,16 +1,15 @@
-import { LRUCache } from 'lru-cache';
 import type { MediaStore } from '#media';
-import { type Database, logger } from '#platform';
+import { type Database, logger, lruCache } from '#platform';
 import type { Failpoints } from '#runtime';
-import { accountsInTurn } from './account-turns.js';
+import { accountsInTurn, METERED } from './uploaded-file.js';
 import { forgetUnused, lockFiles, removeEntries, UNUSED_BEHIND } from './unused-indexes.js';
-import { METERED } from './uploaded-file.js';
 import { STORE_SHOWN_DAYS } from './vector-store.js';
 
 const log = logger('maintenance');
 
 /** How long files that the store would not remove are left before the next try, in milliseconds. */
-const UNREMOVABLE = { max: 10_000, ttl: 600_000 } as const;
+const UNREMOVABLE_MAX = 10_000;
+const UNREMOVABLE_MS = 600_000;
 
 /** The most rows of a table that one statement removes: whatever a file holds, no statement takes long enough to be undone. */
 const ROWS_AT_ONCE = 2_000;
@@ -81,11 +80,11 @@ interface RemovedPart {
 
 /** Removes the bytes, passages and rows of files and vector stores that were deleted or have expired. */
 export class ExpiredUploads {
-  readonly #unremovable = new LRUCache<string, true>(UNREMOVABLE);
+  private readonly unremovable = lruCache<string, true>(UNREMOVABLE_MAX, { ttl: UNREMOVABLE_MS });
   /** The account of which the last part was removed. */
-  #served = '';
+  private served = '';
   /** The last index of which was found out whether anything finds it. */
-  #lookedAt = 0n;
+  private lookedAt = 0n;
 
   constructor(
     private readonly database: Database,
@@ -95,21 +94,21 @@ export class ExpiredUploads {
 
   /** At most `limit` of each, files and parts of what was made of them; as many of one of them: there may be more. */
   async remove(limit: number): Promise<number> {
-    await this.#change(EXPIRE, [limit]);
-    await this.#emptyStores().catch((error: unknown) => log.error('maintenance.files_kept', { error }));
-    await this.#change(FORGET_STORES, [limit, STORE_SHOWN_DAYS]);
-    await this.#forgetUnused().catch((error: unknown) => log.error('maintenance.files_kept', { error }));
+    await this.change(EXPIRE, [limit]);
+    await this.emptyStores().catch((error: unknown) => log.error('maintenance.files_kept', { error }));
+    await this.change(FORGET_STORES, [limit, STORE_SHOWN_DAYS]);
+    await this.forgetUnused().catch((error: unknown) => log.error('maintenance.files_kept', { error }));
     const { rows } = await this.database.query<RemovableFile>({
       text: REMOVABLE,
-      values: [limit, [...this.#unremovable.keys()]],
+      values: [limit, [...this.unremovable.keys()]],
       limit: 'long',
     });
     let removed = 0;
-    for (const file of rows) if (await this.#removeFile(file)) removed += 1;
-    return Math.max(removed, await this.#removeParts(limit));
+    for (const file of rows) if (await this.removeFile(file)) removed += 1;
+    return Math.max(removed, await this.removeParts(limit));
   }
 
-  async #emptyStores(): Promise<void> {
+  private async emptyStores(): Promise<void> {
     const { rows } = await this.database.query<{ storeId: string; fileId: string }>({
       text: FILES_OF_EXPIRED_STORES,
       values: [ROWS_AT_ONCE],
@@ -122,10 +121,10 @@ export class ExpiredUploads {
   }
 
   /** A turn through all indexes, a part in each round: hardly any is unused that was not found so when it became so. */
-  async #forgetUnused(): Promise<void> {
+  private async forgetUnused(): Promise<void> {
     const { rows } = await this.database.query<{ last: bigint | null; files: string[] }>({
       text: UNUSED_BEHIND,
-      values: [this.#lookedAt, ROWS_AT_ONCE],
+      values: [this.lookedAt, ROWS_AT_ONCE],
       limit: 'long',
     });
     const { last = null, files = [] } = rows[0] ?? {};
@@ -134,11 +133,11 @@ export class ExpiredUploads {
         await lockFiles(transaction, null, files);
         await forgetUnused(transaction, files);
       });
-    this.#lookedAt = last ?? 0n;
+    this.lookedAt = last ?? 0n;
   }
 
   /** The bytes first: a crash in between removes bytes that are gone already, which is no error. */
-  async #removeFile({ id, accountId, storeKey }: RemovableFile): Promise<boolean> {
+  private async removeFile({ id, accountId, storeKey }: RemovableFile): Promise<boolean> {
     try {
       await this.store.delete(storeKey);
       this.failpoints.reach('after-bytes-removed');
@@ -150,26 +149,26 @@ export class ExpiredUploads {
       });
     } catch (error) {
       log.warn('maintenance.upload_kept', { fileId: id, error });
-      this.#unremovable.set(id, true);
+      this.unremovable.set(id, true);
       return false;
     }
   }
 
   /** Each part is committed by itself, so that what is removed stays removed, whatever ends this. */
-  async #removeParts(limit: number): Promise<number> {
+  private async removeParts(limit: number): Promise<number> {
     for (let parts = 0; parts < limit; parts += 1) {
-      const values = [this.#served];
+      const values = [this.served];
       const { rows } = await this.database.query<RemovedPart>({ text: REMOVE_PART, values, limit: 'long' });
       if (!rows[0]) return parts;
       const { id, accountId, isLast } = rows[0];
-      this.#served = accountId;
+      this.served = accountId;
       if (isLast) await this.database.query({ text: REMOVE_INDEX, values: [id], limit: 'long' });
     }
     return limit;
   }
 
   /** What fails is done by a later round, and keeps nothing else from being removed. */
-  async #change(text: string, values: readonly unknown[]): Promise<void> {
+  private async change(text: string, values: readonly unknown[]): Promise<void> {
     await this.database
       .query({ text, values, limit: 'long' })
       .catch((error: unknown) => log.error('maintenance.files_kept', { error }));

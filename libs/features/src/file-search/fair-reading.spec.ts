@@ -6,7 +6,7 @@ import { createMediaStore, type MediaStore, MediaStoreConfig } from '#media';
 import { noFailpoints, readProcessConfig } from '#runtime';
 import { createTestDatabase, endlessPdfSample, type TestDatabase } from '#testing';
 import { PriceBook } from '../billing/prices/price-book.js';
-import { DEFAULT_CHUNKING } from './chunking.js';
+import { DEFAULT_CHUNKING } from './uploaded-file.js';
 import { ExpiredUploads } from './expired-uploads.js';
 import { FileIndexer } from './file-indexer.js';
 import { FilePreparer, FULL_BOUNDS, type PreparerBounds } from './file-preparer.js';

@@ -2,11 +2,11 @@ import { buffer } from 'node:stream/consumers';
 import { type MediaStore, MediaStoreError } from '#media';
 import { type Database, logger, type StatementRunner } from '#platform';
 import type { Failpoints } from '#runtime';
-import { accountsInTurn } from './account-turns.js';
+import { accountsInTurn } from './uploaded-file.js';
 import type { WordCounts } from './extract/count-words.js';
 import type { Prepared, PreparedPassage } from './extract/prepare-file.js';
 import { FilePreparer, FULL_BOUNDS, QUICK_BOUNDS } from './file-preparer.js';
-import { packLengths } from './postings.js';
+import { packLengths } from './words.js';
 import { type Language, Stemmer } from './stemmer.js';
 
 /** A term and where it stands, packed as `file_term.postings` has it. */
@@ -133,69 +133,67 @@ type Passages = Extract<Prepared, { kind: 'passages' }>;
 
 /** Makes the passages of files, one file of each lane at a time. The rows of `file_index` are its queue. */
 export class FileIndexer {
-  readonly #stemmer: Stemmer;
-  readonly #preparers: Readonly<Record<IndexLane, FilePreparer>>;
+  private readonly stemmer: Stemmer;
   /** The account that had the last turn. */
-  readonly #served: Record<IndexLane, string> = { quick: '', slow: '' };
-  readonly #leaving = new AbortController();
+  private readonly served: Record<IndexLane, string> = { quick: '', slow: '' };
+  private readonly leaving = new AbortController();
 
   constructor(
     private readonly database: Database,
     private readonly store: MediaStore,
     private readonly failpoints: Failpoints,
-    preparers = { quick: new FilePreparer(QUICK_BOUNDS), slow: new FilePreparer(FULL_BOUNDS) },
+    private readonly preparers = { quick: new FilePreparer(QUICK_BOUNDS), slow: new FilePreparer(FULL_BOUNDS) },
     /** The most bytes of what is made of the files of an account. */
     private readonly bytesMax = Number.MAX_SAFE_INTEGER,
   ) {
-    this.#stemmer = new Stemmer(database);
-    this.#preparers = preparers;
+    this.stemmer = new Stemmer(database);
   }
 
   /** Works on the next file of a lane that is due; false: there is none. */
   async indexNext(lane: IndexLane): Promise<boolean> {
-    const values = [LEASE_SECONDS, lane === 'slow', this.#served[lane]];
+    const values = [LEASE_SECONDS, lane === 'slow', this.served[lane]];
     const { rows } = await this.database.query<ClaimedIndex>({ text: CLAIM, values });
     const claimed = rows[0];
     if (!claimed) return false;
-    this.#served[lane] = claimed.accountId;
+    this.served[lane] = claimed.accountId;
     this.failpoints.reach('after-index-claim');
-    await this.#index(claimed, lane).catch((error: unknown) => this.#postpone(claimed, error));
+    await this.index(claimed, lane).catch((error: unknown) => this.postpone(claimed, error));
     return true;
   }
 
   /** Files under way are given back, for the next attempt of any process. */
   async close(): Promise<void> {
-    this.#leaving.abort();
-    await Promise.all(Object.values(this.#preparers).map((preparer) => preparer.close()));
+    this.leaving.abort();
+    await Promise.all(Object.values(this.preparers).map((preparer) => preparer.close()));
   }
 
-  async #index(claimed: ClaimedIndex, lane: IndexLane): Promise<void> {
+  private async index(claimed: ClaimedIndex, lane: IndexLane): Promise<void> {
     const { id, attempt, fileState, filename, storeKey, chunkTokens, overlapTokens } = claimed;
-    if (fileState !== 'ready') return this.#fail(claimed, 'invalid_file', 'The file was deleted.');
+    if (fileState !== 'ready') return this.fail(claimed, 'invalid_file', 'The file was deleted.');
     if (attempt > ATTEMPTS_MAX)
-      return this.#fail(claimed, 'server_error', `Reading the file did not finish in ${ATTEMPTS_MAX} attempts.`);
-    const content = await buffer(await this.store.open(storeKey, undefined, this.#leaving.signal));
+      return this.fail(claimed, 'server_error', `Reading the file did not finish in ${ATTEMPTS_MAX} attempts.`);
+    const content = await buffer(await this.store.open(storeKey, undefined, this.leaving.signal));
     const file = { bytes: new Uint8Array(content), filename, sizes: { chunkTokens, overlapTokens } };
-    const prepared = await this.#preparers[lane].prepare(file, this.#leaving.signal);
-    if (prepared.kind === 'unreadable' && prepared.byBounds && lane === 'quick') return this.#setAside(claimed);
-    if (prepared.kind === 'unreadable') return this.#fail(claimed, prepared.code, prepared.message);
-    const language = await this.#stemmer.languageOf(timesOf(prepared));
-    const stems = await this.#stemmer.termsOf([...prepared.words.spaced.keys()], language);
+    const prepared = await this.preparers[lane].prepare(file, this.leaving.signal);
+    if (prepared.kind === 'unreadable' && prepared.byBounds && lane === 'quick') return this.setAside(claimed);
+    if (prepared.kind === 'unreadable') return this.fail(claimed, prepared.code, prepared.message);
+    const language = await this.stemmer.languageOf(timesOf(prepared));
+    const stems = await this.stemmer.termsOf([...prepared.words.spaced.keys()], language);
     const terms = mergeTerms(prepared.words, stems);
     const bytes = bytesOf(claimed.accountId, prepared.passages, terms);
     const { rows: used } = await this.database.query<{ bytes: number }>({ text: USED, values: [claimed.accountId] });
     if ((used[0]?.bytes ?? 0) + bytes > this.bytesMax)
-      return this.#fail(
+      return this.fail(
         claimed,
         'server_error',
         `What is made of the files of an account to search them may have at most ${this.bytesMax} bytes: delete some, and add this one again.`,
       );
-    await this.#write(claimed, prepared, terms, bytes, language);
+    await this.write(claimed, prepared, terms, bytes, language);
     log.info('file.indexed', { index: id, passages: prepared.passages.length });
   }
 
   /** All of it and its state at once, unless another attempt has begun. */
-  async #write(
+  private async write(
     { id, accountId, attempt }: ClaimedIndex,
     { passages, words: { lengths } }: Passages,
     terms: readonly TermPostings[],
@@ -217,23 +215,23 @@ export class FileIndexer {
     this.failpoints.reach('after-indexed');
   }
 
-  async #fail({ id, attempt }: ClaimedIndex, code: string, message: string): Promise<void> {
+  private async fail({ id, attempt }: ClaimedIndex, code: string, message: string): Promise<void> {
     await this.database.query({ text: FAIL, values: [id, attempt, code, message] });
     log.info('file.not_indexed', { index: id, code });
   }
 
-  async #setAside({ id, attempt }: ClaimedIndex): Promise<void> {
+  private async setAside({ id, attempt }: ClaimedIndex): Promise<void> {
     await this.database.query({ text: SET_ASIDE, values: [id, attempt] });
     log.info('file.set_aside', { index: id });
   }
 
   /** What is no fault of the file is tried again a little later. A file that is not in the store stays away. */
-  async #postpone(claimed: ClaimedIndex, error: unknown): Promise<void> {
+  private async postpone(claimed: ClaimedIndex, error: unknown): Promise<void> {
     const { id, attempt } = claimed;
     log.warn('file.index_postponed', { index: id, attempt, error });
     if (error instanceof MediaStoreError && error.code === 'not_found')
-      return this.#fail(claimed, 'server_error', 'The content of the file is missing.');
-    const isLeaving = this.#leaving.signal.aborted;
+      return this.fail(claimed, 'server_error', 'The content of the file is missing.');
+    const isLeaving = this.leaving.signal.aborted;
     // An attempt that the end of its worker cut short does not count.
     const values = [id, attempt, isLeaving ? 0 : 2 ** attempt, isLeaving ? 1 : 0];
     await this.database.query({ text: AGAIN, values });

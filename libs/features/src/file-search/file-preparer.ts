@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { abortAfter } from '#platform';
 import type { FileToPrepare, Prepared } from './extract/prepare-file.js';
-import { NO_MEMORY, tooHard } from './extract/unreadable.js';
+import { NO_MEMORY, tooHard } from './extract/extracted-text.js';
 
 /** The bounds of a thread; a file that takes more ends with its thread, and nothing else does. */
 export interface PreparerBounds {
@@ -35,14 +35,14 @@ type File = Omit<FileToPrepare, 'arrayBytes'>;
  * is ended, and the file with it.
  */
 export class FilePreparer {
-  readonly #threads: Piscina<FileToPrepare | undefined, Prepared>;
-  readonly #timeMs: number;
-  readonly #arrayBytes: number;
+  private readonly threads: Piscina<FileToPrepare | undefined, Prepared>;
+  private readonly timeMs: number;
+  private readonly arrayBytes: number;
 
   constructor({ timeMs, heapMb, arraysMb }: PreparerBounds) {
-    this.#timeMs = timeMs;
-    this.#arrayBytes = arraysMb * 1024 * 1024;
-    this.#threads = new Piscina({
+    this.timeMs = timeMs;
+    this.arrayBytes = arraysMb * 1024 * 1024;
+    this.threads = new Piscina({
       filename: fileURLToPath(ENTRY),
       minThreads: 0,
       maxThreads: 1,
@@ -55,12 +55,12 @@ export class FilePreparer {
   /** @throws the reason of `signal` when it aborts. */
   async prepare(file: File, signal: AbortSignal): Promise<Prepared> {
     try {
-      const bounded = { ...file, arrayBytes: this.#arrayBytes };
-      await this.#threads.run(undefined, { name: 'ready', signal });
-      return await this.#threads.run(bounded, { signal: abortAfter(this.#timeMs, signal) });
+      const bounded = { ...file, arrayBytes: this.arrayBytes };
+      await this.threads.run(undefined, { name: 'ready', signal });
+      return await this.threads.run(bounded, { signal: abortAfter(this.timeMs, signal) });
     } catch (error) {
       signal.throwIfAborted();
-      if (isAborted(error)) return unread(`could not be read within ${this.#timeMs / 1000} s`);
+      if (isAborted(error)) return unread(`could not be read within ${this.timeMs / 1000} s`);
       if (isOutOfMemory(error)) return unread(NO_MEMORY);
       throw error;
     }
@@ -68,7 +68,7 @@ export class FilePreparer {
 
   /** Ends the thread at once. */
   async close(): Promise<void> {
-    await this.#threads.destroy();
+    await this.threads.destroy();
   }
 }
 

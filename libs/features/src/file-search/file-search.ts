@@ -1,13 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { type Passage, passesFilter, type RankWeights, type SearchFilter } from '#contracts';
 import { AccountShares, Database } from '#platform';
-import { LENGTH_BYTES, POSTING_BYTES } from './postings.js';
+import { LENGTH_BYTES, POSTING_BYTES, wordsOf } from './words.js';
 import { PassageRanking, type RankedPassage } from './rank-passages.js';
 import { expectLiveStores, type SearchedIndex, type SearchedStores, searchScope } from './search-scope.js';
-import { MeaningSearch } from './vectors/meaning-search.js';
-import { fuseRanks } from './vectors/fuse-ranks.js';
+import { fuseRanks, MeaningSearch } from './vectors/meaning-search.js';
 import { type Language, Stemmer } from './stemmer.js';
-import { wordsOf } from './words.js';
 
 /** What is looked for, and where. */
 export interface FileSearchRequest {
@@ -74,15 +72,15 @@ interface PassageRow {
 /** Finds passages in the files of an account. */
 @Injectable()
 export class FileSearch {
-  readonly #stemmer: Stemmer;
-  readonly #turns = new AccountShares(RANKED_AT_ONCE, TURN_WAIT_MS);
+  private readonly stemmer: Stemmer;
+  private readonly turns = new AccountShares(RANKED_AT_ONCE, TURN_WAIT_MS);
 
   /** @param meaning left out: words alone are compared. */
   constructor(
     private readonly database: Database,
     private readonly meaning?: MeaningSearch,
   ) {
-    this.#stemmer = new Stemmer(database);
+    this.stemmer = new Stemmer(database);
   }
 
   /** @throws GatewayError `not_found` naming a vector store that the account does not have, at `param`. */
@@ -103,46 +101,49 @@ export class FileSearch {
     const searched = onePerId(passing);
     signal.throwIfAborted();
     if (searched.length === 0) return [];
-    const ranked = await this.#ranked(request, searched);
+    const ranked = await this.ranked(request, searched);
     signal.throwIfAborted();
-    return this.#withTexts(accountId, ranked.filter(({ score }) => score >= scoreThreshold).slice(0, limit));
+    return this.withTexts(accountId, ranked.filter(({ score }) => score >= scoreThreshold).slice(0, limit));
   }
 
-  async #ranked(request: FileSearchRequest, searched: readonly SearchedIndex[]): Promise<readonly RankedPassage[]> {
+  private async ranked(
+    request: FileSearchRequest,
+    searched: readonly SearchedIndex[],
+  ): Promise<readonly RankedPassage[]> {
     const { limit, weights = EQUAL_WEIGHTS, query, accountId, payer } = request;
     const isCompared = payer && weights.meaning > 0 && this.meaning?.canSearch(searched);
-    if (!isCompared) return this.#byWords(request, searched, limit);
+    if (!isCompared) return this.byWords(request, searched, limit);
     const order = { accountId, ...payer, texts: [query.slice(0, QUERY_CHARACTERS_MAX)] };
     const [byWords, byMeaning] = await Promise.all([
-      this.#byWords(request, searched, RANKED_TOGETHER),
+      this.byWords(request, searched, RANKED_TOGETHER),
       this.meaning?.search(order, searched, RANKED_TOGETHER),
     ]);
     return byMeaning ? fuseRanks(byWords, byMeaning, weights) : byWords;
   }
 
-  async #byWords(
+  private async byWords(
     request: FileSearchRequest,
     searched: readonly SearchedIndex[],
     limit: number,
   ): Promise<readonly RankedPassage[]> {
-    const terms = await this.#termsOf(request.query, searched);
-    return this.#turns.during(request.accountId, () => this.#rank(request.accountId, terms, searched, limit));
+    const terms = await this.termsOf(request.query, searched);
+    return this.turns.during(request.accountId, () => this.rank(request.accountId, terms, searched, limit));
   }
 
-  async #termsOf(query: string, searched: readonly SearchedIndex[]): Promise<QueryTerms> {
+  private async termsOf(query: string, searched: readonly SearchedIndex[]): Promise<QueryTerms> {
     const words = wordsOf(query.slice(0, QUERY_CHARACTERS_MAX));
     const languages = [...new Set(searched.map(({ language }) => language))];
     const spaced = [...new Set(words.spaced)].slice(0, QUERY_WORDS_MAX);
     const unspaced = [...new Set(words.unspaced)].slice(0, QUERY_WORDS_MAX);
     const terms = new QueryTerms();
     for (const language of languages) {
-      const stems = await this.#stemmer.termsOf(spaced, language);
+      const stems = await this.stemmer.termsOf(spaced, language);
       for (const word of [...spaced, ...unspaced]) terms.add(language, word, stems.has(word) ? stems.get(word) : word);
     }
     return terms;
   }
 
-  async #rank(
+  private async rank(
     accountId: string,
     terms: QueryTerms,
     searched: readonly SearchedIndex[],
@@ -168,12 +169,12 @@ export class FileSearch {
     for (const part of parts) {
       const [{ language }] = part.indexes;
       const ofLanguage = terms.of(language).filter((term) => read.has(terms.wordOf(language, term) ?? -1));
-      await this.#rankPart(accountId, ranking, terms, part, ofLanguage);
+      await this.rankPart(accountId, ranking, terms, part, ofLanguage);
     }
     return ranking.best;
   }
 
-  async #rankPart(
+  private async rankPart(
     accountId: string,
     ranking: PassageRanking,
     terms: QueryTerms,
@@ -204,7 +205,7 @@ export class FileSearch {
     for (const { index, scores } of scored.values()) await ranking.keep(index, scores);
   }
 
-  async #withTexts(accountId: string, ranked: readonly RankedPassage[]): Promise<Passage[]> {
+  private async withTexts(accountId: string, ranked: readonly RankedPassage[]): Promise<Passage[]> {
     if (ranked.length === 0) return [];
     const { rows } = await this.database.of(accountId).query<PassageRow>({
       text: PASSAGES,
@@ -272,30 +273,30 @@ const onePerId = (indexes: readonly SearchedIndex[]): readonly SearchedIndex[] =
 
 /** Which word of a query a term stands for, in each language that is searched. */
 class QueryTerms {
-  readonly #words = new Map<string, number>();
-  readonly #byLanguage = new Map<Language, Map<string, number>>();
+  private readonly numbers = new Map<string, number>();
+  private readonly byLanguage = new Map<Language, Map<string, number>>();
 
   /** How many words have a term in some language. */
   get words(): number {
-    return this.#words.size;
+    return this.numbers.size;
   }
 
   /** The terms of a language. */
   of(language: Language): readonly string[] {
-    return [...(this.#byLanguage.get(language)?.keys() ?? [])];
+    return [...(this.byLanguage.get(language)?.keys() ?? [])];
   }
 
   add(language: Language, word: string, term: string | null | undefined): void {
-    const terms = this.#byLanguage.get(language) ?? new Map<string, number>();
-    this.#byLanguage.set(language, terms);
+    const terms = this.byLanguage.get(language) ?? new Map<string, number>();
+    this.byLanguage.set(language, terms);
     // Of several words with the same term one counts.
     if (!term || terms.has(term)) return;
-    const number = this.#words.get(word) ?? this.#words.size;
-    this.#words.set(word, number);
+    const number = this.numbers.get(word) ?? this.numbers.size;
+    this.numbers.set(word, number);
     terms.set(term, number);
   }
 
   wordOf(language: Language, term: string): number | undefined {
-    return this.#byLanguage.get(language)?.get(term);
+    return this.byLanguage.get(language)?.get(term);
   }
 }

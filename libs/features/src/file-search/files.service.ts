@@ -7,10 +7,16 @@ import { FAILPOINTS, type Failpoints, PLATFORM, type Platform } from '#runtime';
 import { nothingLeft } from '../billing/ledger/payment-refusals.js';
 import { PriceBook } from '../billing/prices/price-book.js';
 import { STORAGE_MODEL, STORAGE_UNIT } from '../billing/prices/storage-price.js';
-import { DEFAULT_CHUNKING } from './chunking.js';
+import {
+  DEFAULT_CHUNKING,
+  FILE_COLUMNS,
+  FILE_IS_READY,
+  METERED,
+  SEARCHED_PURPOSES,
+  type UploadedFile,
+} from './uploaded-file.js';
 import { type ListQuery, type ListPart, listPart } from './list-part.js';
 import { forgetUnused } from './unused-indexes.js';
-import { FILE_COLUMNS, FILE_IS_READY, METERED, SEARCHED_PURPOSES, type UploadedFile } from './uploaded-file.js';
 
 const log = logger('files');
 
@@ -107,8 +113,8 @@ export interface FileListQuery extends ListQuery {
 /** The files of accounts: a row first, then the bytes, then one statement that makes the file visible and counts it. */
 @Injectable()
 export class FilesService {
-  readonly #settings: Platform['config']['files'];
-  readonly #store: MediaStore;
+  private readonly settings: Platform['config']['files'];
+  private readonly store: MediaStore;
 
   constructor(
     private readonly database: Database,
@@ -116,13 +122,13 @@ export class FilesService {
     @Inject(PLATFORM) { config, store }: Pick<Platform, 'config' | 'store'>,
     private readonly prices: PriceBook,
   ) {
-    this.#settings = config.files;
-    this.#store = store;
+    this.settings = config.files;
+    this.store = store;
   }
 
   /** The largest file, in bytes. */
   get maxBytes(): number {
-    return this.#settings.FILE_MAX_MB * MIB;
+    return this.settings.FILE_MAX_MB * MIB;
   }
 
   /**
@@ -140,11 +146,11 @@ export class FilesService {
     const database = this.database.of(accountId);
     const { rows } = await database.query<Room>({ text: ROOM, values: [accountId] });
     const { isEmpty = true, files = 0n, bytes = 0n, unfinished = 0n, deleted = 0n } = rows[0] ?? {};
-    this.#expectRoom({ files: files + 1n, bytes });
+    this.expectRoom({ files: files + 1n, bytes });
     if (unfinished >= BigInt(UNFINISHED_MAX))
       throw wait(`At most ${UNFINISHED_MAX} uploads of an account may be unfinished`);
-    if (bytes + deleted > this.#accountBytes) throw wait('Files that were deleted are still being removed');
-    if (isEmpty && (await this.#costsMoney())) throw nothingLeft(accountId);
+    if (bytes + deleted > this.accountBytes) throw wait('Files that were deleted are still being removed');
+    if (isEmpty && (await this.costsMoney())) throw nothingLeft(accountId);
     const id = timeOrderedId('file');
     // The id is shown to many, for example in citations; a bucket may be public to whoever knows a key.
     const storeKey = `uploads/${randomBytes(24).toString('hex')}${extension}`;
@@ -157,13 +163,13 @@ export class FilesService {
   async keep(accountId: string, id: string, upload: StoredUpload): Promise<UploadedFile> {
     this.failpoints.reach('after-upload-stored');
     const { filename, purpose, contentType, bytes, sha256, expiresAfterSeconds } = upload;
-    const defaultSeconds = this.#settings.FILE_RETENTION_DAYS * 86_400 || null;
+    const defaultSeconds = this.settings.FILE_RETENTION_DAYS * 86_400 || null;
     return this.database.of(accountId).transaction(async (transaction) => {
       const { rows: usage } = await transaction.query<{ files: bigint; bytes: bigint }>({
         text: COUNT,
         values: [accountId, bytes, id],
       });
-      if (usage[0]) this.#expectRoom(usage[0]);
+      if (usage[0]) this.expectRoom(usage[0]);
       const values = [
         id,
         accountId,
@@ -188,7 +194,7 @@ export class FilesService {
   /** Removes what came of an upload that failed; one that was kept stays as it is. */
   async discard(id: string): Promise<void> {
     const { rows } = await this.database.query<{ storeKey: string }>({ text: DISCARD, values: [id] });
-    if (rows[0]) await this.#removeBytes(id, rows[0].storeKey, FORGET_UPLOAD);
+    if (rows[0]) await this.removeBytes(id, rows[0].storeKey, FORGET_UPLOAD);
   }
 
   /** @throws GatewayError `not_found`. */
@@ -222,32 +228,32 @@ export class FilesService {
       await forgetUnused(transaction, [id]);
       return rows[0].storeKey;
     });
-    await this.#removeBytes(id, storeKey, NOTE_NO_BYTES);
+    await this.removeBytes(id, storeKey, NOTE_NO_BYTES);
   }
 
   /** Before the answer, so that nobody fills the store faster than it is emptied. What fails is done by the maintenance. */
-  async #removeBytes(id: string, storeKey: string, note: string): Promise<void> {
+  private async removeBytes(id: string, storeKey: string, note: string): Promise<void> {
     try {
-      await this.#store.delete(storeKey);
+      await this.store.delete(storeKey);
       await this.database.query({ text: note, values: [id] });
     } catch (error) {
       log.warn('file.bytes_kept', { fileId: id, error });
     }
   }
 
-  get #accountBytes(): bigint {
-    return BigInt(this.#settings.FILES_ACCOUNT_MB) * BigInt(MIB);
+  private get accountBytes(): bigint {
+    return BigInt(this.settings.FILES_ACCOUNT_MB) * BigInt(MIB);
   }
 
-  async #costsMoney(): Promise<boolean> {
+  private async costsMoney(): Promise<boolean> {
     const price = (await this.prices.inForce()).find(STORAGE_MODEL, STORAGE_UNIT, 'default');
     return price !== undefined && price.amountMicros > 0n;
   }
 
-  #expectRoom({ files, bytes }: { files: bigint; bytes: bigint }): void {
-    const { FILES_PER_ACCOUNT, FILES_ACCOUNT_MB } = this.#settings;
+  private expectRoom({ files, bytes }: { files: bigint; bytes: bigint }): void {
+    const { FILES_PER_ACCOUNT, FILES_ACCOUNT_MB } = this.settings;
     if (files > BigInt(FILES_PER_ACCOUNT)) throw full(`An account may keep at most ${FILES_PER_ACCOUNT} files`);
-    if (bytes > this.#accountBytes)
+    if (bytes > this.accountBytes)
       throw full(`The files of an account may have at most ${FILES_ACCOUNT_MB} MiB together`);
   }
 }

@@ -1,5 +1,5 @@
 import { nextTurn, Turns } from '#platform';
-import { LENGTH_BYTES, POSTING_BYTES, visitPostings } from './postings.js';
+import { LENGTH_BYTES, POSTING_BYTES, visitPostings } from './words.js';
 import type { SearchedIndex } from './search-scope.js';
 
 /** How fast a term's worth levels off with its frequency, and how much the length of a passage matters (BM25). */
@@ -29,11 +29,11 @@ export interface Match {
  * too. Other work has its turn every few milliseconds.
  */
 export class PassageRanking {
-  readonly #turns = new Turns();
-  readonly #best: RankedPassage[] = [];
-  readonly #averageLength: number;
-  readonly #weights: readonly number[];
-  readonly #most: number;
+  private readonly turns = new Turns();
+  private readonly ranked: RankedPassage[] = [];
+  private readonly averageLength: number;
+  private readonly weights: readonly number[];
+  private readonly most: number;
 
   /**
    * @param found in how many passages each word of the query stands.
@@ -45,29 +45,29 @@ export class PassageRanking {
     private readonly limit: number,
   ) {
     const passages = searched.reduce((sum, index) => sum + index.passages, 0);
-    this.#averageLength = searched.reduce((sum, { terms }) => sum + terms, 0) / passages;
+    this.averageLength = searched.reduce((sum, { terms }) => sum + terms, 0) / passages;
     // Rare words weigh more.
-    this.#weights = found.map((count) => Math.log(1 + (passages - count + 0.5) / (count + 0.5)));
-    this.#most = this.#weights.reduce((sum, weight) => sum + weight, 0) * (K1 + 1);
+    this.weights = found.map((count) => Math.log(1 + (passages - count + 0.5) / (count + 0.5)));
+    this.most = this.weights.reduce((sum, weight) => sum + weight, 0) * (K1 + 1);
   }
 
   /** Best first; equal ones in the order of their files and places, so that an answer can be repeated. */
   get best(): readonly RankedPassage[] {
-    return this.#best;
+    return this.ranked;
   }
 
   /** Adds to the scores of the passages of an index what these words are worth in them. */
   async score(scores: Float64Array, lengths: Buffer, { word, postings }: Match): Promise<void> {
-    const weight = (this.#weights[word] ?? 0) / this.#most;
+    const weight = (this.weights[word] ?? 0) / this.most;
     const add = (nth: number, count: number): void => {
       const length = lengths.readUInt16LE(nth * LENGTH_BYTES);
-      const share = (count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / this.#averageLength));
+      const share = (count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / this.averageLength));
       scores[nth] = (scores[nth] ?? 0) + weight * share;
     };
     const step = AT_ONCE * POSTING_BYTES;
     for (let from = 0; from < postings.length; from += step) {
       visitPostings(postings, from, from + step, add);
-      if (this.#turns.isOver) await nextTurn(this.#turns);
+      if (this.turns.isOver) await nextTurn(this.turns);
     }
   }
 
@@ -76,23 +76,23 @@ export class PassageRanking {
     for (let from = 0; from < scores.length; from += AT_ONCE) {
       for (let nth = from; nth < Math.min(from + AT_ONCE, scores.length); nth += 1) {
         const score = scores[nth] ?? 0;
-        const isCandidate = this.#best.length < this.limit || score >= (this.#best.at(-1)?.score ?? 0);
-        if (score > 0 && isCandidate) this.#insert({ index, nth, score });
+        const isCandidate = this.ranked.length < this.limit || score >= (this.ranked.at(-1)?.score ?? 0);
+        if (score > 0 && isCandidate) this.insert({ index, nth, score });
       }
-      if (this.#turns.isOver) await nextTurn(this.#turns);
+      if (this.turns.isOver) await nextTurn(this.turns);
     }
   }
 
-  #insert(passage: RankedPassage): void {
-    let [low, high] = [0, this.#best.length];
+  private insert(passage: RankedPassage): void {
+    let [low, high] = [0, this.ranked.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      const other = this.#best[middle];
+      const other = this.ranked[middle];
       if (other && inOrder(other, passage) < 0) low = middle + 1;
       else high = middle;
     }
-    this.#best.splice(low, 0, passage);
-    if (this.#best.length > this.limit) this.#best.pop();
+    this.ranked.splice(low, 0, passage);
+    if (this.ranked.length > this.limit) this.ranked.pop();
   }
 }
 

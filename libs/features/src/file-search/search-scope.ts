@@ -1,8 +1,7 @@
 import { type FileAttributes, GatewayError } from '#contracts';
 import type { StatementRunner } from '#platform';
-import { DEFAULT_CHUNKING } from './chunking.js';
+import { DEFAULT_CHUNKING, JOINED_FILE_IS_READY } from './uploaded-file.js';
 import type { Language } from './stemmer.js';
-import { JOINED_FILE_IS_READY } from './uploaded-file.js';
 
 /** An index that is looked through. */
 export interface SearchedIndex {

@@ -5,7 +5,8 @@ import type { RequestHold } from '../billing/ledger/request-hold.js';
 import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import type { PriceLine } from '../billing/ledger/request-usage.js';
 import { notPaused, PausedWork } from '../observability/paused-work.js';
-import { PriceBook, type PriceInForce } from '../billing/prices/price-book.js';
+import { PriceBook } from '../billing/prices/price-book.js';
+import type { PriceInForce } from '../billing/prices/price-rules.js';
 import { STORAGE_MODEL, STORAGE_UNIT } from '../billing/prices/storage-price.js';
 import { METERED } from './uploaded-file.js';
 
@@ -66,14 +67,14 @@ interface OpenDays {
  */
 @Injectable()
 export class StorageCharges {
-  readonly #paused: PausedWork;
+  private readonly paused: PausedWork;
 
   constructor(
     private readonly database: Database,
     private readonly ledger: RequestLedger,
     private readonly prices: PriceBook,
   ) {
-    this.#paused = new PausedWork(database);
+    this.paused = new PausedWork(database);
   }
 
   /** Charges the next accounts whose day is over, each whatever becomes of the others; false: there are no more. */
@@ -86,23 +87,23 @@ export class StorageCharges {
     const { rows } = await this.database.query<{ id: string }>({ text: OPEN_ACCOUNTS, values: [BATCH] });
     let closed = 0;
     for (const { id } of rows)
-      await this.#paused.attempt('file-storage', id, async () => {
-        if (await this.#close(id, price)) closed += 1;
+      await this.paused.attempt('file-storage', id, async () => {
+        if (await this.close(id, price)) closed += 1;
       });
     return closed > 0 || rows.length === BATCH;
   }
 
   /** False: another process is at it. */
-  async #close(accountId: string, price: PriceInForce): Promise<boolean> {
-    const due = await this.#due(accountId);
+  private async close(accountId: string, price: PriceInForce): Promise<boolean> {
+    const due = await this.due(accountId);
     if (!due) return false;
-    if (due.mbDays > 0n && due.apiKeyId !== null) await this.#charge(due, due.apiKeyId, price);
+    if (due.mbDays > 0n && due.apiKeyId !== null) await this.charge(due, due.apiKeyId, price);
     await this.database.query({ text: CLOSED, values: [accountId] });
     return true;
   }
 
   /** What the account is charged, under its name; undefined: another process is at it. */
-  async #due(accountId: string): Promise<OpenDays | undefined> {
+  private async due(accountId: string): Promise<OpenDays | undefined> {
     return this.database.transaction(async (transaction) => {
       const { rows } = await transaction.query<OpenDays>({ text: CLOSE, values: [MIB_DAY, accountId] });
       const [open] = rows;
@@ -114,13 +115,13 @@ export class StorageCharges {
     });
   }
 
-  async #charge(due: OpenDays, apiKeyId: string, price: PriceInForce): Promise<void> {
+  private async charge(due: OpenDays, apiKeyId: string, price: PriceInForce): Promise<void> {
     const { accountId, mbDays } = due;
     const requestId = due.dueRequestId ?? '';
     const line = lineOf(mbDays, price);
     const { amountMicros: chargeMicros } = line;
     const payer = { accountId, apiKeyId, requestId };
-    const heldMicros = await this.#hold({ ...payer, amountMicros: chargeMicros, leastMicros: 0n });
+    const heldMicros = await this.hold({ ...payer, amountMicros: chargeMicros, leastMicros: 0n });
     const usage = usageOf(line);
     // A process that died may have held it before: its hold stands, or was given back.
     if (!(await this.ledger.capture({ requestId, chargeMicros, heldMicros, usage })))
@@ -132,7 +133,7 @@ export class StorageCharges {
    * Nothing for an account that may begin nothing: one in debt, disabled or at a limit. The space was used all the same, and
    * what the balance lacks becomes a debt.
    */
-  async #hold(hold: RequestHold): Promise<Micros> {
+  private async hold(hold: RequestHold): Promise<Micros> {
     try {
       return await this.ledger.hold(hold);
     } catch (error) {

@@ -1,6 +1,5 @@
 import type { AccountDatabase, StatementRunner } from '#platform';
-import { DEFAULT_CHUNKING } from './chunking.js';
-import { SEARCHED_PURPOSES } from './uploaded-file.js';
+import { DEFAULT_CHUNKING, SEARCHED_PURPOSES } from './uploaded-file.js';
 
 /** In the order of their ids, so that two that lock several never wait for each other. */
 const LOCK_FILES = `

@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { type FileAttributes, GatewayError } from '#contracts';
 import { Database, type StatementRunner, timeOrderedId } from '#platform';
 import type { ReserveMemory } from '../limits/reserve-memory.js';
-import type { Chunking } from './chunking.js';
+import { type Chunking, FILE_IS_READY, JOINED_FILE_IS_READY } from './uploaded-file.js';
 import { type ListPart, listPart, type ListQuery } from './list-part.js';
-import { LENGTH_BYTES } from './postings.js';
-import { FILE_IS_READY, JOINED_FILE_IS_READY } from './uploaded-file.js';
+import { LENGTH_BYTES } from './words.js';
 import { forgetUnused, lockFiles } from './unused-indexes.js';
 import { COUNTS, ENTRY_STATE, type EntryState, type FileBatch, type StoreEntry } from './vector-store.js';
 
@@ -234,10 +233,10 @@ export class VectorStoreFilesService {
     });
     if (!rows[0]) throw noFile(fileId);
     reserve(Math.min(rows[0].bytes, CONTENT_PAGE_BYTES));
-    return this.#pieces(accountId, rows[0]);
+    return this.pieces(accountId, rows[0]);
   }
 
-  async *#pieces(accountId: string, { indexId, passages }: ContentRow): AsyncGenerator<string> {
+  private async *pieces(accountId: string, { indexId, passages }: ContentRow): AsyncGenerator<string> {
     let end = 0;
     for (let nth = 0; nth < passages; nth += CONTENT_PAGE) {
       const { rows } = await this.database.of(accountId).query<{ text: string; start: number; end: number }>({

@@ -36,8 +36,10 @@ describe('Two attempts at one request', () => {
 
   const run = async <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
     (await test.database.query<Row>({ text, values })).rows;
-  const begin = (key: string): Promise<Beginning> =>
-    service.begin({ accountId: 'acct', key, path: '/v1/responses', body: 'body', requestId: `req_${++number}` });
+  const begin = (key: string | null, accountId = 'acct'): Promise<Beginning> =>
+    service
+      .name({ accountId, key, path: '/v1/responses', body: 'body', requestId: `req_${++number}` })
+      .then((named) => service.begin(named));
   const stall = (key: string) => run('update idempotency_record set locked_until = now() where key = $1', key);
   const holdOf = ({ requestId }: Attempt): RequestHold => ({
     accountId: 'acct',
@@ -48,8 +50,11 @@ describe('Two attempts at one request', () => {
   const capture = ({ requestId }: Attempt) =>
     ledger.capture({ requestId, chargeMicros: 40n, heldMicros: 100n, usage: USAGE });
   const books = async () =>
-    (await run<{ books: bigint[] }>('select array[available_micros, held_micros, used_micros] books from account'))[0]
-      ?.books;
+    (
+      await run<{ books: bigint[] }>(
+        `select array[available_micros, held_micros, used_micros] books from account where id = 'acct'`,
+      )
+    )[0]?.books;
 
   /** The first stalls for longer than its right lasts, and the second takes over. */
   async function stalledAndTakenOver(key: string): Promise<[stalled: Attempt, second: Attempt]> {
@@ -58,6 +63,28 @@ describe('Two attempts at one request', () => {
     await stall(key);
     return [stalled, expectAttempt(await begin(key))];
   }
+
+  it('are known for 15 minutes by their key, and for one without, while the account has 100,000 others', async () => {
+    await run(`insert into account (id, name) values ('acct_full', 'full')`);
+    await run(`insert into idempotency_record (account_id, key, fingerprint, request_id, locked_until, expires_at)
+      select 'acct_full', 'before-' || nth, decode('00', 'hex'), 'req', now(), now() + interval '1 day'
+      from generate_series(1, 100000) as nth`);
+    for (let begun = 0; begun < 1_000; begun += 50)
+      await Promise.all(Array.from({ length: 50 }, (_, nth) => begin(`flood-${begun + nth}`, 'acct_full')));
+    await Promise.all([begin('late', 'acct_full'), begin(null, 'acct_full'), begin('of-another')]);
+    const kept = await run<{
+      minutes: number;
+    }>(`select round(extract(epoch from expires_at - created_at) / 60)::integer as minutes
+      from idempotency_record where key in ('late', 'of-another') or key like ' %' order by 1`);
+    expect(kept.map(({ minutes }) => minutes)).toEqual([1, 15, 24 * 60]);
+  });
+
+  it('are not forgotten while the first is at work, however long that takes', async () => {
+    const first = expectAttempt(await begin('slow'));
+    await run(`update idempotency_record set expires_at = now() where key = 'slow'`);
+    await service.renew(first);
+    await expect(begin('slow')).rejects.toMatchObject({ code: 'idempotency_in_flight' });
+  });
 
   it('keep long answers up to 256 MiB of an account, and refuse the repeat of one that is not kept', async () => {
     const answer = async (key: string, length: number): Promise<void> => {

@@ -2,21 +2,27 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
-import { Database, REQUEST_RETRY_MS, retryOnConnectionError, timeOrderedId } from '#platform';
+import { Database, lruCache, REQUEST_RETRY_MS, retryOnConnectionError, timeOrderedId } from '#platform';
 import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import * as statements from '../billing/ledger/idempotency-statements.js';
 
 /** A repeatable request as it arrived. */
 export interface RepeatableRequest {
   readonly accountId: string;
-  /** The header `Idempotency-Key`. */
-  readonly key: string;
+  /** The header `Idempotency-Key`; null: the client's library repeats without one, and what is asked tells that it is the same. */
+  readonly key: string | null;
   /** The API key whose requests alone may be repeated; null or absent: those of the whole account. */
   readonly onlyOwnKey?: string | null;
   /** What must be the same when it is repeated: the path and the body as it was sent. */
   readonly path: string;
   readonly body: string | Uint8Array;
   readonly requestId: string;
+}
+
+/** A repeatable request, and what it is found by. */
+export interface NamedRequest extends RepeatableRequest {
+  readonly fingerprint: Buffer;
+  readonly recordKey: string;
 }
 
 /** An answer that was given before. */
@@ -60,6 +66,17 @@ interface RecordRow {
   readonly response_content_type: string | null;
 }
 
+/** How long a request is known, in seconds; `full`: while its account has more of them than RECORDS_MAX. */
+const KEPT_SECONDS = {
+  withKey: { usual: 24 * 3_600, full: 15 * 60 },
+  withoutKey: { usual: 15 * 60, full: 60 },
+} as const;
+/** So many requests of an account are known for their whole time. */
+const RECORDS_MAX = 100_000;
+/** After so many further ones they are counted again. */
+const COUNTED_EVERY = 1_000;
+/** How long a process believes a count of an account, in milliseconds. */
+const COUNT_BELIEVED_MS = 600_000;
 const KEY_FORM = /^[\u0021-\u007e]{1,255}$/;
 const RETRY_AFTER_MS = 1_000;
 
@@ -68,36 +85,48 @@ export const RENEW_EVERY_MS = (statements.LOCK_SECONDS * 1000) / 3;
 
 /**
  * Makes requests repeatable: the first with a key does the work, every later one with the same body gets its answer for
- * 24 hours. One row in Postgres decides, so it holds across replicas. A row whose worker died or stalled is taken over:
- * that worker is shut out of the row and of its money (every statement that takes money renews the row first, or takes
+ * 24 hours, or for 15 minutes while very many of the account are known. One row in Postgres decides, so it holds across
+ * replicas. A row whose worker died or stalled is taken over: that worker is shut out of the row and of its money (every statement that takes money renews the row first, or takes
  * nothing), and the task id it reserved leads the new attempt to what the old one had already written.
  */
 @Injectable()
 export class IdempotencyService {
+  /** By account: how many requests began here, and whether it had too many when they were counted. */
+  private readonly counts = lruCache<string, { begun: number; isFull: boolean }>(50_000, {
+    ttl: COUNT_BELIEVED_MS,
+  });
+
   constructor(
     private readonly database: Database,
     private readonly ledger: RequestLedger,
   ) {}
 
+  /** @throws GatewayError `invalid_parameter`: the key is malformed. */
+  async name(sent: RepeatableRequest): Promise<NamedRequest> {
+    if (sent.key !== null) expectKey(sent.key);
+    const fingerprint = await fingerprintOf(sent);
+    return { ...sent, fingerprint, recordKey: recordKeyOf(sent, fingerprint) };
+  }
+
   /**
-   * @throws GatewayError `invalid_parameter`: the key is malformed; `idempotency_mismatch`: it was used for another
-   * body; `idempotency_in_flight`: the first request is still at work; `conflict`: its answer was not kept.
+   * @param taskId what the request calls its task, if it makes one.
+   * @throws GatewayError `idempotency_mismatch`: the key was used for another body; `idempotency_in_flight`: the first request
+   * is still at work; `conflict`: its answer was not kept.
    */
-  async begin(sent: RepeatableRequest): Promise<Beginning> {
-    expectKey(sent.key);
-    const request = { ...sent, key: recordKeyOf(sent) };
-    const { accountId, key, requestId } = request;
-    const fingerprint = await fingerprintOf(request);
-    const taskId = timeOrderedId('task');
-    const begun = await this.run(statements.BEGIN, [accountId, key, fingerprint, requestId, taskId]);
+  async begin(named: NamedRequest, taskId = timeOrderedId('task')): Promise<Beginning> {
+    const { accountId, recordKey: key, fingerprint, requestId } = named;
+    const { usual, full } = named.key === null ? KEPT_SECONDS.withoutKey : KEPT_SECONDS.withKey;
+    const keptSeconds = (await this.isFull(accountId)) ? full : usual;
+    const values = [accountId, key, fingerprint, requestId, taskId, keptSeconds];
+    const begun = await this.run(statements.BEGIN, values);
     if (begun.length > 0) return { kind: 'work', attempt: { accountId, key, requestId, taskId, resumed: false } };
-    return (await this.resume(request, fingerprint)) ?? this.read(accountId, key, fingerprint);
+    return (await this.resume(named)) ?? this.read(named);
   }
 
   /** Whether the first request with the key is still at work. */
-  async isAtWork(sent: RepeatableRequest): Promise<boolean> {
-    const values = [sent.accountId, recordKeyOf(sent)];
-    const { rows } = await this.database.of(sent.accountId).query({ text: statements.AT_WORK, values });
+  async isAtWork({ accountId, recordKey }: NamedRequest): Promise<boolean> {
+    const values = [accountId, recordKey];
+    const { rows } = await this.database.of(accountId).query({ text: statements.AT_WORK, values });
     return rows.length > 0;
   }
 
@@ -122,12 +151,24 @@ export class IdempotencyService {
     await this.run(statements.UNLOCK, [accountId, key, requestId]);
   }
 
+  /** Whether so many requests of the account are known that further ones are known for a short time. */
+  private async isFull(accountId: string): Promise<boolean> {
+    const count = this.counts.get(accountId) ?? { begun: 0, isFull: false };
+    if (count.begun === 0) this.counts.set(accountId, count);
+    count.begun += 1;
+    if (count.begun % COUNTED_EVERY === 0) {
+      const statement = { text: statements.COUNT, values: [accountId, RECORDS_MAX] };
+      const { rows } = await this.database.of(accountId).query<{ records: number }>(statement);
+      count.isFull = (rows[0]?.records ?? 0) >= RECORDS_MAX;
+    }
+    return count.isFull;
+  }
+
   /**
    * The hold of the old attempt is given back first: then it has either been charged or never will be, and that
    * decides which attempt is charged.
    */
-  private async resume(request: RepeatableRequest, fingerprint: Buffer): Promise<Beginning | null> {
-    const { accountId, key } = request;
+  private async resume({ accountId, recordKey: key, fingerprint, requestId }: NamedRequest): Promise<Beginning | null> {
     const record = [accountId, key, fingerprint];
     const [lapsed] = await this.run<{ request_id: string }>(statements.LAPSED_ATTEMPT, record);
     if (!lapsed) return null;
@@ -135,7 +176,7 @@ export class IdempotencyService {
     const [resumed] = await this.run<{ request_id: string; reserved_task_id: string | null }>(statements.RESUME, [
       ...record,
       lapsed.request_id,
-      request.requestId,
+      requestId,
     ]);
     if (!resumed) return null;
     const taskId = resumed.reserved_task_id ?? timeOrderedId('task');
@@ -154,13 +195,12 @@ export class IdempotencyService {
     };
   }
 
-  private async read(accountId: string, key: string, fingerprint: Buffer): Promise<Beginning> {
-    const [record] = await this.run<RecordRow>(statements.READ, [accountId, key]);
+  private async read({ accountId, recordKey, key, fingerprint }: NamedRequest): Promise<Beginning> {
+    const [record] = await this.run<RecordRow>(statements.READ, [accountId, recordKey]);
     if (!record || record.state === 'in_flight') {
       if (record && !record.fingerprint.equals(fingerprint)) throw mismatch();
-      throw new GatewayError('idempotency_in_flight', 'The first request with this Idempotency-Key is still at work.', {
-        retryAfterMs: RETRY_AFTER_MS,
-      });
+      const first = key === null ? 'The first try of this request' : 'The first request with this Idempotency-Key';
+      throw new GatewayError('idempotency_in_flight', `${first} is still at work.`, { retryAfterMs: RETRY_AFTER_MS });
     }
     if (!record.fingerprint.equals(fingerprint)) throw mismatch();
     const { response_status: status, response_body: body, response_content_type: contentType } = record;
@@ -178,8 +218,11 @@ export class IdempotencyService {
   }
 }
 
-/** No header can hold a space, so an account-wide key never meets the records that belong to one API key. */
-const recordKeyOf = ({ key, onlyOwnKey }: RepeatableRequest): string => (onlyOwnKey ? `${onlyOwnKey} ${key}` : key);
+/** No header can hold a space, so an account-wide key never meets the records that belong to one API key or to none. */
+function recordKeyOf({ key, onlyOwnKey }: RepeatableRequest, fingerprint: Buffer): string {
+  const named = key ?? ` ${fingerprint.toString('hex')}`;
+  return onlyOwnKey ? `${onlyOwnKey} ${named}` : named;
+}
 
 /** What is hashed at once, in bytes; other work runs in between. */
 const HASHED_AT_ONCE = 1024 * 1024;

@@ -24,7 +24,7 @@ describe('An attempt that stalls before any money is held', () => {
 
   async function begin(key: string): Promise<Attempt> {
     const request = { accountId: 'acct_bench', key, path: '/p', body: 'body', requestId: `req_${++number}` };
-    const beginning = await service.begin(request);
+    const beginning = await service.begin(await service.name(request));
     if (beginning.kind === 'replay') throw new Error('an answer was replayed where work was expected');
     return beginning.attempt;
   }

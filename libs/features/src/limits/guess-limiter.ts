@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '#contracts';
-import { logger, type RateCounter } from '#platform';
+import { logger, lruCache, type RateCounter } from '#platform';
 import ipaddr from 'ipaddr.js';
-import { LRUCache } from 'lru-cache';
 
 /** How guessing is slowed down. Times in milliseconds. */
 export interface GuessLimits {
@@ -54,8 +53,8 @@ export interface Guess {
  * it. Wrong guesses are shared with the other replicas; the delays are each process's own.
  */
 export class GuessLimiter {
-  private readonly addresses = new LRUCache<string, Address>({ max: ADDRESSES_MAX, ttl: REMEMBERED_MS });
-  private readonly trusted = new LRUCache<string, true>({ max: ADDRESSES_MAX, ttl: TRUSTED_MS });
+  private readonly addresses = lruCache<string, Address>(ADDRESSES_MAX, { ttl: REMEMBERED_MS });
+  private readonly trusted = lruCache<string, true>(ADDRESSES_MAX, { ttl: TRUSTED_MS });
   private window = { endsAtMs: 0, failures: 0 };
   private waitingInAll = 0;
   private lines = { written: 0, suppressed: 0 };

@@ -27,7 +27,8 @@ const guessesOf = (token: symbol, limits: GuessLimits) => ({
       // Chooses the port: Redis, else Postgres, else (one process for all) memory.
       provide: RATE_COUNTER,
       inject: [PLATFORM],
-      useFactory: ({ config, database, embedded }: Platform) => createRateCounter(config.queue, database, embedded),
+      useFactory: ({ config, database, isOnlyProcess }: Platform) =>
+        createRateCounter(config.queue, database, isOnlyProcess),
     },
     AccountRate,
     guessesOf(OPERATOR_GUESSES, OPERATORS),

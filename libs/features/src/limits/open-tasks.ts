@@ -1,6 +1,5 @@
 import { GatewayError } from '#contracts';
-import type { Database } from '#platform';
-import { LRUCache } from 'lru-cache';
+import { type Database, lruCache } from '#platform';
 
 /** How long a count is believed, in milliseconds. Submissions of this process are added to it meanwhile. */
 const FRESH_MS = 1_000;
@@ -24,7 +23,7 @@ interface OpenCount {
  * a few seconds.
  */
 export class OpenTasks {
-  private readonly counts = new LRUCache<string, OpenCount>({ max: 50_000 });
+  private readonly counts = lruCache<string, OpenCount>(50_000);
   private readonly readings = new Map<string, Promise<OpenCount>>();
 
   constructor(

@@ -19,6 +19,8 @@ const caller = (limits: Partial<Caller>): Caller => ({
   accountId: 'acct_1',
   apiKeyId: 'key_1',
   allowedModels: [],
+  tags: [],
+  limitedTags: [],
   allowedAddresses: [],
   scopes: [],
   quotaMicros: null,

@@ -1,6 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { GatewayError } from '#contracts';
-import { logger, RATE_WINDOW_SECONDS, type RateCount, type RateCounter } from '#platform';
+import { logger, lruCache, RATE_WINDOW_SECONDS, type RateCount, type RateCounter } from '#platform';
 
 const log = logger('limits');
 
@@ -35,7 +34,7 @@ interface Limit {
  */
 export class RateLimits {
   /** Keys seen here whose tokens must be counted. */
-  private readonly tokenLimited = new LRUCache<string, true>({ max: 100_000 });
+  private readonly tokenLimited = lruCache<string, true>(100_000);
 
   constructor(
     private readonly counter: RateCounter,

@@ -1,11 +1,11 @@
-import { LRUCache } from 'lru-cache';
 import { type MediaStore, MediaStoreError } from '#media';
-import { Database, logger } from '#platform';
+import { Database, logger, lruCache } from '#platform';
 
 const log = logger('maintenance');
 
 /** How long files that the store would not remove are left, in milliseconds, so that others are removed before the next try. */
-const UNREMOVABLE = { max: 10_000, ttl: 600_000 } as const;
+const UNREMOVABLE_MAX = 10_000;
+const UNREMOVABLE_MS = 600_000;
 
 type Outcome = 'removed' | 'kept' | 'store away';
 
@@ -22,7 +22,7 @@ interface ExpiredFile {
 
 /** Removes files from the store once they expire. */
 export class ExpiredFiles {
-  private readonly unremovable = new LRUCache<string, true>(UNREMOVABLE);
+  private readonly unremovable = lruCache<string, true>(UNREMOVABLE_MAX, { ttl: UNREMOVABLE_MS });
 
   constructor(
     private readonly database: Database,

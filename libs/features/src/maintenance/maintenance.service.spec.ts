@@ -223,6 +223,38 @@ describe('Retention by days', () => {
     await run('delete from task_long_text');
   });
 
+  it('removes logged prompts after their days, and those of a deleted log with that log, round by round from where it was', async () => {
+    const log = (id: string, days: number, ended: boolean) =>
+      run(
+        `insert into prompt_log (id, account_id, is_on, retention_days, sealed_key, ended_at, kept_bytes)
+          select $1, 'acct_bench', not $3, $2, case when not $3 then '\\x00'::bytea end,
+            case when $3 then now() - interval '1 hour' end, 3000`,
+        id,
+        days,
+        ended,
+      );
+    const entries = (of: string, count: number, daysAgo: number) =>
+      run(
+        `insert into prompt_entry (id, log_id, request_id, api_key_id, model, sealed, kept_bytes, created_at)
+          select $1 || '_' || $3 || '_' || n, $1, 'r', 'k', 'm', '\\x00', 10, now() - $3::integer * interval '1 day'
+          from generate_series(1, $2) n`,
+        of,
+        count,
+        daysAgo,
+      );
+    await log('log_open', 7, false);
+    await log('log_ended', 7, true);
+    await entries('log_open', 2, 6);
+    await entries('log_open', 3, 8);
+    await entries('log_ended', 450, 0);
+    for (let rounds = 0; rounds < 5; rounds += 1) await clean();
+    const text = `select id, kept_bytes::integer as bytes,
+      (select count(*)::integer from prompt_entry where log_id = prompt_log.id) as entries from prompt_log`;
+    expect((await bench.database.query({ text, values: [] })).rows).toEqual([
+      { id: 'log_open', bytes: 2970, entries: 2 },
+    ]);
+  });
+
   it('keeps the newest 2,000 batches of files of an account; the files of the others stay in their vector stores', async () => {
     await run(`insert into vector_store (id, account_id) values ('vs_1', 'acct_bench'), ('vs_2', 'acct_bench')`);
     await run(`insert into uploaded_file (id, account_id, api_key_id, filename, purpose, content_type, store_key, state)
@@ -238,6 +270,11 @@ describe('Retention by days', () => {
     ]);
     expect(await run('select file_id, batch_id from vector_store_file')).toEqual([
       { file_id: 'file_1', batch_id: null },
+    ]);
+    await run(`insert into file_batch (id, vector_store_id) values ('vsfb_02501', 'vs_1'), ('vsfb_02502', 'vs_2')`);
+    while (await clean());
+    expect(await run('select min(id) as first, count(*)::integer as count from file_batch')).toEqual([
+      { first: 'vsfb_00503', count: 2_000 },
     ]);
   });
 });

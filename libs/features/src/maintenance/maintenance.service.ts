@@ -42,6 +42,7 @@ export class MaintenanceService {
     if (counts.length > 0) log.info('maintenance.removed', Object.fromEntries(counts));
     await this.months.ensureAhead();
     await this.dropOldMonths();
+    await this.months.ensureIndexes();
     return counts.some(([, count]) => count === BATCH);
   }
 

@@ -16,6 +16,26 @@ const LIMIT_MONTH = monthOf(daysAgo(DAYS));
 const OLD = new Date(LIMIT_MONTH.getTime() - 12 * 3_600_000);
 const OLDER = new Date(monthOf(OLD).getTime() - DAY_MS);
 
+describe('Indexes that a version adds to months that are full', () => {
+  it('are made one by one, once, by whichever workers, and new months have theirs at once', async () => {
+    const test = await createTestDatabase();
+    const rows = async (text: string): Promise<unknown[]> => (await test.database.query({ text })).rows;
+    const months = new MonthPartitions(test.database);
+    await rows('drop index usage_of_session');
+    await rows('create index usage_of_session on only usage_record (session, account_id) where session is not null');
+    await rows(`select ensure_month_partition('usage_record', '2031-04-01')`);
+    const valid = `select indisvalid as valid from pg_index where indexrelid = 'usage_of_session'::regclass`;
+    expect(await rows(valid)).toEqual([{ valid: false }]);
+    await Promise.all([months.ensureIndexes(), months.ensureIndexes()]);
+    await months.ensureIndexes();
+    expect(await rows(valid)).toEqual([{ valid: true }]);
+    const made = `select indexrelid::regclass::text as name from pg_index where pg_get_indexdef(indexrelid) like '%(session, account_id) WHERE (session IS NOT NULL)'`;
+    const parts = await rows(`select from pg_inherits where inhparent = 'usage_record'::regclass`);
+    expect(await rows(made)).toHaveLength(parts.length + 1);
+    await test.remove();
+  });
+});
+
 describe('Months of records past their retention', () => {
   let test: TestDatabase;
   let months: MonthPartitions;

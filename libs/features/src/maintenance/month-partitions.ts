@@ -1,4 +1,4 @@
-import { Database, logger } from '#platform';
+import { Database, isConnectionError, logger } from '#platform';
 
 const log = logger('maintenance');
 
@@ -37,9 +37,28 @@ select ensure_month_partition('${table}', month) from (
   select date_trunc('month', min(created_at) at time zone 'utc')::date as month from ${table}_other
 ) oldest where month + interval '1 month' <= (now() at time zone 'utc')::date - $1::integer`;
 
+/** Indexes of a table that some of its months lack, the statement that makes each, and both names. */
+const missingIndexes = (table: PartitionedTable): string => `
+select i.relname || right(p.relname, -length($1::text)) as name, i.relname as index, p.relname as partition,
+  replace(pg_get_indexdef(i.oid), format('INDEX %I ON ONLY %I.%I', i.relname, n.nspname, $1::text),
+    format('INDEX CONCURRENTLY %I ON %I.%I', i.relname || right(p.relname, -length($1::text)), n.nspname, p.relname)) as text
+from pg_index x join pg_class i on i.oid = x.indexrelid and i.relkind = 'I' and not x.indisvalid
+  join pg_inherits h on h.inhparent = x.indrelid join pg_class p on p.oid = h.inhrelid join pg_namespace n on n.oid = p.relnamespace
+where x.indrelid = to_regclass('${table}') and not exists (
+  select from pg_inherits c join pg_index o on o.indexrelid = c.inhrelid where c.inhparent = i.oid and o.indrelid = p.oid)
+order by p.relname desc, i.relname`;
+
 /** The lock of `ensure_month_partition`: makers and removers of partitions go one by one, on whatever replica. */
+const TAKE_INDEX_TURN = `select pg_try_advisory_lock(hashtext('month_indexes')) as alone`;
 const TAKE_TURN = `select pg_try_advisory_xact_lock(hashtext('ensure_month_partition')) as alone`;
 const IS_THERE = `select to_regclass($1) is not null as there`;
+
+interface MissingIndex extends Record<string, unknown> {
+  readonly name: string;
+  readonly index: string;
+  readonly partition: string;
+  readonly text: string;
+}
 
 interface OldPartition {
   readonly name: string;
@@ -60,6 +79,39 @@ export class MonthPartitions {
           .catch((error: unknown) => log.error('maintenance.partition_missing', { table, monthsAhead, error }));
       }
     }
+  }
+
+  /**
+   * Makes the indexes that a version added while months were full already, newest first, while rows are written to them. One that
+   * fails is made in a later round.
+   */
+  async ensureIndexes(): Promise<void> {
+    for (const table of PARTITIONED_TABLES) {
+      const { rows: missing } = await this.database.query<MissingIndex>({
+        text: missingIndexes(table),
+        values: [table],
+      });
+      if (missing.length > 0) await this.makeIndexes(missing);
+    }
+  }
+
+  private makeIndexes(missing: readonly MissingIndex[]): Promise<void> {
+    return this.database.session(async (session) => {
+      const [turn] = (await session.query<{ alone: boolean }>({ text: TAKE_INDEX_TURN })).rows;
+      if (turn?.alone !== true) return;
+      for (const { name, index, partition, text } of missing) {
+        try {
+          // What an earlier try left is of no use.
+          await session.query({ text: `drop index concurrently if exists "${name}"` });
+          await session.query({ text });
+          await session.query({ text: `alter index "${index}" attach partition "${name}"` });
+          log.info('maintenance.index_made', { index, partition });
+        } catch (error) {
+          log.warn('maintenance.index_missing', { index, partition, error });
+          if (isConnectionError(error)) return;
+        }
+      }
+    });
   }
 
   /**

@@ -7,7 +7,7 @@ export interface RowRetention {
   readonly table: string;
   /** Which setting says for how many days they stay; absent: each row says itself when it expires. */
   readonly keptFor?: keyof Retention;
-  /** $1 the most rows of one batch, $2 the days. Answers a row for each that went; none: there are no more. */
+  /** $1 the most rows of one batch, $2 the days. Answers a row for each that went, or for a step towards them; none: there are no more. */
   readonly text: string;
 }
 
@@ -99,20 +99,71 @@ const REMOVED_ENDPOINTS: RowRetention = {
 
 /** The most batches of files that are kept of an account. */
 const FILE_BATCHES_MAX = 2_000;
+/** How many new ones are looked at together, for the accounts that made them. */
+const BATCHES_AT_ONCE = 10_000;
 
-/** Their files stay in their vector stores. */
+/**
+ * Their files stay in their vector stores. Only accounts that made batches since the last round can have too many: it goes on in the
+ * order of the ids, which is that of time, and stays where it is until none of those accounts has too many.
+ */
 const OLD_FILE_BATCHES: RowRetention = {
   table: 'file_batch',
   text: `
-with old as materialized (
-  select id from (
-    select b.id, row_number() over (partition by s.account_id order by b.id desc) as nth
-    from file_batch b join vector_store s on s.id = b.vector_store_id) as batch
-  where nth > ${FILE_BATCHES_MAX} limit $1
+with turn as materialized (
+  select pg_try_advisory_xact_lock(hashtext('file_batch')) as alone
+), sweep as (
+  select coalesce((select position from maintenance_position where job = 'file_batch'), '') as position
+  from turn where alone
+), made as materialized (
+  select b.id, s.account_id from sweep cross join lateral (
+    select id, vector_store_id from file_batch where id > sweep.position order by id limit ${BATCHES_AT_ONCE}
+  ) as b join vector_store s on s.id = b.vector_store_id
+), old as materialized (
+  select beyond.id from (select distinct account_id from made) as maker cross join lateral (
+    select b.id from file_batch b join vector_store s on s.id = b.vector_store_id
+    where s.account_id = maker.account_id order by b.id desc offset ${FILE_BATCHES_MAX}
+  ) as beyond limit $1
+), moved as (
+  insert into maintenance_position (job, position)
+  select 'file_batch', max(id) from made where not exists (select from old) having count(*) > 0
+  on conflict (job) do update set position = excluded.position
+  returning 1
 ), freed as (
   update vector_store_file set batch_id = null where batch_id = any(array(select id from old))
+), gone as (
+  delete from file_batch where id = any(array(select id from old)) returning 1
 )
-delete from file_batch where id = any(array(select id from old)) returning 1`,
+select 1 from moved union all select 1 from gone`,
+};
+
+/**
+ * Prompts and answers whose days are over, or whose log was deleted, and then that log. One round at a time, because it locks the rows of
+ * several logs.
+ */
+const LOGGED_PROMPTS: RowRetention = {
+  table: 'prompt_entry',
+  text: `
+with turn as materialized (
+  select pg_try_advisory_xact_lock(hashtext('prompt_entry')) as alone
+), old as materialized (
+  select entry.log_id, entry.place, entry.size from turn cross join prompt_log l cross join lateral (
+    select e.log_id, e.ctid as place, e.kept_bytes as size from prompt_entry e
+    where e.log_id = l.id and e.created_at < case when l.ended_at is null
+      then now() - make_interval(days => l.retention_days) else 'infinity' end
+    order by e.created_at, e.id limit $1 for update skip locked
+  ) as entry where turn.alone limit $1
+), gone as (
+  delete from prompt_entry where ctid = any(array(
+    select place from (select place, ${BEFORE('place')} from old) as measured where before < ${BYTES_AT_ONCE}))
+  returning log_id, kept_bytes
+), counted as (
+  update prompt_log l set kept_bytes = greatest(l.kept_bytes - freed.bytes, 0)
+  from (select log_id, sum(kept_bytes) as bytes from gone group by log_id) as freed where l.id = freed.log_id
+), ended as (
+  delete from prompt_log l using turn where turn.alone and l.ended_at < now() - interval '1 minute'
+    and not exists (select from prompt_entry e where e.log_id = l.id) returning 1
+)
+select 1 from gone union all select 1 from ended`,
 };
 
 /** The work went well since, or nobody tries it any more. The longest pause is an hour. */
@@ -147,4 +198,5 @@ export const ROW_RETENTION: readonly RowRetention[] = [
   old('upstream_orphan', 'resolved_at', 'AUDIT_RETENTION_DAYS'),
   TASK_CONTENT,
   KEPT_FILES,
+  LOGGED_PROMPTS,
 ];

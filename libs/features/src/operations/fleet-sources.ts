@@ -1,18 +1,7 @@
 import { isFinal, MEDIA, TASK_TRANSITIONS, type TaskState } from '#contracts';
 import { type Database, type MetricSource, signals } from '#platform';
+import { MarginsService, type ObservedLoss } from '../billing/usage/margins.service.js';
 import { PAUSABLE_JOBS } from '../observability/paused-work.js';
-import {
-  AT_UPSTREAMS,
-  DUE_POLLS,
-  DUE_TASKS,
-  LOW_BALANCES,
-  MONEY,
-  OPEN_TASKS,
-  ORPHANS,
-  PAUSED,
-  USAGE_DAYS,
-  WEBHOOKS,
-} from './fleet-statements.js';
 
 /** Durations in seconds. */
 interface DueRow {
@@ -41,7 +30,21 @@ export function fleetSources(database: Database): MetricSource[] {
     { name: 'usage_days', collect: async () => showUsageDays(await rowsOf('open_usage_days', USAGE_DAYS)) },
     { name: 'balances', collect: async () => showBalances(await rowsOf('low_balances', LOW_BALANCES)) },
     { name: 'money', collect: async () => showMoney(await rowsOf('money_sums', MONEY)) },
+    { name: 'losses', collect: seldom(async () => showLosses(await new MarginsService(database).losses())) },
   ];
+}
+
+/** How often the records of a day are read for a metric, in milliseconds. */
+const SELDOM_MS = 600_000;
+
+/** What reads more than an index is asked for now and then; in between its metric stays. */
+function seldom(collect: () => Promise<void>): () => Promise<void> {
+  let collectedAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (performance.now() - collectedAt < SELDOM_MS) return;
+    await collect();
+    collectedAt = performance.now();
+  };
 }
 
 /** States without a task are 0, not absent: an alert on a missing series would never fire. */
@@ -92,6 +95,11 @@ function showUsageDays([row]: readonly { open: number }[]): void {
   signals.usageDaysOpen.set(Math.max(0, row?.open ?? 0));
 }
 
+function showLosses(losses: readonly ObservedLoss[]): void {
+  signals.soldAtALoss.reset();
+  for (const { model, upstream } of losses) signals.soldAtALoss.set({ model, upstream }, 1);
+}
+
 function showBalances([row]: readonly { accounts: number }[]): void {
   signals.accountsLowBalance.set(row?.accounts ?? 0);
 }
@@ -111,3 +119,53 @@ function showMoney([row]: readonly MoneyRow[]): void {
   signals.moneyMismatch.set({ check: 'held_by_keys' }, Number(row.held_by_keys));
   signals.moneyMismatch.set({ check: 'held_by_tasks' }, Number(row.held_by_tasks));
 }
+
+// Sums over the whole fleet. Each reads an index of what is open, so the price does not grow with history.
+
+export const OPEN_TASKS = `
+select medium, state, count(*)::integer as open from task where finished_at is null group by medium, state`;
+
+export const DUE_TASKS = `
+select medium, count(*)::integer as due, extract(epoch from max(now() - lease_until))::float8 as oldest
+from task where lease_until <= now() and finished_at is null group by medium`;
+
+/** Read from the index of what is at an upstream. */
+const AT_UPSTREAMS = `
+select provider as upstream, state, count(*)::integer as open
+from task where state in ('submitting', 'running') and provider is not null group by 1, 2`;
+
+export const DUE_POLLS = `
+select count(*)::integer as due, coalesce(extract(epoch from max(now() - next_poll_at)), 0)::float8 as oldest
+from task_poll where next_poll_at <= now()`;
+
+export const WEBHOOKS = `
+select count(*)::integer as pending,
+  greatest(0, coalesce(extract(epoch from max(now() - next_attempt_at)), 0))::float8 as lag
+from webhook_delivery where next_attempt_at is not null`;
+
+const ORPHANS = `select count(*)::integer as orphans from upstream_orphan where resolved_at is null`;
+
+/** What is passed over now, and what would be passed over again at its next failure soon. */
+const PAUSED = `select job, count(*)::integer as paused from paused_work
+where resumes_at > now() - interval '1 minute' group by job`;
+
+/** Counted from the first day that anything was used; a day is closed a quarter of an hour after its end. */
+const USAGE_DAYS = `
+select coalesce((now() at time zone 'utc')::date - 1
+  - coalesce((select max(day) from usage_closed_day), (select min(day) - 1 from usage_daily)), 0) as open`;
+
+/** One statement, so that all sums are of the same moment. */
+export const MONEY = `
+select a.available::text, a.held::text, a.used::text,
+  abs(a.held - k.held)::text as held_by_keys, greatest(0, t.held - a.held)::text as held_by_tasks
+from (select coalesce(sum(available_micros), 0) as available, coalesce(sum(held_micros), 0) as held,
+    coalesce(sum(used_micros), 0) as used from account) a,
+  (select coalesce(sum(held_micros), 0) as held from api_key) k,
+  (select coalesce(sum(hold_micros), 0) as held from task where finished_at is null) t`;
+
+/** Reads the last seven days of the daily sums by their index; an account without recent usage needs no top-up. */
+const LOW_BALANCES = `
+select count(*)::integer as accounts from account a
+join (select account_id, sum(amount_micros) / 7 as a_day from usage_daily
+  where day > (now() at time zone 'utc')::date - 7 group by account_id) used on used.account_id = a.id
+where not a.unlimited and used.a_day > 0 and a.available_micros < used.a_day`;

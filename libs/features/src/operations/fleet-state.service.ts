@@ -2,11 +2,11 @@ import { Injectable, Optional } from '@nestjs/common';
 import type { Medium, Micros, TaskState } from '#contracts';
 import { Database } from '#platform';
 import { encodeTime } from 'ulid';
-import { DUE_POLLS, DUE_TASKS, MONEY, OPEN_TASKS, WEBHOOKS } from './fleet-statements.js';
+import { DUE_POLLS, DUE_TASKS, MONEY, OPEN_TASKS, WEBHOOKS } from './fleet-sources.js';
 
 /** How many kinds of failure of the last day are listed, and how many deliveries are counted. */
 const FAILURES_READ = 5_000;
-export const FAILED_DELIVERIES_COUNTED = 1_000;
+const FAILED_DELIVERIES_COUNTED = 1_000;
 const DAY_MS = 86_400_000;
 
 /** How the whole fleet stands at one moment, for operators. Ages are in seconds. */

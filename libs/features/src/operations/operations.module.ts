@@ -3,6 +3,7 @@ import { AdminModule } from '../admin.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
 import { DeliverySearchService } from './delivery-search.js';
 import { FleetStateService } from './fleet-state.service.js';
+import { ConversationReport } from './conversation-report.js';
 import { LatestCalls } from './latest-calls.js';
 import { OverviewFacts } from './overview-facts.js';
 import { TaskOverview } from './task-overview.js';
@@ -13,6 +14,7 @@ import { WorkersService } from './workers.service.js';
 const SERVICES = [
   DeliverySearchService,
   FleetStateService,
+  ConversationReport,
   LatestCalls,
   OverviewFacts,
   TaskOverview,

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type Book, GatewayError, type LedgerKind } from '#contracts';
 import { Database } from '#platform';
+import { OPERATOR_COST } from '../billing/usage/usage.service.js';
 import { isTaskId } from '../tasks/task-row.js';
-import { OPERATOR_TASK_COLUMNS, type OperatorTask } from './operator-task.js';
+import { OPERATOR_TASK_COLUMNS, type OperatorTask } from './task-search.js';
 
 /** A movement of money for one task. */
 export interface OperatorEntry {
@@ -30,23 +31,28 @@ export interface TaskHistory {
     /** The failed task that this one was made from, and the one that was made from this. */
     readonly redrive_of: string | null;
     readonly redriven_as: string | null;
+    /** What it cost the operator, once it has ended: as on its usage record. */
+    readonly cost_micros: bigint | null;
+    readonly cost_currency: string | null;
+    readonly cost_source: 'reported' | 'configured' | null;
+    readonly cost_worth_micros: bigint | null;
   };
   /** Earliest first. */
   readonly timeline: readonly TimelineEntry[];
   readonly entries: readonly OperatorEntry[];
   readonly usage: readonly object[];
-  readonly deliveries: readonly object[];
+  readonly deliveries: readonly TaskDelivery[];
 }
 
-const ONE = `select ${OPERATOR_TASK_COLUMNS},
+const ONE = `select ${OPERATOR_TASK_COLUMNS}, ended.*,
   coalesce((select sum(amount_micros) from task_refund where task_id = $1), 0)::bigint as refunded_micros,
   (select task_id from task_redrive where new_task_id = $1) as redrive_of,
   (select new_task_id from task_redrive where task_id = $1) as redriven_as
-from task where id = $1`;
+from task left join lateral (select ${OPERATOR_COST} where task.finished_at is not null) ended on true where id = $1`;
 const ENTRIES = `select id::text as id, kind, debit, credit, amount_micros, reference, note, created_at from ledger_entry
 where task_id = $1 or id in (select entry_id from task_refund where task_id = $1) order by ledger_entry.id`;
 /** A record is written when its task ends, and when it is refunded; the account's index leads there. */
-const USAGE = `select id, created_at, status, upstream, amount_micros, quantity, duration_ms, lines from usage_record
+const USAGE = `select id, created_at, status, upstream, amount_micros, quantity, duration_ms, lines, ${OPERATOR_COST} from usage_record
 where account_id = $2 and task_id = $1 and created_at >= $3 order by created_at limit 100`;
 const DELIVERIES = `select id, event_type, endpoint_id, url, state, attempts, last_status, last_error, created_at, finished_at,
   next_attempt_at from webhook_delivery where task_id = $1 order by id limit 100`;
@@ -74,7 +80,7 @@ export class TaskOverview {
     const [entries, usage, deliveries, events, calls, audit] = await Promise.all([
       this.rows<OperatorEntry>(ENTRIES, [taskId]),
       this.rows<object>(USAGE, [taskId, task.account_id, task.created_at]),
-      this.rows<Delivery>(DELIVERIES, [taskId]),
+      this.rows<TaskDelivery>(DELIVERIES, [taskId]),
       this.rows<TimelineEntry>(EVENTS, [taskId]),
       this.rows<TimelineEntry>(CALLS, [taskId]),
       this.rows<TimelineEntry>(AUDIT, [taskId]),
@@ -107,7 +113,8 @@ export class TaskOverview {
   }
 }
 
-interface Delivery {
+/** A webhook that told of the task. */
+export interface TaskDelivery {
   readonly id: string;
   readonly event_type: string;
   readonly url: string;
@@ -138,7 +145,15 @@ const moved = ({ created_at: time, kind, amount_micros, debit, credit, reference
   detail: { amount_micros, debit, credit, reference },
 });
 
-function delivered({ id, event_type: type, url, state, attempts, created_at, finished_at }: Delivery): TimelineEntry[] {
+function delivered({
+  id,
+  event_type: type,
+  url,
+  state,
+  attempts,
+  created_at,
+  finished_at,
+}: TaskDelivery): TimelineEntry[] {
   const queued = { time: created_at, event: 'webhook.queued', detail: { id, type, url } };
   return finished_at ? [queued, { time: finished_at, event: `webhook.${state}`, detail: { id, attempts } }] : [queued];
 }

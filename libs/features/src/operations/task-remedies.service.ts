@@ -1,20 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { GatewayError, type Micros, type TaskView } from '#contracts';
-import { brokeConstraint, type StatementRunner, timeOrderedId } from '#platform';
+import { entrySql, GatewayError, type LedgerKind, type Micros, type TaskView } from '#contracts';
+import { type StatementRunner, timeOrderedId } from '#platform';
 import { TASK_NOTIFIER, type TaskNotifier } from '#runtime';
-import { beyondBooks, lockAccount } from '../billing/ledger/locked-account.js';
 import { AuditedChanges, type Operator } from '../audit/audit.js';
-import { CancelTaskService } from '../tasks/cancel/cancel-task.service.js';
-import { insufficientBalance, insufficientKeyQuota } from '../billing/ledger/payment-refusals.js';
+import { beyondBooks, lockAccount } from '../billing/ledger/locked-account.js';
 import { SpendLimits } from '../billing/ledger/spend-limits.js';
+import type { Attribution } from '../billing/usage/attribution.js';
+import { CancelTaskService } from '../tasks/cancel/cancel-task.service.js';
 import { copyLargeParameters } from '../tasks/large-parameters.js';
 import { catalogFamily } from '../tasks/submit/planned-order.js';
 import { submitStatement, toSubmitRow } from '../tasks/submit/submit-statement.js';
 import type { TaskRow } from '../tasks/task-row.js';
-import { enterRefund, type EarlierRefund, FIND_REFUND, REFUNDED } from './refund-statements.js';
 
 /** Money to be given back for a task that was charged. */
-export interface Refund {
+interface Refund {
   readonly taskId: string;
   /** More than 0; null: all that is left. */
   readonly amountMicros: Micros | null;
@@ -24,7 +23,7 @@ export interface Refund {
 }
 
 /** The result. */
-export interface Refunded {
+interface Refunded {
   readonly task_id: string;
   readonly entry_id: string;
   readonly amount_micros: Micros;
@@ -36,12 +35,20 @@ export interface Refunded {
 }
 
 /** A failed task that was sent again. */
-export interface Redriven {
+interface Redriven {
   readonly task_id: string;
   readonly new_task_id: string;
 }
 
-type Row = TaskRow & { readonly price_id: string; readonly webhook_url: string | null; readonly priority: number };
+interface Row extends TaskRow {
+  readonly price_id: string;
+  readonly webhook_url: string | null;
+  readonly priority: number;
+  readonly session: string | null;
+  readonly agent: string | null;
+  readonly end_user: string | null;
+  readonly tags: readonly string[] | null;
+}
 
 const LOCKED_TASK = `select * from task where id = $1 for update`;
 const SUCCESSOR = `
@@ -229,20 +236,26 @@ async function submitAgain(
     priority: task.priority,
     deadlineSeconds: catalogFamily(task.model).deadlineSeconds,
     webhookUrl: task.webhook_url,
+    attribution: attributionOfRow(task),
   });
-  try {
-    const { text } = submitStatement({ hasRepeatable: false, hasLimitedKey: true });
-    const statement = { text, values: [JSON.stringify([row])] };
-    const { rows } = await transaction.query<{ accepted: boolean }>(statement);
-    if (!rows[0]?.accepted) {
-      const reached = await new SpendLimits(transaction).refusal(task.account_id, task.api_key_id, task.hold_micros);
-      throw reached ?? insufficientBalance(task.account_id, task.hold_micros);
-    }
-    if (!(await copyLargeParameters(transaction, task, newTaskId))) throw filesGone();
-  } catch (error) {
-    throw brokeConstraint(error, 'api_key_within_quota') ? insufficientKeyQuota() : error;
+  const { text } = submitStatement({ hasRepeatable: false, hasLimitedKey: true, hasLimitedTags: task.tags !== null });
+  const statement = { text, values: [JSON.stringify([row])] };
+  const { rows } = await transaction.query<{ accepted: boolean; at_limit: boolean }>(statement);
+  if (!rows[0]?.accepted) {
+    const payer = { accountId: task.account_id, apiKeyId: task.api_key_id, limitedTags: task.tags ?? [] };
+    const lacking = rows[0]?.at_limit === true ? 'quota' : 'balance';
+    throw await new SpendLimits(transaction).refusal(lacking, payer, task.hold_micros);
   }
+  if (!(await copyLargeParameters(transaction, task, newTaskId))) throw filesGone();
 }
+
+/** All its tags are asked for their limits. */
+const attributionOfRow = ({ session, agent, end_user: endUser, tags }: Row): Attribution => ({
+  ...(session !== null && { session }),
+  ...(agent !== null && { agent }),
+  ...(endUser !== null && { endUser }),
+  ...(tags !== null && { tags, limitedTags: tags }),
+});
 
 const billingOf = (task: Row): Parameters<typeof toSubmitRow>[0]['billing'] => ({
   unit: task.billing_unit as Parameters<typeof toSubmitRow>[0]['billing']['unit'],
@@ -250,3 +263,70 @@ const billingOf = (task: Row): Parameters<typeof toSubmitRow>[0]['billing'] => (
   settle: task.billing_settle,
   quantity: task.quantity,
 });
+
+/** An entry of the ledger under a reference, and the task it was for if it is a refund. */
+interface EarlierRefund {
+  readonly id: bigint;
+  readonly kind: LedgerKind;
+  readonly amount_micros: bigint;
+  readonly task_id: string | null;
+}
+
+/** $1 account, $2 reference. */
+const FIND_REFUND = `
+select e.id, e.kind, e.amount_micros, r.task_id from ledger_entry e left join task_refund r on r.entry_id = e.id
+where e.account_id = $1 and e.reference = $2`;
+
+/** $1 task. */
+const REFUNDED = `
+select coalesce(sum(amount_micros), 0)::bigint as refunded from task_refund where task_id = $1`;
+
+/**
+ * $1 task id, $2 amount, $3 reference, $4 reason, $5 actor, $6 id of the usage record, $7 id of the operator's request. The money, the
+ * sums that follow from the ledger and the record that explains it, in one statement. It counts for the day on which it
+ * was given: days that are over are summed up already.
+ */
+const ENTER_REFUND = `
+with refunded as (
+  select * from task where id = $1
+), entered as (
+  insert into ledger_entry (account_id, api_key_id, request_id, kind, debit, credit, amount_micros, reference, note)
+  select account_id, api_key_id, request_id, ${entrySql('refund')}, $2::bigint, $3, $4 from refunded
+  returning id
+), noted as (
+  insert into task_refund (entry_id, task_id, amount_micros, actor, reason) select id, $1, $2::bigint, $5, $4 from entered
+), paid as (
+  update account a set available_micros = a.available_micros + $2::bigint, used_micros = a.used_micros - $2::bigint
+  from refunded r where a.id = r.account_id
+), keyed as (
+  update api_key k set used_micros = k.used_micros - $2::bigint from refunded r where k.id = r.api_key_id
+), explained as (
+  insert into usage_record (id, account_id, api_key_id, kind, model, task_id, request_id, upstream, status, amount_micros, session,
+    agent, end_user, tags, lines)
+  select $6, account_id, api_key_id, medium, model, id, $7, provider, 'refunded', -$2::bigint, session, agent, end_user, tags,
+    jsonb_build_array(jsonb_build_object('source', 'refund', 'reference', $3::text, 'amount_micros', (-$2::bigint)::text))
+  from refunded
+), summed as (
+  insert into usage_daily as d (account_id, day, model, api_key_id, kind, amount_micros)
+  select account_id, (now() at time zone 'utc')::date, model, api_key_id, medium, -$2::bigint from refunded
+  on conflict (account_id, day, model, api_key_id) do update set amount_micros = d.amount_micros + excluded.amount_micros
+), summed_by_tag as (
+  insert into usage_daily_by_tag as d (account_id, tag, day, amount_micros)
+  select account_id, counted.tag, (now() at time zone 'utc')::date, -$2::bigint
+  from refunded cross join lateral counted_tags(account_id, tags) as counted(tag) where tags is not null
+  on conflict (account_id, tag, day) do update set amount_micros = d.amount_micros + excluded.amount_micros
+)
+select id from entered`;
+
+/** Books a refund whose account is locked, and answers the id of its entry. */
+async function enterRefund(
+  transaction: StatementRunner,
+  task: { readonly id: string },
+  refund: { readonly amountMicros: Micros; readonly reference: string; readonly reason: string },
+  { actor, requestId }: Operator,
+): Promise<bigint> {
+  const { amountMicros, reference, reason } = refund;
+  const values = [task.id, amountMicros, reference, reason, actor, timeOrderedId('usage'), requestId];
+  const { rows } = await transaction.query<{ id: bigint }>({ text: ENTER_REFUND, values });
+  return rows[0]?.id ?? 0n;
+}

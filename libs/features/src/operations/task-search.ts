@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { encodeTime } from 'ulid';
-import { GatewayError, type Medium, type PublicTaskStatus, type TaskState } from '#contracts';
+import { GatewayError, type JsonObject, type Medium, type PublicTaskStatus, type TaskState } from '#contracts';
 import { Database } from '#platform';
 import type { Page } from '../paging/page.js';
-import { isTaskId } from '../tasks/task-row.js';
 import { PUBLIC_STATUS_SQL } from '../tasks/read/task-list.js';
-import { OPERATOR_TASK_COLUMNS, type OperatorTask } from './operator-task.js';
+import { isTaskId } from '../tasks/task-row.js';
 
 /** What operators may look for, all of it together. Null: whatever. */
 export interface TaskSearch {
@@ -105,3 +104,49 @@ function conditionsOf(search: TaskSearch, cursor: string | null): [string, unkno
 /** The status of an ended task is its state, which has an index. */
 const isEndedStatus = (status: PublicTaskStatus | null): boolean =>
   status === 'completed' || status === 'failed' || status === 'cancelled';
+
+/** A task as operators see it: its state, never the content of the order. */
+export interface OperatorTask {
+  readonly id: string;
+  readonly account_id: string;
+  readonly api_key_id: string;
+  readonly medium: Medium;
+  readonly model: string;
+  readonly state: TaskState;
+  readonly status: string;
+  readonly progress: number;
+  /** How often a worker took it. */
+  readonly attempt: number;
+  readonly failures: number;
+  /** Attempts at the present step that ended without a word. */
+  readonly lapses: number;
+  readonly last_failure: string | null;
+  readonly lease_owner: string | null;
+  readonly lease_until: Date | null;
+  readonly provider: string | null;
+  /** What the vendor calls the work: the short values of its handle, which may hold what was asked for besides. */
+  readonly vendor_ids: JsonObject | null;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+  readonly hold_micros: bigint;
+  readonly charged_micros: bigint | null;
+  readonly request_id: string;
+  readonly created_at: Date;
+  readonly started_at: Date | null;
+  readonly start_intent_at: Date | null;
+  readonly running_at: Date | null;
+  readonly produced_at: Date | null;
+  readonly cancel_requested_at: Date | null;
+  readonly cancel_outcome: string | null;
+  readonly finished_at: Date | null;
+  readonly deadline_at: Date;
+}
+
+export const OPERATOR_TASK_COLUMNS = `id, account_id, api_key_id, medium, model, state,
+  case when finished_at is not null then state when state = 'queued' and started_at is null then 'submitted'
+    else 'in_progress' end as status,
+  progress, attempt, failures, lapses, last_failure, lease_owner, lease_until, provider,
+  (select jsonb_object_agg(key, value) from jsonb_each(operation)
+    where jsonb_typeof(value) in ('string', 'number') and length(value::text) <= 200) as vendor_ids, error_code, error_message,
+  hold_micros, charged_micros, request_id, created_at, started_at, start_intent_at, running_at, produced_at, cancel_requested_at,
+  cancel_outcome, finished_at, deadline_at`;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database, SecretSealer } from '#platform';
-import { hashOfCode } from './secret-code.js';
+import { hashOfCode } from './password.js';
 
 /** What the answer to a challenge opens; it counts for nothing else. */
 export type ChallengePurpose = 'sign-in' | 'proof' | 'new-passkey';

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import * as oidc from 'openid-client';
 import { GatewayError } from '#contracts';
-import { logger, NameResolver, SafeFetcher } from '#platform';
+import { Database, logger, NameResolver, SafeFetcher } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
 
 const log = logger('console');
@@ -180,3 +180,18 @@ const plain = (headers: Readonly<Record<string, string | string[] | undefined>>)
   Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((each): [string, string] => [name, each]),
   );
+
+/** Maps identities of the identity provider to users. */
+@Injectable()
+export class IdentitiesService {
+  constructor(private readonly database: Database) {}
+
+  /** The user who accepted an invitation with this identity; null when there is none, or it is disabled. */
+  async userOf({ issuer, subject }: ProvedIdentity): Promise<string | null> {
+    const { consoleIdentity } = await this.database.models();
+    const known = await consoleIdentity.findUnique({
+      where: { issuer_subject: { issuer, subject }, user: { disabledAt: null } },
+    });
+    return known?.userId ?? null;
+  }
+}

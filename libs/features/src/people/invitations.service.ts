@@ -4,10 +4,18 @@ import { Database, type ModelTransaction, timeOrderedId } from '#platform';
 import { AuditedChanges, type Operator } from '../audit/audit.js';
 import { lock } from '../accounts/accounts.service.js';
 import type { ProvedIdentity } from './identity-provider.js';
-import { addressTaken, forgetWaysIn, joinAccount, refuseTakenAddress } from './people.service.js';
-import { hashPassword, isPassword } from './password.js';
-import { checkEmail, checkPassword, checkPerson, NAME_CHARACTERS_MAX, type PersonDetails } from './person-checks.js';
-import { hashOfCode, newSecretCode } from './secret-code.js';
+import {
+  addressTaken,
+  checkEmail,
+  checkPassword,
+  checkPerson,
+  forgetWaysIn,
+  joinAccount,
+  NAME_CHARACTERS_MAX,
+  type PersonDetails,
+  refuseTakenAddress,
+} from './people.service.js';
+import { hashOfCode, hashPassword, isPassword, newSecretCode } from './password.js';
 
 const HOURS = 72;
 /** Invitations of an account that may be open at once. */

@@ -1,4 +1,4 @@
-import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '#contracts';
 
 /** A hash takes 128 MiB and a third of a second: slow for guessing. Written into each, so that it can grow. */
@@ -69,3 +69,9 @@ async function takeTurn(): Promise<void> {
   }
   working += 1;
 }
+
+/** 256 random bits for a link or a cookie. Shown once, never stored. */
+export const newSecretCode = (): string => randomBytes(32).toString('base64url');
+
+/** What is stored and looked up instead. A plain hash of 256 random bits reveals nothing. */
+export const hashOfCode = (code: string): Buffer => createHash('sha256').update(code).digest();

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { isEmail } from 'class-validator';
 import { type AccountRole, GatewayError, type OperatorConsoleRole } from '#contracts';
 import { brokeConstraint, Database, type ModelTransaction } from '#platform';
-import { AuditedChanges, type Change, type Operator } from '../audit/audit.js';
 import { lock } from '../accounts/accounts.service.js';
-import { idOfCursor, pageById } from '../paging/page-by-id.js';
-import type { Page, PageRequest } from '../paging/page.js';
-import { hashPassword, isPassword } from './password.js';
-import { checkPerson, checkPassword, type PersonDetails } from './person-checks.js';
+import { AuditedChanges, type Change, type Operator } from '../audit/audit.js';
+import { idOfCursor, type Page, pageById, type PageRequest } from '../paging/page.js';
+import { hashPassword, isPassword, PASSWORD_CHARACTERS } from './password.js';
 
 /** A person of an account. */
 export interface AccountPerson {
@@ -19,7 +18,7 @@ export interface AccountPerson {
 }
 
 /** A membership with the name of its account. */
-export interface NamedMembership {
+interface NamedMembership {
   readonly accountId: string;
   readonly accountName: string;
   readonly role: AccountRole;
@@ -253,3 +252,44 @@ const changeOf = (action: string, subjectId: string, before: object | null, afte
 
 const missing = (userId: string): GatewayError =>
   new GatewayError('not_found', `There is no person "${userId.slice(0, 64)}" here.`, { param: 'user_id' });
+
+/** What a person says of themselves. */
+export interface PersonDetails {
+  readonly name: string;
+  readonly email: string;
+}
+
+export const NAME_CHARACTERS_MAX = 100;
+const EMAIL_CHARACTERS_MAX = 200;
+
+/** The details that are given, as they are stored. @throws GatewayError `invalid_parameter`. */
+export function checkPerson({ name, email }: Partial<PersonDetails>): { name?: string; email?: string } {
+  return {
+    ...(name !== undefined && { name: checkName(name) }),
+    ...(email !== undefined && { email: checkEmail(email) }),
+  };
+}
+
+/** @throws GatewayError `invalid_parameter`. */
+export function checkEmail(email: string): string {
+  const trimmed = email.trim().toLowerCase();
+  if (trimmed.length <= EMAIL_CHARACTERS_MAX && isEmail(trimmed, { require_tld: false })) return trimmed;
+  throw refused('email', `must be an e-mail address of at most ${EMAIL_CHARACTERS_MAX} characters`);
+}
+
+/** @throws GatewayError `invalid_parameter`. */
+export function checkPassword(password: string): string {
+  const { min, max } = PASSWORD_CHARACTERS;
+  const { length } = Array.from(password);
+  if (length >= min && length <= max) return password;
+  throw refused('password', `must have ${min} to ${max} characters`);
+}
+
+function checkName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed !== '' && trimmed.length <= NAME_CHARACTERS_MAX) return trimmed;
+  throw refused('name', `must have 1 to ${NAME_CHARACTERS_MAX} characters`);
+}
+
+const refused = (param: string, rule: string): GatewayError =>
+  new GatewayError('invalid_parameter', `${param} ${rule}.`, { param });

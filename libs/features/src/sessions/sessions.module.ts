@@ -1,9 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AdminModule } from '../admin.module.js';
-import { ConsoleKeys } from '../accounts/console-key.js';
+import { ConsoleKeys } from '../accounts/api-key.js';
 import { Challenges } from '../people/challenges.js';
-import { IdentitiesService } from '../people/identities.service.js';
-import { IdentityProvider } from '../people/identity-provider.js';
+import { IdentitiesService, IdentityProvider } from '../people/identity-provider.js';
 import { InvitationsService } from '../people/invitations.service.js';
 import { OneTimeLinks } from '../people/one-time-links.js';
 import { PasskeysService } from '../people/passkeys.service.js';

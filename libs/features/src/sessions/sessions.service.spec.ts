@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '#testing';
-import { ConsoleKeys } from '../accounts/console-key.js';
+import { ConsoleKeys } from '../accounts/api-key.js';
 import { type SessionOwner, SessionsService } from './sessions.service.js';
 
 describe('The sessions of the console', () => {

@@ -1,4 +1,5 @@
-import type { JsonObject, Medium, ProviderOutput, TaskState, Ticket } from '#contracts';
+import type { JsonObject, Medium, TaskState, Ticket, UpstreamOutput } from '#contracts';
+import { backoffMs } from '#platform';
 
 /**
  * Columns that have an older name in the database, which they keep so that the release before can run beside this one. All
@@ -43,7 +44,7 @@ export interface TaskRow {
   readonly lost_calls: number;
   readonly cost_micros: bigint | null;
   readonly cost_unit: string | null;
-  readonly outputs: ProviderOutput[] | null;
+  readonly outputs: UpstreamOutput[] | null;
   readonly error_code: string | null;
   readonly error_message: string | null;
   readonly hold_micros: bigint;
@@ -87,3 +88,21 @@ const TASK_ID = /^task_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** True for what could be one of our ids; anything else need not reach the database. */
 export const isTaskId = (text: string): boolean => TASK_ID.test(text);
+
+/** After this many failed attempts a task is given up: the next would most likely fail like the others. */
+export const MAX_FAILURES = 6;
+
+/**
+ * After so many attempts that ended without a word a task is given up. Three are enough when each ended at once, before its
+ * lease was renewed. Attempts that lived longer may have been ended by a rolling update, so it takes more of those.
+ */
+const MAX_CRASHES = { early: 3, any: 6 } as const;
+
+/** Whether working on the task seems to end the process that does it. */
+export const mayCrashWorkers = ({ crash_count: crashes, early_crash_count: early }: TaskRow): boolean =>
+  early >= MAX_CRASHES.early || crashes >= MAX_CRASHES.any;
+
+const BACKOFF = { firstMs: 1_000, longestMs: 60_000, spread: 0.25 };
+
+/** How long a task waits after a failed attempt, in milliseconds. @param failures the attempts that failed before. */
+export const backoffDelayMs = (failures: number): number => backoffMs(BACKOFF, failures);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject, Medium, Operation, ProviderOutput, StateBefore, VendorCost } from '#contracts';
+import type { JsonObject, Medium, Operation, UpstreamOutput, StateBefore, VendorCost } from '#contracts';
 import { Database, retryOnConnectionError } from '#platform';
 import { type TaskSignals } from '#runtime';
 import type { ClaimLimits } from './start/admission-controller.js';
@@ -24,7 +24,7 @@ export interface OverdueTask {
   readonly attempt: number;
   readonly upstream_id: string | null;
   readonly operation: JsonObject | null;
-  readonly outputs: ProviderOutput[] | null;
+  readonly outputs: UpstreamOutput[] | null;
   readonly startedUpstream: boolean;
   readonly model: string;
   readonly accountId: string;
@@ -178,7 +178,7 @@ export class TaskTransitions {
   setFinished(
     task: TaskRow,
     upstreamId: string,
-    outputs: readonly ProviderOutput[],
+    outputs: readonly UpstreamOutput[],
     costs: KnownCosts,
   ): Promise<boolean> {
     const values = [task.id, task.attempt, JSON.stringify(outputs), upstreamId, ...costValues(costs)];

@@ -6,7 +6,7 @@ import {
   type MediaUpstream,
   type Operation,
   type OperationState,
-  type ProviderOutput,
+  type UpstreamOutput,
   type Ticket,
   type VendorCall,
 } from '#contracts';
@@ -69,7 +69,7 @@ export function storableOperation(operation: Operation): Operation {
 }
 
 /** @throws MediaFailure `refused`: the vendor is done, but its files cannot be fetched. */
-export function storableOutputs(outputs: readonly ProviderOutput[]): readonly ProviderOutput[] {
+export function storableOutputs(outputs: readonly UpstreamOutput[]): readonly UpstreamOutput[] {
   if (!isStorable(outputs)) throw new MediaFailure('refused', 'nothing_delivered');
   return outputs;
 }

@@ -1,6 +1,6 @@
 /** The slot that a worker gave to a step. */
 export interface StepSlot {
-  /** Frees the slot: all that is left of the step is to wait for a vendor. Only the first time counts. */
+  /** Frees the slot: all that is left of the step is to wait for a vendor. Only the first time counts, until it has a slot again. */
   readonly releaseSlot: () => void;
   /**
    * Does a part that only waits for hosts that users name, outside the slot, and takes one again before the step goes on.

@@ -3,19 +3,19 @@ const SEARCHED_AS_TEXT_BYTES = 4 * 1024;
 
 /** Pieces of ASCII text that show, cheaply, what the bytes of a body may hold. */
 export class ByteMatcher {
-  readonly #asText: readonly string[];
-  readonly #asBytes: readonly Buffer[];
+  private readonly asText: readonly string[];
+  private readonly asBytes: readonly Buffer[];
 
   constructor(signs: readonly string[]) {
-    this.#asText = signs;
-    this.#asBytes = signs.map((sign) => Buffer.from(sign, 'latin1'));
+    this.asText = signs;
+    this.asBytes = signs.map((sign) => Buffer.from(sign, 'latin1'));
   }
 
   /** Whether one of them stands in these bytes. */
   standIn(bytes: Buffer): boolean {
-    if (bytes.length > SEARCHED_AS_TEXT_BYTES) return this.#asBytes.some((sign) => bytes.includes(sign));
+    if (bytes.length > SEARCHED_AS_TEXT_BYTES) return this.asBytes.some((sign) => bytes.includes(sign));
     const text = bytes.toString('latin1');
-    return this.#asText.some((sign) => text.includes(sign));
+    return this.asText.some((sign) => text.includes(sign));
   }
 }
 

@@ -10,64 +10,64 @@ const NO_SLOT = -1;
 export class ClientConnection {
   /** Where `RunningTexts` has it. */
   slot = NO_SLOT;
-  readonly #upstream = new StopSource();
-  #hasLeft = false;
-  #endedBy: GatewayError | undefined;
-  #whenLeft: (() => void) | undefined;
-  #left: AbortController | undefined;
+  private readonly upstream = new StopSource();
+  private isGone = false;
+  private endReason: GatewayError | undefined;
+  private whenLeft: (() => void) | undefined;
+  private leaving: AbortController | undefined;
 
   constructor(readonly accountId: string) {}
 
   /** Aborted when the upstream shall not be read any more, which may be long after the caller has left. */
   get signal(): StopSignal {
-    return this.#upstream;
+    return this.upstream;
   }
 
   get hasLeft(): boolean {
-    return this.#hasLeft;
+    return this.isGone;
   }
 
   /** Why we ended the work although the caller was there; undefined where we did not. */
   get endedBy(): GatewayError | undefined {
-    return this.#endedBy;
+    return this.endReason;
   }
 
   /** Aborted as soon as the caller has left, for work that only this caller pays for. */
   get left(): AbortSignal {
-    this.#left ??= new AbortController();
-    if (this.#hasLeft) this.#left.abort();
-    return this.#left.signal;
+    this.leaving ??= new AbortController();
+    if (this.isGone) this.leaving.abort();
+    return this.leaving.signal;
   }
 
   /** @throws Error: the client has left, and nothing more is to be begun for it. */
   expectPresent(): void {
-    if (this.#hasLeft) throw new Error('the caller has left');
+    if (this.isGone) throw new Error('the caller has left');
   }
 
   /** Ends the work for a reason of ours, which the caller is told, if they are still there. They pay for what was delivered. */
   end(reason: GatewayError): void {
-    if (!this.#hasLeft) this.#endedBy ??= reason;
-    this.#upstream.abort(this.#endedBy);
+    if (!this.isGone) this.endReason ??= reason;
+    this.upstream.abort(this.endReason);
   }
 
   /** The caller is gone. Before any work has begun that ends it; after, `whenLeft` decides. */
   leave(): void {
-    if (this.#hasLeft) return;
-    this.#hasLeft = true;
-    this.#left?.abort();
-    if (this.#whenLeft) this.#whenLeft();
+    if (this.isGone) return;
+    this.isGone = true;
+    this.leaving?.abort();
+    if (this.whenLeft) this.whenLeft();
     else this.stop();
   }
 
   /** Called once, when the caller leaves; at once when they have. */
   onLeave(whenLeft: () => void): void {
-    this.#whenLeft = whenLeft;
-    if (this.#hasLeft) whenLeft();
+    this.whenLeft = whenLeft;
+    if (this.isGone) whenLeft();
   }
 
   /** Ends the work at the upstream. */
   stop(): void {
-    this.#upstream.abort();
+    this.upstream.abort();
   }
 }
 
@@ -85,14 +85,14 @@ const RETRY_AFTER_MS = 2_000;
  */
 @Injectable()
 export class RunningTexts {
-  readonly #callers = new SlotList<ClientConnection>();
-  readonly #ofAccount = new Map<string, number>();
-  #isDraining = false;
-  #whenNone: (() => void)[] = [];
-  readonly #maxPerAccount: number;
+  private readonly callers = new SlotList<ClientConnection>();
+  private readonly ofAccount = new Map<string, number>();
+  private isDraining = false;
+  private whenNone: (() => void)[] = [];
+  private readonly maxPerAccount: number;
 
   constructor(@Inject(PLATFORM) { config }: Pick<Platform, 'config'>) {
-    this.#maxPerAccount = config.limits.TEXTS_AT_ONCE_PER_ACCOUNT;
+    this.maxPerAccount = config.limits.TEXTS_AT_ONCE_PER_ACCOUNT;
   }
 
   /**
@@ -101,28 +101,28 @@ export class RunningTexts {
    * @throws GatewayError `unavailable`: the process ends; `rate_limit_exceeded`: the account has as many as it may.
    */
   begin(accountId: string): ClientConnection {
-    if (this.#isDraining) throw shuttingDown();
-    const running = this.#ofAccount.get(accountId) ?? 0;
-    if (running >= this.#maxPerAccount)
+    if (this.isDraining) throw shuttingDown();
+    const running = this.ofAccount.get(accountId) ?? 0;
+    if (running >= this.maxPerAccount)
       throw new GatewayError(
         'rate_limit_exceeded',
-        `The account has ${this.#maxPerAccount} text requests that are being answered, which is as many as it may; send this one again when one of them is done.`,
+        `The account has ${this.maxPerAccount} text requests that are being answered, which is as many as it may; send this one again when one of them is done.`,
         { retryAfterMs: RETRY_AFTER_MS },
       );
-    this.#ofAccount.set(accountId, running + 1);
+    this.ofAccount.set(accountId, running + 1);
     const client = new ClientConnection(accountId);
-    client.slot = this.#callers.add(client);
+    client.slot = this.callers.add(client);
     return client;
   }
 
   over(client: ClientConnection): void {
     if (client.slot === NO_SLOT) return;
-    this.#callers.remove(client.slot);
+    this.callers.remove(client.slot);
     client.slot = NO_SLOT;
-    const running = (this.#ofAccount.get(client.accountId) ?? 0) - 1;
-    if (running > 0) this.#ofAccount.set(client.accountId, running);
-    else this.#ofAccount.delete(client.accountId);
-    if (this.#callers.size === 0) for (const resolve of this.#whenNone.splice(0)) resolve();
+    const running = (this.ofAccount.get(client.accountId) ?? 0) - 1;
+    if (running > 0) this.ofAccount.set(client.accountId, running);
+    else this.ofAccount.delete(client.accountId);
+    if (this.callers.size === 0) for (const resolve of this.whenNone.splice(0)) resolve();
   }
 
   /**
@@ -130,22 +130,22 @@ export class RunningTexts {
    * in the shape of its style, and pays for what was delivered. Resolves when all have been told, or do not read it.
    */
   async drain(limitMs: number): Promise<void> {
-    this.#isDraining = true;
-    await this.#none(limitMs);
-    for (const caller of this.#callers) caller.end(shuttingDown());
-    await this.#none(TELLING_MS);
+    this.isDraining = true;
+    await this.none(limitMs);
+    for (const caller of this.callers) caller.end(shuttingDown());
+    await this.none(TELLING_MS);
   }
 
   /** Resolves when the work of all is over. Call it when every connection is closed, before what the work needs is. */
   finish(): Promise<void> {
-    return this.#none(ENDING_MS);
+    return this.none(ENDING_MS);
   }
 
-  async #none(limitMs: number): Promise<void> {
-    if (this.#callers.size === 0) return;
+  private async none(limitMs: number): Promise<void> {
+    if (this.callers.size === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, limitMs);
-      this.#whenNone.push(() => {
+      this.whenNone.push(() => {
         clearTimeout(timer);
         resolve();
       });
@@ -172,19 +172,16 @@ interface Share {
  * and for each account, and each is given for a short time, so that leaving holds nothing that others need.
  */
 export class DisconnectDrainer {
-  readonly #limits: LeavingLimits;
-  readonly #shares = new Map<string, Share>();
-  readonly #stops = new Set<() => void>();
-  #isClosing = false;
-  #whenEmpty: (() => void)[] = [];
+  private readonly shares = new Map<string, Share>();
+  private readonly stops = new Set<() => void>();
+  private isClosing = false;
+  private whenEmpty: (() => void)[] = [];
 
-  constructor(limits: LeavingLimits) {
-    this.#limits = limits;
-  }
+  constructor(private readonly limits: LeavingLimits) {}
 
   /** The most that is read of a reply after its caller has left, in bytes. */
   get maxBytes(): number {
-    return this.#limits.readBytes;
+    return this.limits.readBytes;
   }
 
   /**
@@ -192,38 +189,38 @@ export class DisconnectDrainer {
    * returned function when the work is over.
    */
   begin(left: LeftRequest, stop: () => void): () => void {
-    this.#stops.add(stop);
-    const hasPlace = !this.#isClosing && this.#limits.readMs > 0 && this.#hasPlace(left);
-    const timer = hasPlace ? setTimeout(stop, this.#limits.readMs) : undefined;
-    if (hasPlace) this.#take(left, 1);
+    this.stops.add(stop);
+    const hasPlace = !this.isClosing && this.limits.readMs > 0 && this.hasPlace(left);
+    const timer = hasPlace ? setTimeout(stop, this.limits.readMs) : undefined;
+    if (hasPlace) this.take(left, 1);
     else stop();
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
-      if (hasPlace) this.#take(left, -1);
-      this.#stops.delete(stop);
-      if (this.#stops.size === 0) for (const resolve of this.#whenEmpty.splice(0)) resolve();
+      if (hasPlace) this.take(left, -1);
+      this.stops.delete(stop);
+      if (this.stops.size === 0) for (const resolve of this.whenEmpty.splice(0)) resolve();
     };
   }
 
   /** Stops whatever is read on, and lets nothing begin any more. */
   async close(): Promise<void> {
-    this.#isClosing = true;
-    for (const stop of this.#stops) stop();
-    if (this.#stops.size > 0) await this.#empty();
+    this.isClosing = true;
+    for (const stop of this.stops) stop();
+    if (this.stops.size > 0) await this.empty();
   }
 
-  #empty(): Promise<void> {
-    return new Promise((resolve) => this.#whenEmpty.push(resolve));
+  private empty(): Promise<void> {
+    return new Promise((resolve) => this.whenEmpty.push(resolve));
   }
 
   /** A body may be larger than a share: then it is the only one. */
-  #hasPlace({ accountId, bodyBytes }: LeftRequest): boolean {
-    const { requests, requestsPerAccount, bodyBytes: bytes, bodyBytesPerAccount } = this.#limits;
-    const all = this.#share(EVERYONE);
-    const own = this.#share(accountId);
+  private hasPlace({ accountId, bodyBytes }: LeftRequest): boolean {
+    const { requests, requestsPerAccount, bodyBytes: bytes, bodyBytesPerAccount } = this.limits;
+    const all = this.share(EVERYONE);
+    const own = this.share(accountId);
     return (
       all.requests < requests &&
       own.requests < requestsPerAccount &&
@@ -232,16 +229,16 @@ export class DisconnectDrainer {
     );
   }
 
-  #take({ accountId, bodyBytes }: LeftRequest, sign: 1 | -1): void {
+  private take({ accountId, bodyBytes }: LeftRequest, sign: 1 | -1): void {
     for (const name of [EVERYONE, accountId]) {
-      const { requests, bytes } = this.#share(name);
+      const { requests, bytes } = this.share(name);
       const next = { requests: requests + sign, bytes: bytes + sign * bodyBytes };
-      if (next.requests === 0) this.#shares.delete(name);
-      else this.#shares.set(name, next);
+      if (next.requests === 0) this.shares.delete(name);
+      else this.shares.set(name, next);
     }
   }
 
-  #share(name: string): Share {
-    return this.#shares.get(name) ?? { requests: 0, bytes: 0 };
+  private share(name: string): Share {
+    return this.shares.get(name) ?? { requests: 0, bytes: 0 };
   }
 }

@@ -16,70 +16,69 @@ type OpenBlock =
 
 /** Adds events up to a whole reply. */
 export class ReplyCollector {
-  readonly #blocks: OpenBlock[] = [];
-  #finish: FinishEvent | undefined;
-  #isBroken = false;
+  private readonly openBlocks: OpenBlock[] = [];
+  private finish: FinishEvent | undefined;
+  private isBroken = false;
 
   add(event: TextEvent): void {
     switch (event.type) {
       case 'text':
       case 'refusal':
       case 'reasoning':
-        this.#grow(event.type, event.text);
+        this.grow(event.type, event.text);
         break;
       case 'break':
-        this.#isBroken = true;
+        this.isBroken = true;
         break;
       case 'signature':
-        this.#sign(event.signature);
+        this.sign(event.signature);
         break;
       case 'call':
-        this.#blocks.push({ type: 'call', id: event.id, name: event.name, arguments: '' });
+        this.openBlocks.push({ type: 'call', id: event.id, name: event.name, arguments: '' });
         break;
       case 'arguments': {
-        const open = this.#blocks.at(-1);
+        const open = this.openBlocks.at(-1);
         if (open?.type === 'call') open.arguments += event.json;
         break;
       }
       case 'finish':
-        this.#finish = event;
+        this.finish = event;
         break;
       default:
-        this.#addWork(event);
+        this.addWork(event);
     }
   }
 
   get blocks(): readonly ReplyBlock[] {
-    return this.#blocks;
+    return this.openBlocks;
   }
 
   /** @throws GatewayError `upstream_error` when the reply broke off before its end. */
   reply(): CollectedReply {
-    if (!this.#finish)
-      throw new GatewayError('upstream_error', 'The upstream broke off before its reply was complete.');
-    return { blocks: this.#blocks.map(withArguments), finish: this.#finish };
+    if (!this.finish) throw new GatewayError('upstream_error', 'The upstream broke off before its reply was complete.');
+    return { blocks: this.openBlocks.map(withArguments), finish: this.finish };
   }
 
   /** Finished work of the gateway, and citations of the open text. */
-  #addWork(event: TextEvent): void {
-    if (event.type === 'step' && event.state === 'done') this.#blocks.push({ type: 'step', step: event.step });
-    const open = this.#blocks.at(-1);
+  private addWork(event: TextEvent): void {
+    if (event.type === 'step' && event.state === 'done') this.openBlocks.push({ type: 'step', step: event.step });
+    const open = this.openBlocks.at(-1);
     if (event.type === 'citation' && open?.type === 'text') (open.citations ??= []).push(event.citation);
   }
 
-  #grow(type: 'text' | 'refusal' | 'reasoning', text: string): void {
-    const open = this.#blocks.at(-1);
-    const isBroken = this.#isBroken;
-    this.#isBroken = false;
+  private grow(type: 'text' | 'refusal' | 'reasoning', text: string): void {
+    const open = this.openBlocks.at(-1);
+    const isBroken = this.isBroken;
+    this.isBroken = false;
     if (open?.type === type && !('signature' in open) && !isBroken) open.text += text;
-    else if (type === 'reasoning') this.#blocks.push({ type, text });
-    else this.#blocks.push({ type, text, ...(isBroken && { isApart: true }) });
+    else if (type === 'reasoning') this.openBlocks.push({ type, text });
+    else this.openBlocks.push({ type, text, ...(isBroken && { isApart: true }) });
   }
 
-  #sign(signature: string): void {
-    const open = this.#blocks.at(-1);
+  private sign(signature: string): void {
+    const open = this.openBlocks.at(-1);
     if (open?.type === 'reasoning' && open.signature === undefined) open.signature = signature;
-    else this.#blocks.push({ type: 'reasoning', text: '', signature });
+    else this.openBlocks.push({ type: 'reasoning', text: '', signature });
   }
 }
 

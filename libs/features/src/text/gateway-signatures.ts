@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   isJsonObject,
   type JsonObject,
@@ -42,18 +43,27 @@ const holdsOwnId = (bytes: Buffer): boolean =>
 /** Larger bodies are not searched for a sign. */
 const SEARCHED_BYTES = 1024 * 1024;
 
+/** Which proofs of reasoning an upstream can read. */
+export interface ReadableProofs {
+  /** The mark of its vendor account; undefined: no proof is kept, whoever gave it. */
+  readonly account: string | undefined;
+  /** Names a proof (`lastProofName`): that one and those before it are of another account, unless they say that they are of this one. */
+  readonly provenFrom?: string | undefined;
+}
+
 /**
  * The native body without reasoning that another vendor signed, or another account of the vendor: after a failover the
  * conversation continues at one that would refuse it. The bytes stay as they are when there is none. A proof of the style's own
  * protocol loses its mark.
- *
- * @param account the mark of the vendor account; undefined: no proof is kept, whoever gave it.
  */
-export function withoutForeignReasoning(style: TextStyle, native: NativeBody, account: string | undefined): NativeBody {
+export function withoutForeignReasoning(style: TextStyle, native: NativeBody, readable: ReadableProofs): NativeBody {
+  const { account, provenFrom } = readable;
   if (native.kind === 'bytes') {
     const bytes = asBuffer(native.bytes);
+    const isSigned = provenFrom !== undefined && REASONING[style].standIn(bytes);
     // Looking through a large body takes longer than looking through what it says.
-    if (account !== undefined && bytes.length <= SEARCHED_BYTES && !mayBeForeign(style, bytes)) return native;
+    if (account !== undefined && bytes.length <= SEARCHED_BYTES && !isSigned && !mayBeForeign(style, bytes))
+      return native;
   }
   const body =
     native.kind === 'rewritten'
@@ -61,24 +71,100 @@ export function withoutForeignReasoning(style: TextStyle, native: NativeBody, ac
       : native.front
         ? { ...native.front, ...native.parsed() }
         : native.parsed();
-  const cleaned = CLEANERS[style](body, account);
+  const left = provenFrom === undefined ? 0 : 1 + proofsIn(style, body).map(nameOf).lastIndexOf(provenFrom);
+  const cleaned = CLEANERS[style](body, new Cut(account, left));
   return cleaned === body ? native : { kind: 'rewritten', body: cleaned };
+}
+
+/** The name of the last proof in a body of the style: short, and tells nothing of it. Undefined where there is none. */
+export function lastProofName(style: TextStyle, body: JsonObject): string | undefined {
+  const last = proofsIn(style, body).at(-1);
+  return last === undefined ? undefined : nameOf(last);
+}
+
+const nameOf = (proof: string): string => createHash('sha256').update(proof).digest('base64url').slice(0, 12);
+
+const listIn = (value: JsonObject, field: string): readonly JsonObject[] => {
+  const list = value[field];
+  return Array.isArray(list) ? (list as readonly JsonValue[]).filter((entry) => isJsonObject(entry)) : [];
+};
+
+/** All proofs in the order in which they are cleaned; an item that has none stands by its id. */
+const PROOFS: Readonly<Record<TextStyle, (body: JsonObject) => readonly JsonValue[]>> = {
+  responses: (body) =>
+    listIn(body, 'input').map((item) => (item['type'] === 'reasoning' ? reasoningProof(item) : null)),
+  messages: (body) =>
+    listIn(body, 'messages').flatMap((message) =>
+      listIn(message, 'content').map((block) => block[proofField(block) ?? ''] ?? null),
+    ),
+  gemini: (body) =>
+    listIn(body, 'contents').flatMap((content) =>
+      listIn(content, 'parts').map((part) => part[signatureField(part)] ?? null),
+    ),
+  chat: (body) =>
+    listIn(body, 'messages').flatMap((message) => [
+      ...listIn(message, 'reasoning_details').map((detail) => detail['data'] ?? detail['signature'] ?? null),
+      ...listIn(message, 'tool_calls').map((call) => googleOf(call)?.['thought_signature'] ?? null),
+    ]),
+};
+
+const proofsIn = (style: TextStyle, body: JsonObject): readonly string[] =>
+  PROOFS[style](body).filter((proof) => typeof proof === 'string' && proof !== '') as readonly string[];
+
+const signatureField = (part: JsonObject): string =>
+  'thoughtSignature' in part ? 'thoughtSignature' : 'thought_signature';
+
+const reasoningProof = ({ encrypted_content: proof, id }: JsonObject): JsonValue => proof ?? id ?? null;
+
+/** Blocks of a messages turn that hold a proof, and where. */
+const PROOF_FIELDS: ReadonlyMap<unknown, string> = new Map([
+  ['thinking', 'signature'],
+  ['redacted_thinking', 'data'],
+]);
+const proofField = ({ type }: JsonObject): string | undefined => PROOF_FIELDS.get(type);
+
+/** Blocks that such a turn holds all of, or none. */
+const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking', 'connector_text']);
+
+/** Whose proofs are kept while a body is looked through from its beginning. */
+class Cut {
+  private left: number;
+
+  /** @param left so many proofs at the beginning are of another account. */
+  constructor(
+    readonly account: string | undefined,
+    left: number,
+  ) {
+    this.left = left;
+  }
+
+  /** True: what is here is of another account, or no proof is kept. */
+  get isOn(): boolean {
+    return this.account === undefined || this.left > 0;
+  }
+
+  /** The same for a proof, behind which the next one may be kept. */
+  isBefore(proof: JsonValue | undefined): boolean {
+    const { isOn } = this;
+    if (typeof proof === 'string' && proof !== '') this.left -= 1;
+    return isOn;
+  }
 }
 
 const mayBeForeign = (style: TextStyle, bytes: Buffer): boolean =>
   (REASONING[style].standIn(bytes) && SIGNS.standIn(bytes)) || (style === 'responses' && holdsOwnId(bytes));
 
 /** The same body when nothing in it is foreign. */
-type Cleaner = (body: JsonObject, account: string | undefined) => JsonObject;
+type Cleaner = (body: JsonObject, cut: Cut) => JsonObject;
 
 const CLEANERS: Readonly<Record<TextStyle, Cleaner>> = {
-  responses: (body, account) => withItems(body, 'input', (item) => cleanItem(item, account)),
+  responses: cleanItems,
   messages: cleanMessages,
-  gemini: (body, account) =>
-    withItems(body, 'contents', (content) => withItems(content, 'parts', (part) => cleanPart(part, account))),
-  chat: (body, account) => {
+  gemini: (body, cut) =>
+    withItems(body, 'contents', (content) => withItems(content, 'parts', (part) => cleanPart(part, cut))),
+  chat: (body, cut) => {
     const texts = new JsonTexts();
-    return withItems(body, 'messages', (message) => cleanMessage(message, { account, texts }));
+    return withItems(body, 'messages', (message) => cleanMessage(message, { cut, texts }));
   },
 };
 
@@ -100,11 +186,14 @@ const isEmptied = (item: JsonValue): boolean =>
   isJsonObject(item) && [item['content'], item['parts']].some((list) => Array.isArray(list) && list.length === 0);
 
 /** The proof as the style's own vendor gave it; undefined when another did, or another account of it, or none. */
-function ownProof(style: TextStyle, proof: string, account: string | undefined): string | undefined {
+function ownProof(style: TextStyle, proof: string, cut: Cut): string | undefined {
   const marked = markOf(proof);
+  const isBefore = cut.isBefore(proof);
+  const { account } = cut;
   if (account === undefined) return undefined;
-  if (!marked) return proof === '' ? undefined : proof;
+  if (!marked) return proof === '' || isBefore ? undefined : proof;
   if (marked.signer !== style || (marked.account ?? account) !== account) return undefined;
+  if (marked.account === undefined && isBefore) return undefined;
   // What else stands in the place of a proof in chat says where its reasoning belongs.
   return style === 'chat' ? callProofIn(marked.proof) : withoutRedaction(marked.proof);
 }
@@ -117,15 +206,10 @@ function markOf(proof: string): MarkedProof | undefined {
 }
 
 /** The object with its proof unmarked; undefined when the proof is foreign. */
-function withOwnProof(
-  item: JsonObject,
-  style: TextStyle,
-  field: string,
-  account: string | undefined,
-): JsonObject | undefined {
+function withOwnProof(item: JsonObject, style: TextStyle, field: string, cut: Cut): JsonObject | undefined {
   const sent = item[field];
   if (typeof sent !== 'string') return item;
-  const proof = ownProof(style, sent, account);
+  const proof = ownProof(style, sent, cut);
   if (proof === sent) return item;
   return proof === undefined ? undefined : { ...item, [field]: proof };
 }
@@ -133,35 +217,56 @@ function withOwnProof(
 /** Items that a vendor looks for the reasoning in front of, by their ids. */
 const NAMED_ITEMS: ReadonlySet<unknown> = new Set([undefined, 'message', 'function_call', 'custom_tool_call']);
 
-function cleanItem(item: JsonObject, account: string | undefined): JsonObject | undefined {
-  const { type, id, encrypted_content: proof } = item;
-  if (type === 'reasoning') {
-    if (account === undefined) return undefined;
-    if (typeof proof === 'string') return withOwnProof(item, 'responses', 'encrypted_content', account);
-    return typeof id === 'string' && OWN_ID.test(id) ? undefined : item;
-  }
-  if (account !== undefined || id === undefined || !NAMED_ITEMS.has(type)) return item;
-  const { id: _id, ...rest } = item;
-  return rest;
+/** With its reasoning, an item loses the id by which its vendor would look for it; words, calls and results stay. */
+function cleanItems(body: JsonObject, cut: Cut): JsonObject {
+  let isBereft = false;
+  return withItems(body, 'input', (item) => {
+    if (item['type'] === 'reasoning') {
+      const cleaned = cleanReasoning(item, cut);
+      isBereft = cleaned === undefined;
+      return cleaned;
+    }
+    if (item['role'] === 'user') isBereft = false;
+    if (!(isBereft || cut.isOn) || item['id'] === undefined || !NAMED_ITEMS.has(item['type'])) return item;
+    const { id: _id, ...rest } = item;
+    return rest;
+  });
 }
 
-function cleanBlock(block: JsonObject, account: string | undefined): JsonObject | undefined {
-  const { type } = block;
-  if (type !== 'thinking' && type !== 'redacted_thinking') return block;
-  const field = type === 'thinking' ? 'signature' : 'data';
+function cleanReasoning(item: JsonObject, cut: Cut): JsonObject | undefined {
+  const { id, encrypted_content: proof } = item;
+  if (typeof proof === 'string') return withOwnProof(item, 'responses', 'encrypted_content', cut);
+  const isForeign = cut.isBefore(id) || (typeof id === 'string' && OWN_ID.test(id));
+  return isForeign ? undefined : item;
+}
+
+function cleanBlock(block: JsonObject, cut: Cut): JsonObject | undefined {
+  const field = proofField(block);
+  if (field === undefined) return block;
   // The interface takes no thought without its proof.
-  return typeof block[field] === 'string' ? withOwnProof(block, 'messages', field, account) : undefined;
+  return typeof block[field] === 'string' ? withOwnProof(block, 'messages', field, cut) : undefined;
 }
 
-function cleanMessages(body: JsonObject, account: string | undefined): JsonObject {
-  const cleaned = withItems(body, 'messages', (message) =>
-    withItems(message, 'content', (block) => cleanBlock(block, account)),
-  );
-  if (cleaned === body || !isUnthoughtCall(cleaned['messages'])) return cleaned;
-  // A vendor that is asked to think refuses a turn of calls that begins without its thinking.
+const countThoughts = (turn: JsonObject): number =>
+  listIn(turn, 'content').filter(({ type }) => THOUGHTS.has(type)).length;
+
+/** A turn that lost one of its thoughts loses all of them: the vendor refuses a part. */
+function cleanTurn(turn: JsonObject, cut: Cut): JsonObject {
+  const cleaned = withItems(turn, 'content', (block) => cleanBlock(block, cut));
+  if (cleaned === turn || countThoughts(cleaned) === countThoughts(turn)) return cleaned;
+  return withItems(cleaned, 'content', (block) => (THOUGHTS.has(block['type']) ? undefined : block));
+}
+
+function cleanMessages(body: JsonObject, cut: Cut): JsonObject {
+  const cleaned = withItems(body, 'messages', (message) => cleanTurn(message, cut));
+  if (cleaned === body || !hasThinkingBudget(cleaned) || !isUnthoughtCall(cleaned['messages'])) return cleaned;
+  // A vendor that is asked to think so many tokens refuses a turn of calls that begins without its thinking.
   const { thinking: _thinking, ...rest } = cleaned;
   return withoutClearing(rest);
 }
+
+const hasThinkingBudget = ({ thinking }: JsonObject): boolean =>
+  isJsonObject(thinking) && thinking['type'] === 'enabled';
 
 /** Edits that clear thinking are refused where none is asked for. */
 function withoutClearing(body: JsonObject): JsonObject {
@@ -183,9 +288,9 @@ function isUnthoughtCall(messages: JsonValue | undefined): boolean {
 }
 
 /** A thought goes with its proof; text and calls stay without it. */
-function cleanPart(part: JsonObject, account: string | undefined): JsonObject | undefined {
-  const field = 'thoughtSignature' in part ? 'thoughtSignature' : 'thought_signature';
-  const cleaned = withOwnProof(part, 'gemini', field, account);
+function cleanPart(part: JsonObject, cut: Cut): JsonObject | undefined {
+  const field = signatureField(part);
+  const cleaned = withOwnProof(part, 'gemini', field, cut);
   if (cleaned !== undefined) return cleaned;
   const { [field]: _proof, ...rest } = part;
   const isOnlyProof = Object.keys(rest).length === 0 || (Object.keys(rest).length === 1 && rest['text'] === '');
@@ -194,13 +299,13 @@ function cleanPart(part: JsonObject, account: string | undefined): JsonObject | 
 
 /** Whose proofs are kept, and the texts of the whole request. */
 interface ChatCleaning {
-  readonly account: string | undefined;
+  readonly cut: Cut;
   readonly texts: JsonTexts;
 }
 
 /** The proofs of a chat message go, but those of its own vendor; its text, reasoning included, stays. */
 const cleanMessage = (message: JsonObject, cleaning: ChatCleaning): JsonObject =>
-  withItems(withOwnDetails(message, cleaning), 'tool_calls', (call) => cleanCall(call, cleaning.account));
+  withItems(withOwnDetails(message, cleaning), 'tool_calls', (call) => cleanCall(call, cleaning.cut));
 
 function withOwnDetails(message: JsonObject, cleaning: ChatCleaning): JsonObject {
   const { reasoning_details: sent, ...rest } = message;
@@ -211,21 +316,28 @@ function withOwnDetails(message: JsonObject, cleaning: ChatCleaning): JsonObject
 }
 
 /** A detail of the gateway's making becomes the vendor's own ones that its proof holds. */
-function ownDetails(detail: JsonValue, { account, texts }: ChatCleaning): readonly JsonValue[] {
+function ownDetails(detail: JsonValue, { cut, texts }: ChatCleaning): readonly JsonValue[] {
   const proof = isJsonObject(detail) ? (detail['data'] ?? detail['signature']) : undefined;
   if (typeof proof !== 'string') return [detail];
+  const isBefore = cut.isBefore(proof);
+  const { account } = cut;
   if (account === undefined) return [];
   const marked = markOf(proof);
-  if (!marked) return proof === '' ? [] : [detail];
+  if (!marked) return proof === '' || isBefore ? [] : [detail];
   const isOwn = marked.signer === 'chat' && (marked.account ?? account) === account;
-  return isOwn ? accountIn(marked.proof, texts).details : [];
+  return isOwn && !(isBefore && marked.account === undefined) ? accountIn(marked.proof, texts).details : [];
 }
 
-function cleanCall(call: JsonObject, account: string | undefined): JsonObject {
-  const { extra_content: extra, ...rest } = call;
+const googleOf = ({ extra_content: extra }: JsonObject): JsonObject | undefined => {
   const google = isJsonObject(extra) ? extra['google'] : undefined;
-  if (!isJsonObject(google)) return call;
-  const cleaned = withOwnProof(google, 'chat', 'thought_signature', account);
+  return isJsonObject(google) ? google : undefined;
+};
+
+function cleanCall(call: JsonObject, cut: Cut): JsonObject {
+  const { extra_content: extra, ...rest } = call;
+  const google = googleOf(call);
+  if (!google) return call;
+  const cleaned = withOwnProof(google, 'chat', 'thought_signature', cut);
   if (cleaned === google) return call;
   return cleaned === undefined ? rest : { ...call, extra_content: { ...(extra as JsonObject), google: cleaned } };
 }

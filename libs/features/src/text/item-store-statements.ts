@@ -3,10 +3,10 @@
 /** A response and those that it continues. $1 account, $2 response, $3 how many are followed back. */
 export const CHAIN = `
 with recursive chain as (
-  select id, previous_response_id, size_bytes, 1 as depth
+  select id, previous_response_id, size_bytes, upstream, vendor_account, 1 as depth
   from text_response where account_id = $1 and id = $2 and expires_at > now()
   union all
-  select earlier.id, earlier.previous_response_id, earlier.size_bytes, chain.depth + 1
+  select earlier.id, earlier.previous_response_id, earlier.size_bytes, earlier.upstream, earlier.vendor_account, chain.depth + 1
   from chain join text_response earlier on earlier.account_id = $1 and earlier.id = chain.previous_response_id
     and earlier.expires_at > now()
   where chain.depth < $3
@@ -14,27 +14,19 @@ with recursive chain as (
 
 /** Adds up sizes first: what is too large is not read, and what is long not in one piece. */
 export const FIND_CHAIN = `${CHAIN}, total as (select sum(size_bytes) as size_bytes from chain)
-select chain.id, chain.previous_response_id, total.size_bytes > $4 as too_large, least(total.size_bytes, 2147483647)::integer as bytes, stored.response, stored.input_items
+select chain.id, chain.previous_response_id, chain.upstream, chain.vendor_account, total.size_bytes > $4 as too_large, least(total.size_bytes, 2147483647)::integer as bytes, stored.response, stored.input_items
 from chain cross join total
 left join text_response stored on total.size_bytes <= $5 and stored.account_id = $1 and stored.id = chain.id
 order by chain.depth desc`;
 
-/** $1 account, $2 ids, oldest first. Of each its input and its output. */
+/** $1 account, $2 ids, oldest first. Of each two lists: its input and its output. */
 export const LONG_CHAIN = `
-select 2 * asked.nth + part.nth, part.items from unnest($2::text[]) with ordinality as asked (id, nth)
+select 2 * asked.nth + part.nth, case when jsonb_typeof(part.items) = 'array' then part.items else '[]' end from unnest($2::text[]) with ordinality as asked (id, nth)
 join text_response stored on stored.account_id = $1 and stored.id = asked.id
-cross join lateral (values (0, input_items), (1, response -> 'output')) as part (nth, items)
-where jsonb_typeof(part.items) = 'array'`;
+cross join lateral (values (0, input_items), (1, response -> 'output')) as part (nth, items)`;
 
 /** Output and input of a response, in the order in which `place` counts them. */
 const ALL_ITEMS = `case when jsonb_typeof(response -> 'output') = 'array' then response -> 'output' else '[]' end || input_items`;
-
-/** The items of these rows that lie in their responses: each response is opened once. */
-const placed = (asked: string): string => `
-from (select distinct response_id from ${asked} where place is not null) as named
-join text_response stored on stored.account_id = $1 and stored.id = named.response_id
-cross join lateral jsonb_array_elements(${ALL_ITEMS}) with ordinality as element (item, nth)
-join ${asked} on ${asked}.response_id = stored.id and ${asked}.place = element.nth - 1`;
 
 /**
  * An item that is referred to several times counts as often. Those of a response that is being removed are hidden with it.
@@ -72,14 +64,23 @@ select found.id, response_id, place, total.size_bytes > $3 as too_large, total.o
     else opened.items #> array[response_id, place::text] end as item
 from found cross join total cross join opened`;
 
-/** $1 account; of each item $2 its id, $3 its response, $4 its place in it, null where it has a row of its own. */
+/**
+ * The same where they are long: each response is gone through once, and what was asked of it is looked up by place.
+ * $1 account; of each item $2 its id, $3 its response, $4 its place in it, null where it has a row of its own.
+ */
 export const LONG_ITEMS = `
 with asked as (
   select * from unnest($2::text[], $3::text[], $4::integer[]) with ordinality as asked (id, response_id, place, nth)
+), named as materialized (
+  select response_id, jsonb_object_agg(place, nth) as numbers from asked where place is not null group by response_id
 )
 select asked.nth, stored.item from asked join text_item stored on stored.account_id = $1 and stored.id = asked.id
 where asked.place is null
-union all select asked.nth, element.item ${placed('asked')}`;
+union all
+select (numbers -> (element.nth - 1)::text)::bigint, element.item
+from named join text_response stored on stored.account_id = $1 and stored.id = named.response_id
+cross join lateral jsonb_array_elements(${ALL_ITEMS}) with ordinality as element (item, nth)
+where numbers ? (element.nth - 1)::text`;
 
 export const FIND_RESPONSE = `
 select size_bytes as bytes, case when size_bytes <= $3 then response end as response
@@ -121,12 +122,14 @@ with given as materialized (
   select distinct on (account_id, id) *, ${ALL_ITEMS} as contents
   from rows from (json_to_recordset($1::text::json) as (
     account_id text, id text, previous_response_id text, api_key_id text, size_bytes integer, kept_bytes bigint, items json,
+    upstream text, vendor_account text,
     response jsonb, input_items jsonb)) with ordinality as sent
   where (select set_config('lock_timeout', $3, true)) is not null
   order by account_id, id, ordinality
 ), saved as (
-  insert into text_response (account_id, id, previous_response_id, response, input_items, size_bytes, kept_bytes, api_key_id, expires_at)
-  select account_id, id, previous_response_id, response, input_items, size_bytes, kept_bytes, api_key_id,
+  insert into text_response (account_id, id, previous_response_id, response, input_items, size_bytes, kept_bytes, api_key_id,
+    upstream, vendor_account, expires_at)
+  select account_id, id, previous_response_id, response, input_items, size_bytes, kept_bytes, api_key_id, upstream, vendor_account,
     now() + make_interval(days => $2)
   from given order by account_id, id
   on conflict (account_id, id) do nothing returning account_id, id, kept_bytes

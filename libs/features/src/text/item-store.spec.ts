@@ -3,6 +3,7 @@ import type { JsonObject } from '#contracts';
 import { type ProcessConfig, readProcessConfig } from '#runtime';
 import { createTestDatabase, type TestDatabase } from '#testing';
 import { ItemStore } from './item-store.js';
+import { LONG_ITEMS } from './item-store-statements.js';
 import { resolveReferences } from './resolve-references.js';
 
 const ADA = 'acct_ada';
@@ -19,6 +20,24 @@ const message = (id: string, text: string): JsonObject => ({
 });
 const FREELY = (): void => {};
 const NOT_FOUND = { code: 'previous_response_not_found', param: 'previous_response_id' };
+
+/** A step of a plan that was carried out. */
+interface Step {
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Join Filter'?: number;
+  readonly Plans?: readonly Step[];
+}
+interface Explained extends Record<string, unknown> {
+  readonly 'QUERY PLAN': readonly { readonly Plan: Step }[];
+}
+
+/** How many rows all steps had in their hands. */
+const rowsOf = (step: Step): number =>
+  step['Actual Loops'] *
+    (step['Actual Rows'] + (step['Rows Removed by Filter'] ?? 0) + (step['Rows Removed by Join Filter'] ?? 0)) +
+  (step.Plans ?? []).reduce((sum, below) => sum + rowsOf(below), 0);
 
 describe('The store of responses', () => {
   let test: TestDatabase;
@@ -61,12 +80,12 @@ describe('The store of responses', () => {
   const idsOf = (items: readonly unknown[]) => items.map((item) => (item as JsonObject)['id']);
 
   it('returns a conversation from its beginning, each request before its response', async () => {
-    const items = await store.conversation(ADA, 'resp_3', FREELY);
+    const { items } = await store.conversation(ADA, 'resp_3', FREELY);
     expect(idsOf(items)).toEqual(['in_1', 'msg_1', 'in_2', 'msg_2', 'in_3', 'msg_3']);
   });
 
   it('branches: an earlier response continues without what came later', async () => {
-    expect(idsOf(await store.conversation(ADA, 'resp_2', FREELY))).toEqual(['in_1', 'msg_1', 'in_2', 'msg_2']);
+    expect(idsOf((await store.conversation(ADA, 'resp_2', FREELY)).items)).toEqual(['in_1', 'msg_1', 'in_2', 'msg_2']);
   });
 
   it('keeps a response for 30 days', async () => {
@@ -96,7 +115,7 @@ describe('The store of responses', () => {
     const response = answered('resp_3', message('msg_3', 'Hello Bob'));
     await store.save({ accountId: BOB, apiKeyId: KEY, response, inputItems: [], previousResponseId: undefined });
     expect(await store.response(BOB, 'resp_3', FREELY)).toEqual(response);
-    expect(idsOf(await store.conversation(ADA, 'resp_3', FREELY))).toHaveLength(6);
+    expect(idsOf((await store.conversation(ADA, 'resp_3', FREELY)).items)).toHaveLength(6);
   });
 
   it('keeps the first version when the same response is saved again', async () => {
@@ -240,7 +259,7 @@ describe('The store of responses', () => {
     });
 
     it('is read in pieces unchanged, in order', async () => {
-      expect(await store.conversation(ADA, 'resp_long_2', FREELY)).toEqual([
+      expect((await store.conversation(ADA, 'resp_long_2', FREELY)).items).toEqual([
         said('in_long_1', LONG),
         message('msg_long_1', 'I see'),
         said('in_long_2', 'And now?'),
@@ -295,7 +314,7 @@ describe('The store of responses', () => {
     });
 
     it('is bounded in total structure like a request', async () => {
-      expect(await store.conversation(ADA, 'resp_nested_1', FREELY)).toHaveLength(6);
+      expect((await store.conversation(ADA, 'resp_nested_1', FREELY)).items).toHaveLength(6);
       const refusal = { code: 'request_too_large', publicMessage: expect.stringContaining('100000 values') };
       await expect(store.conversation(ADA, 'resp_nested_2', FREELY)).rejects.toMatchObject(refusal);
       expect((await store.items(ADA, ['in_nested'], FREELY)).size).toBe(1);
@@ -367,6 +386,21 @@ describe('The store of responses', () => {
       const asked = ids.slice(0, 3_000);
       const found = await store.items(ADA, asked, FREELY);
       expect([found.size, found.get('many_2999')]).toEqual([3_000, said('many_2999', 'x')]);
+    });
+
+    it('goes through its items once, whatever the planner expects', async () => {
+      const asked = ids.slice(0, 3_000);
+      const responses = asked.map(() => 'resp_many');
+      // Its output comes before its input.
+      const places = asked.map((_, index) => index + 1);
+      const rows = await test.database.transaction(async (session) => {
+        for (const join of ['hashjoin', 'mergejoin']) await session.query({ text: `set local enable_${join} = off` });
+        const text = `explain (analyze, format json) ${LONG_ITEMS}`;
+        const explained = await session.query<Explained>({ text, values: [ADA, asked, responses, places] });
+        return explained.rows.flatMap((row) => row['QUERY PLAN'].map(({ Plan: plan }) => rowsOf(plan)));
+      });
+      expect(rows).toEqual([expect.any(Number)]);
+      expect(rows[0]).toBeLessThan(100_000);
     });
 
     it('removes at most 2,000 of them in a statement', async () => {

@@ -13,6 +13,7 @@ import {
   type StatementRunner,
   wellFormedJson,
 } from '#platform';
+import { accountMark, markedProof } from '#providers';
 import { PLATFORM, type Platform } from '#runtime';
 import type { ReserveMemory } from '../limits/reserve-memory.js';
 import { findInputItems, type InputItemPage, type InputItemQuery } from './input-item-page.js';
@@ -99,6 +100,9 @@ interface ChainRow {
   /** Of the whole conversation. */
   readonly bytes: number;
   readonly previous_response_id: string | null;
+  /** Who wrote it; null: an older version stored it. */
+  readonly upstream: string | null;
+  readonly vendor_account: string | null;
   /** Null when the conversation is long. */
   readonly response: JsonObject | null;
   readonly input_items: readonly JsonValue[] | null;
@@ -130,6 +134,21 @@ export interface StoredResponse {
   /** The items of this request alone, without those of earlier responses. */
   readonly inputItems: readonly JsonValue[];
   readonly previousResponseId: string | undefined;
+  readonly writtenBy?: WrittenBy | undefined;
+}
+
+/** The upstream that wrote an answer, and its vendor account. */
+export interface WrittenBy {
+  readonly upstream: string;
+  readonly account: string;
+}
+
+/** A conversation as it is stored. */
+interface StoredConversation {
+  /** Oldest first. A proof of reasoning says whose it is, where that is known. */
+  readonly items: readonly JsonValue[];
+  /** Who wrote the last response; undefined where that is not known. */
+  readonly writtenBy: WrittenBy | undefined;
 }
 
 const log = logger('text');
@@ -140,23 +159,24 @@ const log = logger('text');
  */
 @Injectable()
 export class ItemStore {
-  readonly #database: Database;
-  readonly #bytesMax: number;
-  readonly #saves = new Batcher((rows: readonly SavedRow[]) => this.#saveTogether(rows), SAVES);
+  private readonly bytesMax: number;
+  private readonly saves = new Batcher((rows: readonly SavedRow[]) => this.saveTogether(rows), SAVES);
 
-  constructor(database: Database, @Inject(PLATFORM) { config }: Pick<Platform, 'config'>) {
-    this.#database = database;
-    this.#bytesMax = config.files.FILES_ACCOUNT_MB * 1024 * 1024;
+  constructor(
+    private readonly database: Database,
+    @Inject(PLATFORM) { config }: Pick<Platform, 'config'>,
+  ) {
+    this.bytesMax = config.files.FILES_ACCOUNT_MB * 1024 * 1024;
   }
 
   /**
-   * Every item of a conversation up to and with the response, oldest first.
+   * A conversation up to and with the response.
    *
    * @throws GatewayError `previous_response_not_found` when the response, or one before it, is unknown or forgotten;
    * `request_too_large`; what `reserve` throws.
    */
-  async conversation(accountId: string, responseId: string, reserve: ReserveMemory): Promise<readonly JsonValue[]> {
-    const { rows } = await this.#database.of(accountId).query<ChainRow>({
+  async conversation(accountId: string, responseId: string, reserve: ReserveMemory): Promise<StoredConversation> {
+    const { rows } = await this.database.of(accountId).query<ChainRow>({
       name: 'text_conversation',
       text: FIND_CHAIN,
       values: [accountId, responseId, MAX_CHAIN, MAX_REFERENCED_BYTES, SHORT_JSON_BYTES],
@@ -167,16 +187,24 @@ export class ItemStore {
         param: 'previous_response_id',
       });
     if (oldest.too_large) throw tooLarge('previous_response_id', 'the conversation');
-    if (oldest.response)
-      return rows.flatMap(({ input_items: input, response }) => [...(input ?? []), ...outputOf(response)]);
+    const writtenBy = writerOf(rows.at(-1));
+    if (oldest.response) {
+      const items = rows.flatMap((row) => [...(row.input_items ?? []), ...withWriter(outputOf(row.response), row)]);
+      return { items, writtenBy };
+    }
     reserve(oldest.bytes);
     const ids = rows.map(({ id }) => id);
-    const parts = await readLongJson(this.#database.of(accountId), LONG_CHAIN, [accountId, ids]).catch(
+    const parts = await readLongJson(this.database.of(accountId), LONG_CHAIN, [accountId, ids]).catch(
       (error: unknown) => {
         throw tooMuchStructure(error, 'previous_response_id', 'the conversation');
       },
     );
-    return (parts as readonly (readonly JsonValue[])[]).flat();
+    const lists = parts as readonly (readonly JsonValue[])[];
+    const items = rows.flatMap((row, place) => [
+      ...(lists[2 * place] ?? []),
+      ...withWriter(lists[2 * place + 1] ?? [], row),
+    ]);
+    return { items, writtenBy };
   }
 
   /**
@@ -189,7 +217,7 @@ export class ItemStore {
     ids: readonly string[],
     reserve: ReserveMemory,
   ): Promise<ReadonlyMap<string, JsonObject>> {
-    const { rows } = await this.#database.of(accountId).query<FoundItem>({
+    const { rows } = await this.database.of(accountId).query<FoundItem>({
       name: 'text_items',
       text: FIND_ITEMS,
       values: [accountId, ids, MAX_REFERENCED_BYTES, SHORT_JSON_BYTES, MAX_OPENED_BYTES],
@@ -198,7 +226,7 @@ export class ItemStore {
     if (first?.too_large) throw tooLarge('input', 'the items that are referred to');
     if (first?.too_wide) throw tooLarge('input', 'the responses whose items are referred to', MAX_OPENED_BYTES);
     reserve(first?.bytes ?? 0);
-    const found = await this.#withLongItems(accountId, rows);
+    const found = await this.withLongItems(accountId, rows);
     const values = ids.reduce((sum, id) => sum + (found.get(id)?.values ?? 0), 0);
     if (values > CONVERSATION_JSON.maxValues) throw tooMany('input', 'the items that are referred to');
     return new Map([...found].map(([id, { item }]) => [id, item]));
@@ -207,7 +235,7 @@ export class ItemStore {
   /** @throws GatewayError `not_found` for an unknown response, a forgotten one, and one of another account; what `reserve` throws. */
   async response(accountId: string, responseId: string, reserve: ReserveMemory): Promise<JsonObject> {
     expectIdentifier(responseId);
-    const { rows } = await this.#database.of(accountId).query<{ bytes: number; response: JsonObject | null }>({
+    const { rows } = await this.database.of(accountId).query<{ bytes: number; response: JsonObject | null }>({
       name: 'text_response',
       text: FIND_RESPONSE,
       values: [accountId, responseId, SHORT_JSON_BYTES],
@@ -216,7 +244,7 @@ export class ItemStore {
     if (rows[0].response) return rows[0].response;
     reserve(rows[0].bytes);
     const [response] = await readLongJson(
-      this.#database.of(accountId),
+      this.database.of(accountId),
       LONG_RESPONSE,
       [accountId, responseId],
       UNBOUNDED,
@@ -225,7 +253,7 @@ export class ItemStore {
   }
 
   /** An item that is referred to several times stands several times in the request: its values count as often. */
-  async #withLongItems(
+  private async withLongItems(
     accountId: string,
     rows: readonly FoundItem[],
   ): Promise<ReadonlyMap<string, { readonly item: JsonObject; readonly values: number }>> {
@@ -233,7 +261,7 @@ export class ItemStore {
     const ids = rows.map(({ id }) => id);
     const asked = [accountId, ids, rows.map((row) => row.response_id), rows.map(({ place }) => place)];
     const items = isLong
-      ? await readLongJson(this.#database.of(accountId), LONG_ITEMS, asked).catch((error: unknown) => {
+      ? await readLongJson(this.database.of(accountId), LONG_ITEMS, asked).catch((error: unknown) => {
           throw tooMuchStructure(error, 'input', 'the items that are referred to');
         })
       : rows.map(({ item }) => item);
@@ -257,7 +285,7 @@ export class ItemStore {
   ): Promise<InputItemPage> {
     expectIdentifier(responseId);
     const bounds = { responses: MAX_CHAIN, bytes: MAX_REFERENCED_BYTES };
-    return findInputItems(this.#database.of(accountId), { accountId, responseId, reserve }, query, bounds);
+    return findInputItems(this.database.of(accountId), { accountId, responseId, reserve }, query, bounds);
   }
 
   /**
@@ -268,7 +296,7 @@ export class ItemStore {
    */
   async remove(accountId: string, responseId: string): Promise<void> {
     expectIdentifier(responseId);
-    const database = this.#database.of(accountId);
+    const database = this.database.of(accountId);
     const { rows } = await database.query<{ items: readonly string[] }>({
       name: 'text_hide',
       text: HIDE,
@@ -291,7 +319,8 @@ export class ItemStore {
    * Resolves when it is stored: together with what others store at the same time where it is short, and otherwise, or when that
    * fails for whatever reason, alone in the account's share of the database.
    */
-  async save({ accountId, apiKeyId, response, json, inputItems, previousResponseId }: StoredResponse): Promise<void> {
+  async save(stored: StoredResponse): Promise<void> {
+    const { accountId, apiKeyId, response, json, inputItems, previousResponseId, writtenBy } = stored;
     const items = [...outputOf(response), ...inputItems].flatMap((item, place) =>
       isJsonObject(item) && isIdentifier(item['id']) ? [{ id: item['id'], place }] : [],
     );
@@ -305,22 +334,22 @@ export class ItemStore {
       api_key_id: apiKeyId,
       size_bytes: sizeBytes,
       kept_bytes: keptBytes,
+      upstream: writtenBy?.upstream,
+      vendor_account: writtenBy?.account,
       items,
     };
     const front = Buffer.from(`${JSON.stringify(facts).slice(0, -1)},"response":`);
     const row = { accountId, keptBytes, json: [front, ...answer, INPUT_ITEMS, ...asked, ROW_END] };
-    const beyond = isLong(row)
-      ? await this.#saveAlone(row)
-      : await this.#saves.add(row).catch(() => this.#saveAlone(row));
+    const beyond = isLong(row) ? await this.saveAlone(row) : await this.saves.add(row).catch(() => this.saveAlone(row));
     if (beyond > 0)
-      await this.#forgetOldest(accountId, response['id'], beyond).catch((error: unknown) =>
+      await this.forgetOldest(accountId, response['id'], beyond).catch((error: unknown) =>
         log.warn('responses.kept', { accountId, error }),
       );
   }
 
-  async #saveTogether(rows: readonly SavedRow[]): Promise<readonly number[]> {
+  private async saveTogether(rows: readonly SavedRow[]): Promise<readonly number[]> {
     try {
-      return await this.#insert(this.#database, rows, LOCKED_TOGETHER);
+      return await this.insert(this.database, rows, LOCKED_TOGETHER);
     } catch (error) {
       // What the database says of a row may quote it.
       log.warn('responses.stored_apart', { responses: rows.length, code: (error as { code?: unknown }).code });
@@ -328,13 +357,17 @@ export class ItemStore {
     }
   }
 
-  async #saveAlone(row: SavedRow): Promise<number> {
-    const [beyond = 0] = await this.#insert(this.#database.of(row.accountId), [row], LOCKED_ALONE);
+  private async saveAlone(row: SavedRow): Promise<number> {
+    const [beyond = 0] = await this.insert(this.database.of(row.accountId), [row], LOCKED_ALONE);
     return beyond;
   }
 
   /** Answers by row how many bytes its account has stored beyond its room; of several rows of an account the first one says it. */
-  async #insert(database: StatementRunner, rows: readonly SavedRow[], lockWait: string): Promise<readonly number[]> {
+  private async insert(
+    database: StatementRunner,
+    rows: readonly SavedRow[],
+    lockWait: string,
+  ): Promise<readonly number[]> {
     const pieces = rows.flatMap(({ json }, index) => [index === 0 ? LIST_BEGIN : COMMA, ...json]);
     pieces.push(LIST_END);
     const hasLong = rows.some(isLong);
@@ -348,15 +381,15 @@ export class ItemStore {
     return rows.map(({ accountId }) => {
       const bytes = stored.get(accountId) ?? 0;
       stored.delete(accountId);
-      return Math.max(0, bytes - this.#bytesMax);
+      return Math.max(0, bytes - this.bytesMax);
     });
   }
 
   /** What fails or takes too long is done after the next response that the account stores. */
-  async #forgetOldest(accountId: string, stays: unknown, bytes: number): Promise<void> {
+  private async forgetOldest(accountId: string, stays: unknown, bytes: number): Promise<void> {
     const began = performance.now();
     for (let left = bytes; left > 0 && performance.now() - began < MAKING_ROOM_MS;) {
-      const { rows } = await this.#database.of(accountId).query<{ freed: number }>({
+      const { rows } = await this.database.of(accountId).query<{ freed: number }>({
         text: FORGET_OLDEST,
         values: [accountId, stays, left],
         limit: 'long',
@@ -408,6 +441,22 @@ const tooMuchStructure = (error: unknown, param: string, what: string): unknown 
 function valuesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce((sum: number, inner: unknown) => sum + valuesIn(inner), 1);
+}
+
+const writerOf = (row: ChainRow | undefined): WrittenBy | undefined =>
+  row?.upstream == null || row.vendor_account === null
+    ? undefined
+    : { upstream: row.upstream, account: row.vendor_account };
+
+/** What a response says, each proof of reasoning that came through unmarked with the mark of the account that made it. */
+function withWriter(output: readonly JsonValue[], { vendor_account: account }: ChainRow): readonly JsonValue[] {
+  if (account === null) return output;
+  return output.map((item) => {
+    if (!isJsonObject(item) || item['type'] !== 'reasoning') return item;
+    const { encrypted_content: proof } = item;
+    const isUnmarked = typeof proof === 'string' && proof !== '' && !markedProof(proof);
+    return isUnmarked ? { ...item, encrypted_content: `responses@${accountMark(account)}:${proof}` } : item;
+  });
 }
 
 function outputOf(response: JsonObject | null): readonly JsonValue[] {

@@ -5,7 +5,7 @@ import { ReconciliationService } from '../billing/ledger/reconciliation.service.
 import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import { ReservationLedger } from '../billing/ledger/reservation-ledger.js';
 import { Reservations } from '../billing/ledger/reservations.js';
-import { PriceBook } from '../billing/prices/price-book.js';
+import { MOST_HELD_MICROS, PriceBook } from '../billing/prices/price-book.js';
 import { seedExamplePrices } from '../billing/prices/seed-prices.js';
 import { TextPrices } from '../billing/prices/text-prices.js';
 import { RateLimits } from '../limits/rate-limits.js';
@@ -186,6 +186,20 @@ describe('A text that was answered on a reservation', () => {
       expect(all).toMatchObject({ reserved: undefined });
       await billing.settle(all, ended('failed', 0));
     });
+  });
+
+  it('is charged no more than any request moves, and its lines still add up to the charge', async () => {
+    const accountId = await account();
+    const hold = await reserved(accountId);
+    const all = { ...usage(0), inputTokens: 1_000_000_000_000, outputTokens: 1_000_000_000_000 };
+    await billing.settle(hold, { ...ended('completed', 0), usage: all });
+    const { rows } = await test.database.query<{ amount: bigint; lines: { amount_micros: string }[] }>({
+      text: 'select amount_micros as amount, lines from usage_record where account_id = $1',
+      values: [accountId],
+    });
+    const [{ amount, lines } = { amount: 0n, lines: [] }] = rows;
+    expect(amount).toBe(MOST_HELD_MICROS);
+    expect(lines.map((line) => BigInt(line.amount_micros))).toEqual([1_250_000_000_000n, amount - 1_250_000_000_000n]);
   });
 
   it('leaves books that balance', async () => {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { GatewayError, type Micros, type TextUsage, type ToolUses } from '#contracts';
-import { isConnectionError } from '#platform';
+import { GatewayError, type Micros, type RequestUses, serviceTierOf, type TextUsage, type ToolUses } from '#contracts';
+import { isConnectionError, logger, signals } from '#platform';
 import type { RequestHold } from '../billing/ledger/request-hold.js';
 import { Reservations, type ReservedAmount } from '../billing/ledger/reservations.js';
 import { RequestLedger } from '../billing/ledger/request-ledger.js';
@@ -10,11 +10,14 @@ import { noteCharge } from '../observability/request-facts.js';
 import { RateLimits } from '../limits/rate-limits.js';
 import { MOST_HELD_MICROS } from '../billing/prices/price-book.js';
 import { TextPrices } from '../billing/prices/text-prices.js';
+import type { Attribution } from '../billing/usage/attribution.js';
 import type { TextBill, TextTariff } from '../billing/prices/text-tariff.js';
-import type { TextBilling, TextHold, TextHoldOrder, TextSettlement } from './text-billing.js';
+import type { TextBilling, TextHold, TextHoldOrder, TextQuote, TextSettlement } from './text-billing.js';
+
+const log = logger('text');
 
 /** A hold in the ledger, or a part of a reservation that is held there. */
-interface LedgerHold extends TextHold {
+export interface LedgerHold extends TextHold {
   readonly accountId: string;
   readonly apiKeyId: string;
   readonly model: string;
@@ -24,57 +27,119 @@ interface LedgerHold extends TextHold {
   readonly reserved: ReservedAmount | undefined;
   /** The charge was more than the reservation had left. It stays so, or one that is tried again could be made in two ways. */
   isBeyond: true | undefined;
+  /** What its upstream reported without a price has been told to the operator. */
+  isNoted: true | undefined;
+  /** The service tier that was asked for. */
+  readonly tier: string | undefined;
   /** The prices when the request came in: it is charged at these, however long it runs. */
   readonly tariff: TextTariff;
+  readonly attribution: Attribution | undefined;
 }
 
-function billOf(tariff: TextTariff, usage: TextUsage | undefined, tools: ToolUses | undefined): TextBill {
+function billOf({ tariff, tier }: LedgerHold, usage: TextUsage | undefined, tools: ToolUses | undefined): TextBill {
   if (!usage && !tools) return { chargeMicros: 0n, lines: [] };
-  const bill = tariff.bill(usage, tools);
-  return bill.chargeMicros > MOST_HELD_MICROS ? { ...bill, chargeMicros: MOST_HELD_MICROS } : bill;
+  const bill = tariff.bill(usage, tools, chargedTier(tariff, usage?.tier, tier));
+  return bill.chargeMicros > MOST_HELD_MICROS ? cut(bill) : bill;
+}
+
+/** No request moves more than the books of an account can: the last lines are charged less. */
+function cut({ lines }: TextBill): TextBill {
+  let left = MOST_HELD_MICROS;
+  const charged = lines.map((line) => {
+    const amountMicros = line.amountMicros < left ? line.amountMicros : left;
+    left -= amountMicros;
+    return { ...line, amountMicros };
+  });
+  return { lines: charged, chargeMicros: MOST_HELD_MICROS };
+}
+
+/** The tier that served a request is charged; as the one that was asked for where that is not known, or has no prices. */
+const chargedTier = (tariff: TextTariff, served: TextUsage['tier'], asked: string | undefined): string | undefined =>
+  served !== undefined && tariff.sellsTier(served) ? served : asked;
+
+/** Says to the operator what an upstream reported that has no price of its own. */
+function noteUnpriced({ requestId, tariff, tier: asked }: LedgerHold, usage: TextUsage, upstream = ''): void {
+  const { tier } = usage;
+  if (tier !== undefined && !tariff.sellsTier(tier)) {
+    signals.tierUnpriced.inc({ upstream, tier });
+    log.info('usage.tier_unpriced', { requestId, upstream, tier });
+  }
+  const units = tariff.unpricedOf(usage, chargedTier(tariff, tier, asked));
+  if (!units) return;
+  for (const [unit, count] of Object.entries(units)) signals.unpricedUsage.inc({ upstream, unit }, count);
+  log.info('usage.unpriced', { requestId, upstream, ...units });
 }
 
 const atMostHeld = (micros: Micros): Micros => (micros < MOST_HELD_MICROS ? micros : MOST_HELD_MICROS);
+
+const NOTHING_USED: TextUsage = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  imageInputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  source: 'counted',
+};
 
 const STATUS = { completed: 'completed', failed: 'failed', aborted: 'cancelled' } as const;
 
 /** Text requests on the ledger: the estimate held, the usage charged line by line, failures and empty replies free. */
 @Injectable()
 export class LedgerTextBilling implements TextBilling<LedgerHold> {
-  readonly #ledger: RequestLedger;
-  readonly #reservations: Reservations;
-  readonly #prices: TextPrices;
-  readonly #limits: RateLimits;
-  readonly #uncertain: UncertainHolds;
+  private readonly uncertain: UncertainHolds;
 
-  constructor(ledger: RequestLedger, reservations: Reservations, prices: TextPrices, limits: RateLimits) {
-    this.#ledger = ledger;
-    this.#reservations = reservations;
-    this.#prices = prices;
-    this.#limits = limits;
-    this.#uncertain = new UncertainHolds((requestId) => ledger.releaseLost(requestId));
+  constructor(
+    private readonly ledger: RequestLedger,
+    private readonly reservations: Reservations,
+    private readonly prices: TextPrices,
+    private readonly limits: RateLimits,
+  ) {
+    this.uncertain = new UncertainHolds((requestId) => ledger.releaseLost(requestId));
   }
 
   /** Gives back what may still be held for refused requests. Call it after the last request, while the database is open. */
   close(): Promise<void> {
-    return this.#uncertain.close();
+    return this.uncertain.close();
   }
 
-  async hold({
-    requestId,
-    idempotencyKey,
-    accountId,
-    apiKeyId,
-    model,
-    inputTokens,
-    mostInputTokens = inputTokens,
-    outputTokens,
-    leastOutputTokens = outputTokens,
-    isInputOnly = false,
-    tools,
-  }: TextHoldOrder): Promise<LedgerHold> {
-    const tariff = await this.#prices.tariffOf(model, isInputOnly);
-    const amountMicros = tariff.estimate(inputTokens, outputTokens, tools);
+  async priced(model: string, uses: RequestUses, priceList?: string): Promise<RequestUses> {
+    if (uses.unpriced.length === 0) return uses;
+    const tariff = await this.prices.findTariff(model, false, priceList);
+    if (!tariff) return uses;
+    const tiers = uses.unpriced.map((use) => (use.kind === 'service_tiers' ? serviceTierOf(use.name) : undefined));
+    const tier = tiers.find((each) => each !== undefined && tariff.sellsTier(each));
+    const unpriced = uses.unpriced.map((use, index) => {
+      const isPriced = use.unit ? tariff.sells(use.unit, tier) : tier !== undefined && tiers[index] === tier;
+      return isPriced ? { ...use, isPriced } : use;
+    });
+    return { ...uses, unpriced };
+  }
+
+  async quote(order: TextHoldOrder, inputTokens: number): Promise<TextQuote> {
+    const { model, isInputOnly = false, priceList, outputTokens, tier = 'default' } = order;
+    const tariff = await this.prices.tariffOf(model, isInputOnly, priceList);
+    const { chargeMicros, lines } = tariff.bill({ ...NOTHING_USED, inputTokens, outputTokens }, undefined, tier);
+    const heldMicros = tariff.estimate(order.inputTokens, outputTokens, order);
+    const { fromInputTokens = 0 } = lines[0] ?? {};
+    return { chargeMicros, heldMicros, inputTokens, outputTokens, fromInputTokens, tier };
+  }
+
+  async hold(order: TextHoldOrder): Promise<LedgerHold> {
+    const {
+      requestId,
+      idempotencyKey,
+      accountId,
+      apiKeyId,
+      model,
+      inputTokens,
+      outputTokens,
+      isInputOnly = false,
+      attribution,
+    } = order;
+    const { mostInputTokens = inputTokens, leastOutputTokens = outputTokens } = order;
+    const tariff = await this.prices.tariffOf(model, isInputOnly, order.priceList);
+    const amountMicros = tariff.estimate(inputTokens, outputTokens, order);
     if (amountMicros > MOST_HELD_MICROS)
       throw new GatewayError(
         'invalid_parameter',
@@ -84,19 +149,22 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
         },
       );
     const payer = { accountId, apiKeyId, amountMicros };
-    // A request that may be repeated needs a hold of its own, by which a repeat finds out whether it was paid.
-    const reserved = idempotencyKey === undefined ? this.#reservations.reserve(payer) : undefined;
+    // A request that may be repeated needs a hold of its own, by which a repeat finds out whether it was paid; and one with tags
+    // that are limited, because a reservation is not held for them.
+    const limitedTags = attribution?.limitedTags;
+    const reserved = idempotencyKey === undefined && !limitedTags ? this.reservations.reserve(payer) : undefined;
     // A reservation is a hundredth of the money: what is drawn of it and turns out dearer is covered by the rest.
     const heldMicros = reserved
       ? amountMicros
-      : await this.#holdAlone({
+      : await this.holdAlone({
           requestId,
           idempotencyKey,
+          limitedTags,
           ...payer,
-          leastMicros: tariff.estimate(inputTokens, leastOutputTokens, tools),
-          amountMicros: atMostHeld(tariff.estimate(mostInputTokens, outputTokens, tools)),
+          leastMicros: tariff.estimate(inputTokens, leastOutputTokens, order),
+          amountMicros: atMostHeld(tariff.estimate(mostInputTokens, outputTokens, order)),
         });
-    const covered = heldMicros < amountMicros ? tariff.outputCovered(inputTokens, heldMicros, tools) : outputTokens;
+    const covered = heldMicros < amountMicros ? tariff.outputCovered(inputTokens, heldMicros, order) : outputTokens;
     // Written out: a spread in front of further fields costs more than all else here.
     return {
       requestId,
@@ -108,50 +176,50 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
       outputTokens: covered,
       reserved,
       isBeyond: undefined,
+      isNoted: undefined,
+      tier: order.tier,
       tariff,
+      attribution,
     };
   }
 
-  async expectFunds({
-    accountId,
-    apiKeyId,
-    model,
-    inputTokens,
-    outputTokens,
-    leastOutputTokens = outputTokens,
-    tools,
-  }: TextHoldOrder): Promise<void> {
-    const tariff = await this.#prices.tariffOf(model);
-    const amountMicros = tariff.estimate(inputTokens, leastOutputTokens, tools);
+  async expectFunds(order: TextHoldOrder): Promise<void> {
+    const { accountId, apiKeyId, model, inputTokens, outputTokens, leastOutputTokens = outputTokens } = order;
+    const tariff = await this.prices.tariffOf(model, false, order.priceList);
+    const amountMicros = tariff.estimate(inputTokens, leastOutputTokens, order);
     const payer = { accountId, apiKeyId, amountMicros };
-    if (!this.#reservations.covers(payer)) await this.#ledger.expectFunds(payer);
+    if (!this.reservations.covers(payer)) await this.ledger.expectFunds(payer);
   }
 
-  async #holdAlone(hold: RequestHold): Promise<Micros> {
+  private async holdAlone(hold: RequestHold): Promise<Micros> {
     try {
-      return await this.#ledger.hold(hold, () => this.#reservations.giveBackOf(hold.apiKeyId));
+      return await this.ledger.hold(hold, () => this.reservations.giveBackOf(hold.apiKeyId));
     } catch (error) {
       // No request is tried again under its id, so that what is given back is not another try's.
-      if (isConnectionError(error)) this.#uncertain.add(hold.requestId);
+      if (isConnectionError(error)) this.uncertain.add(hold.requestId);
       throw error;
     }
   }
 
   settle(hold: LedgerHold, settlement: TextSettlement): Promise<void> {
-    const settled = this.#settle(hold, settlement);
+    const settled = this.settleHeld(hold, settlement);
     this.settling(hold, settled);
     return settled;
   }
 
   settling({ accountId }: LedgerHold, settlement: Promise<void>): void {
-    this.#ledger.settling(accountId, settlement);
+    this.ledger.settling(accountId, settlement);
   }
 
-  async #settle(hold: LedgerHold, settlement: TextSettlement): Promise<void> {
+  private async settleHeld(hold: LedgerHold, settlement: TextSettlement): Promise<void> {
     const { usage, tools } = settlement;
-    const bill = billOf(hold.tariff, usage, tools);
+    if ((usage?.units ?? usage?.tier) !== undefined && !hold.isNoted) {
+      hold.isNoted = true;
+      noteUnpriced(hold, usage!, settlement.upstream);
+    }
+    const bill = billOf(hold, usage, tools);
     noteCharge(hold.requestId, bill.chargeMicros);
-    await this.#charge(hold, bill.chargeMicros, {
+    await this.charge(hold, bill.chargeMicros, {
       model: hold.model,
       upstream: settlement.upstream ?? null,
       status: STATUS[settlement.status],
@@ -161,25 +229,31 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
       outputTokens: usage?.outputTokens ?? 0,
       reasoningTokens: usage?.reasoningTokens ?? 0,
       durationMs: settlement.durationMs,
+      cost: settlement.cost,
+      attribution: hold.attribution,
     });
-    if (usage) this.#limits.noteTokens(hold.apiKeyId, usage.inputTokens + usage.outputTokens);
+    if (!usage) return;
+    this.limits.noteTokens(hold.apiKeyId, usage.inputTokens + usage.outputTokens);
+    const labels = { upstream: settlement.upstream ?? '', model: hold.model };
+    signals.inputTokens.inc(labels, usage.inputTokens);
+    signals.cachedInputTokens.inc(labels, usage.cachedInputTokens);
   }
 
-  async #charge(hold: LedgerHold, chargeMicros: Micros, usage: RequestUsage): Promise<void> {
+  private async charge(hold: LedgerHold, chargeMicros: Micros, usage: RequestUsage): Promise<void> {
     const { requestId, idempotencyKey, accountId, apiKeyId, heldMicros, reserved } = hold;
     if (!reserved) {
-      const captured = await this.#ledger.capture({ requestId, chargeMicros, heldMicros, usage });
+      const captured = await this.ledger.capture({ requestId, chargeMicros, heldMicros, usage });
       // This process was silent for so long that it was taken for dead, and the hold was given back.
       if (!captured && chargeMicros > 0n)
-        await this.#ledger.captureUnheld({ requestId, idempotencyKey, accountId, apiKeyId, chargeMicros, usage });
-    } else if (!hold.isBeyond && this.#reservations.extend(reserved, chargeMicros)) {
-      const isCharged = await this.#reservations.capture(reserved, requestId, chargeMicros, usage);
+        await this.ledger.captureUnheld({ requestId, idempotencyKey, accountId, apiKeyId, chargeMicros, usage });
+    } else if (!hold.isBeyond && this.reservations.extend(reserved, chargeMicros)) {
+      const isCharged = await this.reservations.capture(reserved, requestId, chargeMicros, usage);
       // A sweep may have given the reservation back while the database was away.
-      if (!isCharged) await this.#ledger.captureUnheld({ requestId, accountId, apiKeyId, chargeMicros, usage });
+      if (!isCharged) await this.ledger.captureUnheld({ requestId, accountId, apiKeyId, chargeMicros, usage });
     } else {
       hold.isBeyond = true;
-      await this.#ledger.captureUnheld({ requestId, accountId, apiKeyId, chargeMicros, usage });
-      this.#reservations.return(reserved);
+      await this.ledger.captureUnheld({ requestId, accountId, apiKeyId, chargeMicros, usage });
+      this.reservations.return(reserved);
     }
   }
 }

@@ -43,6 +43,14 @@ export class ModelsOnSale {
       : this.text.isSandbox || [...this.text.served(), ...this.text.embeddingModels()].includes(model);
   }
 
+  /** What no upstream of a model takes at present although the catalogue allows it, in words; empty where one takes everything. */
+  limitsOf(model: string): readonly string[] {
+    const [first, ...others] = this.media
+      .serving(model)
+      .map(({ upstream }) => new Set((upstream.traitsOf?.(model) ?? []).flatMap(({ rules }) => rules)));
+    return first ? [...first].filter((rule) => others.every((rules) => rules.has(rule))) : [];
+  }
+
   /**
    * @throws GatewayError `model_not_available`: only the sandbox makes the model, and the sandbox does not sell.
    */

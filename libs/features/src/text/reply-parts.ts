@@ -4,8 +4,8 @@ import type { JsonObject } from '#contracts';
 import { jsonBytes } from '#platform';
 
 /**
- * The envelope of D1 section 1 around a native object: `code` and `data` as the specification wants them, and the native
- * fields at the top level as client libraries want them. The native object is serialised once.
+ * The envelope around a native object: `code` and `data` as in all our answers, and the native fields at the top level
+ * as client libraries want them. The native object is serialised once.
  *
  * @param native JSON text of a non-empty object.
  * @param data JSON text of what is in `data`; the native object itself when left out.
@@ -42,28 +42,28 @@ export const newTextId = (prefix: TextIdPrefix): string => prefix + randomUUID()
 
 /** Puts several texts of a reply together where a style has one place for all of them: a blank line stands between two. */
 export class JoinedTexts {
-  #isCut = false;
-  #last = '';
-  #length = 0;
+  private isCut = false;
+  private last = '';
+  private characters = 0;
 
   /** How much has been put together, in UTF-16 units. */
   get length(): number {
-    return this.#length;
+    return this.characters;
   }
 
   /** What comes next is another text. */
   cut(): void {
-    this.#isCut = this.#length > 0;
+    this.isCut = this.characters > 0;
   }
 
   /** The piece as it stands in the whole: with the blank line in front when it begins another text. */
   add(piece: string): string {
     if (piece === '') return '';
-    const isApart = this.#last === '\n' || piece.startsWith('\n');
-    const placed = this.#isCut && !isApart ? `\n\n${piece}` : piece;
-    this.#isCut = false;
-    this.#last = piece.at(-1) ?? this.#last;
-    this.#length += placed.length;
+    const isApart = this.last === '\n' || piece.startsWith('\n');
+    const placed = this.isCut && !isApart ? `\n\n${piece}` : piece;
+    this.isCut = false;
+    this.last = piece.at(-1) ?? this.last;
+    this.characters += placed.length;
     return placed;
   }
 }

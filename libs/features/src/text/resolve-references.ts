@@ -1,5 +1,5 @@
 import { GatewayError, type JsonValue, type ResponsesItem, type ResponsesRequest } from '#contracts';
-import type { ItemStore } from './item-store.js';
+import type { ItemStore, WrittenBy } from './item-store.js';
 import { asJson } from './json-object.js';
 import type { ReserveMemory } from '../limits/reserve-memory.js';
 
@@ -10,6 +10,8 @@ export interface ResolvedRequest {
   readonly changed: boolean;
   /** The items of this request alone, as the store keeps them. */
   readonly ownItems: readonly JsonValue[];
+  /** Who wrote the response that it goes on with. */
+  readonly continues?: WrittenBy | undefined;
 }
 
 /**
@@ -30,7 +32,7 @@ export async function resolveReferences(
   const references = sent.flatMap((item) => (item.type === 'item_reference' ? [item.id] : []));
   if (previous === undefined && references.length === 0) return { body, changed: false, ownItems: sent.map(asJson) };
   const [conversation, items] = await Promise.all([
-    previous === undefined ? [] : store.conversation(accountId, previous, reserve),
+    previous === undefined ? undefined : store.conversation(accountId, previous, reserve),
     references.length === 0 ? new Map<string, never>() : store.items(accountId, references, reserve),
   ]);
   const ownItems = sent.map((item, index): JsonValue => {
@@ -41,6 +43,6 @@ export async function resolveReferences(
   });
   const { previous_response_id: _resolved, ...rest } = body;
   // Stored items were checked when they came in, or are the gateway's own.
-  const input = [...conversation, ...ownItems] as JsonValue[] & ResponsesItem[];
-  return { body: { ...rest, input }, changed: true, ownItems };
+  const input = [...(conversation?.items ?? []), ...ownItems] as JsonValue[] & ResponsesItem[];
+  return { body: { ...rest, input }, changed: true, ownItems, continues: conversation?.writtenBy };
 }

@@ -14,43 +14,40 @@ const LIMIT_MS = 45 * 60_000;
  * the sweeper gives back.
  */
 export class Settlements {
-  readonly #clock: Clock;
-  readonly #running = new SlotList<Promise<void>>();
-  readonly #draining = new AbortController();
+  private readonly running = new SlotList<Promise<void>>();
+  private readonly draining = new AbortController();
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
+  constructor(private readonly clock: Clock) {}
 
   /**
    * Begins the settlement of a request, which must be safe to repeat. `onTried` is called after each try, whether it
    * succeeded or not.
    */
   add(requestId: string, settle: () => Promise<void>, onTried?: () => void): void {
-    const slot = this.#running.add(this.#persist(requestId, settle, onTried).then(() => this.#running.remove(slot)));
+    const slot = this.running.add(this.persist(requestId, settle, onTried).then(() => this.running.remove(slot)));
   }
 
   /** Resolves when every settlement that has begun is over. None waits any longer: each is tried once more. */
   async drain(): Promise<void> {
-    this.#draining.abort();
-    while (this.#running.size > 0) await Promise.all(this.#running);
+    this.draining.abort();
+    while (this.running.size > 0) await Promise.all(this.running);
   }
 
   /** Never throws. */
-  async #persist(requestId: string, settle: () => Promise<void>, onTried?: () => void): Promise<void> {
-    const untilMs = this.#clock.elapsedMs() + LIMIT_MS;
+  private async persist(requestId: string, settle: () => Promise<void>, onTried?: () => void): Promise<void> {
+    const untilMs = this.clock.elapsedMs() + LIMIT_MS;
     for (let tried = 0; ; tried += 1) {
       const pauseMs = FIRST_PAUSES_MS[tried] ?? PAUSE_MS;
       try {
         return await settle();
       } catch (error) {
-        if (this.#draining.signal.aborted || this.#clock.elapsedMs() > untilMs)
+        if (this.draining.signal.aborted || this.clock.elapsedMs() > untilMs)
           return log.error('settlement.failed', { requestId, error });
         log.warn('settlement.delayed', { requestId, error, retryInMs: pauseMs });
       } finally {
         onTried?.();
       }
-      await this.#clock.sleep(pauseMs, this.#draining.signal).catch(() => undefined);
+      await this.clock.sleep(pauseMs, this.draining.signal).catch(() => undefined);
     }
   }
 }

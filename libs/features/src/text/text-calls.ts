@@ -8,6 +8,7 @@ const log = logger('text');
 const WRITE_EVERY_MS = 5_000;
 /** Bucket n holds calls of at most this to the power of n milliseconds: a reported time is too long by at most this factor. */
 const BUCKET_RATIO = 1.1;
+const LOG_OF_RATIO = Math.log(BUCKET_RATIO);
 const BUCKET_MAX = 200;
 /** Of the words of a failure, in characters. */
 const LONGEST_MESSAGE = 1_000;
@@ -31,12 +32,10 @@ order by upstream
 on conflict (upstream) do update set failed_at = excluded.failed_at, code = excluded.code, message = excluded.message
 where excluded.failed_at > f.failed_at`;
 
-/** Calls that ended alike. */
-interface Count {
-  readonly upstream: string;
-  readonly succeeded: boolean;
-  readonly bucket: number;
-  calls: number;
+/** How many calls of an upstream ended so, by bucket. */
+interface Counts {
+  readonly succeeded: number[];
+  readonly failed: number[];
 }
 
 interface Failed {
@@ -46,7 +45,7 @@ interface Failed {
 
 /** The bucket of a duration in milliseconds. */
 export const bucketOf = (ms: number): number =>
-  Math.min(BUCKET_MAX, Math.max(0, Math.ceil(Math.log(Math.max(ms, 1)) / Math.log(BUCKET_RATIO))));
+  Math.min(BUCKET_MAX, Math.max(0, Math.ceil(Math.log(Math.max(ms, 1)) / LOG_OF_RATIO)));
 
 /** The longest that a call of the bucket took, in whole milliseconds. */
 export const bucketMs = (bucket: number): number => Math.round(BUCKET_RATIO ** bucket);
@@ -57,7 +56,7 @@ export const bucketMs = (bucket: number): number => Math.round(BUCKET_RATIO ** b
  */
 @Injectable()
 export class TextCalls {
-  private counts = new Map<string, Count>();
+  private counts = new Map<string, Counts>();
   private failures = new Map<string, Failed>();
   private timer: NodeJS.Timeout | undefined;
 
@@ -70,11 +69,10 @@ export class TextCalls {
    * @param failure where the upstream is at fault.
    */
   ended(upstream: string, ms: number, failure?: GatewayError): void {
-    const [succeeded, bucket] = [failure === undefined, bucketOf(ms)];
-    const name = `${upstream} ${succeeded} ${bucket}`;
-    const count = this.counts.get(name);
-    if (count) count.calls += 1;
-    else this.counts.set(name, { upstream, succeeded, bucket, calls: 1 });
+    const counts = this.countsOf(upstream);
+    const calls = failure ? counts.failed : counts.succeeded;
+    const bucket = bucketOf(ms);
+    calls[bucket] = (calls[bucket] ?? 0) + 1;
     if (failure) this.failures.set(upstream, { at: new Date(), error: failure });
     this.timer ??= setTimeout(() => void this.write(), WRITE_EVERY_MS).unref();
   }
@@ -83,7 +81,7 @@ export class TextCalls {
   async write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
-    const [counts, failures] = [[...this.counts.values()], [...this.failures]];
+    const [counts, failures] = [[...this.counts], [...this.failures]];
     this.counts = new Map();
     this.failures = new Map();
     try {
@@ -94,14 +92,22 @@ export class TextCalls {
       log.warn('text_calls.not_written', { error });
     }
   }
+
+  private countsOf(upstream: string): Counts {
+    let counts = this.counts.get(upstream);
+    if (!counts) this.counts.set(upstream, (counts = { succeeded: [], failed: [] }));
+    return counts;
+  }
 }
 
-const columnsOf = (counts: readonly Count[]): unknown[][] => [
-  counts.map(({ upstream }) => upstream),
-  counts.map(({ succeeded }) => succeeded),
-  counts.map(({ bucket }) => bucket),
-  counts.map(({ calls }) => calls),
-];
+function columnsOf(counted: readonly (readonly [upstream: string, Counts])[]): unknown[][] {
+  const rows = counted.flatMap(([upstream, counts]) =>
+    [true, false].flatMap((succeeded) =>
+      (succeeded ? counts.succeeded : counts.failed).flatMap((calls, bucket) => [[upstream, succeeded, bucket, calls]]),
+    ),
+  );
+  return [0, 1, 2, 3].map((column) => rows.map((row) => row[column]));
+}
 
 /** NUL is no text for Postgres. */
 const failureColumns = (failures: readonly (readonly [string, Failed])[]): unknown[][] => [

@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { TextRequest, TextUsage } from '#contracts';
+import type { LastPart, RequestUses, TextRequest, TextUsage } from '#contracts';
+import { TextCosts } from '#providers';
 import { ControllableClock } from '#testing';
 import { Settlements } from './settlements.js';
 import type { TextBilling, TextHold, TextSettlement } from './text-billing.js';
-import { TextMetering } from './text-metering.js';
+import { type ReplyEnd, TextMetering } from './text-metering.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -33,6 +34,14 @@ class SlowBilling implements TextBilling {
   }
 
   async expectFunds(): Promise<void> {}
+
+  quote(): Promise<never> {
+    return Promise.reject(new Error('nothing is quoted here'));
+  }
+
+  async priced(_model: string, uses: RequestUses): Promise<RequestUses> {
+    return uses;
+  }
 
   settle(_hold: TextHold, settlement: TextSettlement): Promise<void> {
     this.settled.push(settlement);
@@ -78,6 +87,23 @@ describe('TextMetering', () => {
     billing.finish();
     await settlements.drain();
   });
+
+  it.each(['completed', 'failed', 'aborted'] as const)(
+    'writes what a reply cost that was reported and %s, also where the caller pays nothing for it',
+    async (status) => {
+      const metering = begin({} as TextRequest);
+      const costs = new TextCosts({ costs: { unit: 'USD', m: { input_token: 1, output_token: 2 } } }, 'USD').of('m');
+      metering.repliedBy('upstream', undefined, costs);
+      metering.follow({ reportedUsage: () => REPORTED, mayReasonUnasked: false });
+      metering.settle({ usage: undefined, produced: '', status });
+      await nextTurn();
+      expect(billing.settled).toMatchObject([
+        { status, usage: undefined, cost: { micros: 25_000_000n, unit: 'USD', isReported: false } },
+      ]);
+      billing.finish();
+      await settlements.drain();
+    },
+  );
 
   it.each<[string, TextUsage | undefined, Partial<TextUsage>]>([
     ['nothing was reported', undefined, { source: 'counted', inputTokens: 3, outputTokens: 4 }],
@@ -133,6 +159,72 @@ describe('TextMetering', () => {
     metering.follow({ reportedUsage: () => usage, mayReasonUnasked: false });
     expect(await metering.usageOf(usage, 'four')).toMatchObject(due);
     metering.settle({ usage, produced: '', status: 'completed' });
+    expect(billing.settled).toMatchObject([{ usage: due }]);
+    billing.finish();
+    await settlements.drain();
+  });
+
+  const calls = [REPORTED, { ...REPORTED, inputTokens: 18 }];
+  const CONTINUED: TextUsage = { ...REPORTED, inputTokens: 29, outputTokens: 14, calls };
+  it.each<[string, TextUsage, LastPart, Partial<ReplyEnd>, Partial<TextUsage>]>([
+    [
+      'whose caller left',
+      CONTINUED,
+      { written: 'nine more', isReported: true },
+      { isUnseen: true, status: 'aborted' },
+      {
+        inputTokens: 29,
+        outputTokens: 100,
+        source: 'held',
+        calls: [REPORTED, expect.objectContaining({ inputTokens: 18, outputTokens: 93, reasoningTokens: 84 })],
+      },
+    ],
+    [
+      'whose last part broke before it reported anything',
+      REPORTED,
+      { written: 'nine more', isReported: false },
+      { status: 'failed' },
+      {
+        inputTokens: 29,
+        outputTokens: 16,
+        source: 'counted',
+        calls: [REPORTED, expect.objectContaining({ inputTokens: 18, outputTokens: 9, source: 'counted' })],
+      },
+    ],
+    [
+      'whose last part broke before it reported an output',
+      { ...CONTINUED, outputTokens: 7, calls: [REPORTED, { ...REPORTED, inputTokens: 20, outputTokens: 0 }] },
+      { written: 'nine more', isReported: true },
+      { status: 'failed' },
+      { inputTokens: 31, outputTokens: 16, calls: [REPORTED, expect.objectContaining({ outputTokens: 9 })] },
+    ],
+    [
+      'whose last part broke before its first word',
+      REPORTED,
+      { written: '', isReported: false },
+      { status: 'failed' },
+      REPORTED,
+    ],
+    [
+      'of which one part is more than possible',
+      { ...CONTINUED, inputTokens: 1_101, calls: [REPORTED, { ...REPORTED, inputTokens: 1_090 }] },
+      { written: 'nine more', isReported: true },
+      { status: 'completed' },
+      { inputTokens: 1_011, source: 'held', calls: [REPORTED, expect.objectContaining({ inputTokens: 1_000 })] },
+    ],
+    [
+      'of which only all parts are more than one can be',
+      { ...CONTINUED, inputTokens: 1_800, calls: [900, 900].map((inputTokens) => ({ ...REPORTED, inputTokens })) },
+      { written: 'nine more', isReported: true },
+      { status: 'completed' },
+      { inputTokens: 1_800, source: 'upstream' },
+    ],
+  ])('charges each request of a continued reply by itself: one %s', async (_case, usage, lastPart, end, due) => {
+    const metering = begin({} as TextRequest);
+    metering.follow({ reportedUsage: () => usage, mayReasonUnasked: true, lastPart: () => lastPart });
+    metering.settle({ usage, produced: 'first, nine more', status: 'completed', ...end });
+    await nextTurn();
+    await nextTurn();
     expect(billing.settled).toMatchObject([{ usage: due }]);
     billing.finish();
     await settlements.drain();

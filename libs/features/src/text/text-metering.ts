@@ -1,6 +1,6 @@
-import type { ReplyProgress, RequestUses, TextRequest, TextUsage, ToolUses } from '#contracts';
-import { logger, signals } from '#platform';
-import { DEFAULT_MODEL_LIMITS, type ModelLimits, type TokenCounter } from '#providers';
+import type { LastPart, ReplyProgress, RequestUses, TextCost, TextRequest, TextUsage, ToolUses } from '#contracts';
+import { logger, signals, type VendorCall } from '#platform';
+import { DEFAULT_MODEL_LIMITS, type ModelCosts, type ModelLimits, sumOfCalls, type TokenCounter } from '#providers';
 import { noteFacts } from '../observability/request-facts.js';
 import type { Settlements } from './settlements.js';
 import type { TextBilling, TextHold, TextSettlement } from './text-billing.js';
@@ -34,7 +34,7 @@ export interface ReplyEnd {
 }
 
 /** How a reply ended, its usage apart. */
-type SettledResult = Omit<TextSettlement, 'usage'>;
+type SettledResult = Omit<TextSettlement, 'usage' | 'cost'>;
 
 /** The money side of a request, for the code that writes the answer. */
 export interface Metering {
@@ -50,48 +50,46 @@ export interface Metering {
 
 /** The money side of one request, from its hold to its settlement. */
 export class TextMetering implements Metering {
-  readonly #facts: MeteringFacts;
-  readonly #startedAt = performance.now();
-  #upstream: { id: string; requestId: string | undefined } | undefined;
-  #progress: ReplyProgress | undefined;
-  #settled = false;
-  #isExcessNoted = false;
-  #isUnpricedNoted = false;
-  #whenOver: (() => void) | undefined;
+  private readonly startedAt = performance.now();
+  private upstream: { id: string; requestId: string | undefined; costs: ModelCosts | undefined } | undefined;
+  private vendorCall: VendorCall | undefined;
+  private progress: ReplyProgress | undefined;
+  private settled = false;
+  private isExcessNoted = false;
+  private whenOver: (() => void) | undefined;
 
-  constructor(facts: MeteringFacts) {
-    this.#facts = facts;
-  }
+  constructor(private readonly facts: MeteringFacts) {}
 
   get requestId(): string {
-    return this.#facts.hold.requestId;
+    return this.facts.hold.requestId;
   }
 
-  /** Notes which upstream replied. */
-  repliedBy(id: string, requestId: string | undefined): void {
-    this.#upstream = { id, requestId };
+  /** Notes which upstream replied, and what the model costs there. */
+  repliedBy(id: string, requestId: string | undefined, costs?: ModelCosts, vendorCall?: VendorCall): void {
+    this.upstream = { id, requestId, costs };
+    this.vendorCall = vendorCall;
     noteFacts(this.requestId, { upstream: id });
     log.debug('text.routed', { requestId: this.requestId, upstream: id, upstreamRequestId: requestId });
   }
 
   /** Notes that an upstream has begun to reply; the last one counts. */
   follow(progress: ReplyProgress): void {
-    this.#progress = progress;
+    this.progress = progress;
   }
 
   /** The usage that the upstream has reported until now. */
   reportedUsage(): TextUsage | undefined {
-    return this.#progress?.reportedUsage();
+    return this.progress?.reportedUsage();
   }
 
   heldBack(): string {
-    return this.#progress?.heldBack?.() ?? '';
+    return this.progress?.heldBack?.() ?? '';
   }
 
   /** Calls `whenOver` when the request is settled; at once when it is. */
   onOver(whenOver: () => void): void {
-    if (this.#settled) whenOver();
-    else this.#whenOver = whenOver;
+    if (this.settled) whenOver();
+    else this.whenOver = whenOver;
   }
 
   /**
@@ -99,8 +97,10 @@ export class TextMetering implements Metering {
    * only where nothing went out, an input of 0 never.
    */
   async usageOf(reported: TextUsage | undefined, produced: string): Promise<TextUsage> {
-    const usage = this.#possible(reported);
-    return usage && isBelieved(usage, produced) ? usage : this.#due({ usage, produced, status: 'completed' });
+    const usage = this.possible(reported);
+    return usage && isBelieved(usage, produced, this.progress?.lastPart?.())
+      ? usage
+      : this.due({ usage, produced, status: 'completed' });
   }
 
   /**
@@ -110,66 +110,80 @@ export class TextMetering implements Metering {
    * @param onTried called when the books have changed, or could not be at the first try.
    */
   settle(end: ReplyEnd, onTried?: () => void): void {
-    if (this.#settled) return onTried?.();
-    this.#settled = true;
-    const { hold, billing, settlements } = this.#facts;
+    if (this.settled) return onTried?.();
+    this.settled = true;
+    const { hold, billing, settlements } = this.facts;
     const { status, tools } = end;
-    const usage = this.#possible(end.usage);
+    const usage = this.possible(end.usage);
+    if (this.progress?.named) this.vendorCall?.named(this.progress.named);
+    this.vendorCall?.end(usage, status);
     const result: SettledResult = {
       status,
-      upstream: this.#upstream?.id,
-      upstreamRequestId: this.#upstream?.requestId,
-      durationMs: Math.round(performance.now() - this.#startedAt),
+      upstream: this.upstream?.id,
+      upstreamRequestId: this.upstream?.requestId,
+      durationMs: Math.round(performance.now() - this.startedAt),
       ...(tools && { tools }),
     };
-    if (isKnown(usage, end)) settlements.add(hold.requestId, settling(billing, hold, charged(usage, result)), onTried);
-    else
+    const costs = this.upstream?.costs;
+    // What was reported of a reply that came to nothing is free for the customer alone.
+    const spent = costs && (end.usage ?? this.reportedUsage());
+    if (isKnown(usage, end, this.progress?.lastPart?.())) {
+      const cost = costs && spent && costs.of(spent, Date.now());
+      settlements.add(hold.requestId, settling(billing, hold, charged(usage, result, cost)), onTried);
+    } else
       settlements.add(
         hold.requestId,
         () => {
-          const due = this.#due({ ...end, usage });
-          const settlement = due.then((used) => billing.settle(hold, charged(used, result)));
+          const due = this.due({ ...end, usage });
+          const settlement = due.then((used) => {
+            const cost = costs?.of({ ...spent, ...used }, Date.now());
+            return billing.settle(hold, charged(used, result, cost));
+          });
           billing.settling?.(hold, settlement);
           return settlement;
         },
         onTried,
       );
-    this.#whenOver?.();
-    this.#whenOver = undefined;
+    this.whenOver?.();
+    this.whenOver = undefined;
   }
 
   /** What is reported beyond all that a reply can use is not charged; the operator is warned once. */
-  #possible(reported: TextUsage | undefined): TextUsage | undefined {
+  private possible(reported: TextUsage | undefined): TextUsage | undefined {
     if (!reported) return undefined;
-    if (reported.unpriced && !this.#isUnpricedNoted) {
-      this.#isUnpricedNoted = true;
-      reportUnpriced({ requestId: this.requestId, upstream: this.#upstream?.id ?? '' }, reported.unpriced);
-    }
-    const usage = withinBounds(reported, this.#facts.held.bounds);
-    if (usage === reported || this.#isExcessNoted) return usage;
-    this.#isExcessNoted = true;
-    reportExcess({ requestId: this.requestId, upstream: this.#upstream?.id ?? '' }, reported, usage);
+    const usage = withinBounds(reported, this.facts.held.bounds);
+    if (usage === reported || this.isExcessNoted) return usage;
+    this.isExcessNoted = true;
+    reportExcess({ requestId: this.requestId, upstream: this.upstream?.id ?? '' }, reported, usage);
     return usage;
   }
 
-  async #due(end: ReplyEnd): Promise<TextUsage> {
-    const { held, request, countable, counter } = this.#facts;
-    return dueUsage(end, { held, request, countable, progress: this.#progress, counter: await counter() });
+  private async due(end: ReplyEnd): Promise<TextUsage> {
+    const { held, request, countable, counter } = this.facts;
+    return dueUsage(end, { held, request, countable, progress: this.progress, counter: await counter() });
   }
 }
 
-/** An empty reply whose input was reported is believed too: reading is work. */
-const isBelieved = (reported: TextUsage, produced: string): boolean =>
-  reported.inputTokens > 0 && (reported.outputTokens > 0 || produced === '');
+/** An empty reply whose input was reported is believed too: reading is work. Of a reply that was gone on with, the request that does so decides. */
+function isBelieved(reported: TextUsage, produced: string, lastPart: LastPart | undefined): boolean {
+  const wrote = produced !== '' && (lastPart?.written ?? produced) !== '';
+  if (lastPart?.isReported === false) return !wrote;
+  const { inputTokens, outputTokens } = reported.calls?.at(-1) ?? reported;
+  return inputTokens > 0 && (outputTokens > 0 || !wrote);
+}
 
 /** Nothing need be counted: what was reported is believed, or nothing was done. */
-const isKnown = (usage: TextUsage | undefined, { produced, isUnseen }: ReplyEnd): boolean =>
-  isUnseen !== true && (usage ? isBelieved(usage, produced) : produced === '');
+const isKnown = (
+  usage: TextUsage | undefined,
+  { produced, isUnseen }: ReplyEnd,
+  lastPart: LastPart | undefined,
+): boolean => isUnseen !== true && (usage ? isBelieved(usage, produced, lastPart) : produced === '');
 
 /** Nothing used is no charge. */
-const charged = (usage: TextUsage | undefined, result: SettledResult): TextSettlement => ({
+const charged = (usage: TextUsage | undefined, result: SettledResult, cost: TextCost | undefined): TextSettlement => ({
   usage: usage && (usage.outputTokens > 0 || usage.inputTokens > 0) ? usage : undefined,
   ...result,
+  cost,
 });
 
 /**
@@ -209,11 +223,38 @@ interface CountingFacts {
 }
 
 /**
- * What a reply used whose upstream did not report all of it. What was reported counts; what went out is counted; and of a reply
- * whose caller left, the unknown part is charged as held: the input of files, and an output that may
- * have been reasoned unseen.
+ * What a reply used whose upstream did not report all of it. Where it took several requests, those before the last are as they were
+ * reported, and each of them is charged at the prices of its own input.
  */
 async function dueUsage(end: CountedEnd, facts: CountingFacts): Promise<TextUsage> {
+  const { usage, isUnseen = false } = end;
+  const lastPart = facts.progress?.lastPart?.();
+  if (!usage || !lastPart) return dueOfCall(end, facts);
+  const calls = usage.calls ?? [usage];
+  const before = lastPart.isReported ? calls.slice(0, -1) : calls;
+  const reported = lastPart.isReported ? calls.at(-1)! : readAgain(calls.at(-1)!);
+  const left = before.reduce((tokens, { outputTokens }) => tokens - outputTokens, facts.held.outputTokens);
+  const held = { ...facts.held, outputTokens: Math.max(0, left) };
+  const last = await dueOfCall({ usage: reported, produced: lastPart.written, isUnseen }, { ...facts, held });
+  return { ...sumOfCalls([...before, last])!, source: last.source };
+}
+
+/** What a request reads that goes on with a reply: what the one before it read, and what that wrote. */
+const readAgain = ({ inputTokens, outputTokens }: TextUsage): TextUsage => ({
+  inputTokens: inputTokens + outputTokens,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  imageInputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  source: 'counted',
+});
+
+/**
+ * Of one request: what was reported counts; what went out is counted; and of a reply whose caller left, the unknown part is charged as
+ * held: the input of files, and an output that may have been reasoned unseen.
+ */
+async function dueOfCall(end: CountedEnd, facts: CountingFacts): Promise<TextUsage> {
   const reported = end.usage;
   const input = reported && reported.inputTokens > 0 ? reported : await countedInput(facts, end.isUnseen === true);
   const output = dueOutput(end, facts);
@@ -226,9 +267,22 @@ async function dueUsage(end: CountedEnd, facts: CountingFacts): Promise<TextUsag
     imageInputTokens: input.imageInputTokens,
     outputTokens: output.seenTokens + output.hiddenTokens,
     reasoningTokens: (reported?.reasoningTokens ?? 0) + output.hiddenTokens,
-    source: isHeld ? 'held' : isReported ? 'upstream' : 'counted',
+    source: isHeld ? 'held' : isReported ? input.source : 'counted',
+    ...beside(reported),
   };
 }
+
+/** What is reported of a reply and is no count of its text. */
+const beside = ({
+  units,
+  tier,
+}: { readonly units?: TextUsage['units'] | undefined; readonly tier?: TextUsage['tier'] | undefined } = {}): Pick<
+  TextUsage,
+  'units' | 'tier'
+> => ({
+  ...(units && { units }),
+  ...(tier !== undefined && { tier }),
+});
 
 /** An output reported in the middle of a reply grows behind the text; the one reported at its end is final. */
 function dueOutput({ usage: reported, produced, isUnseen = false }: CountedEnd, facts: CountingFacts) {
@@ -284,7 +338,16 @@ const BYTES_PER_ESTIMATED_TOKEN = 3;
 /** Tools that a vendor runs let its model read and write again and again within one reply, but no more often than this. */
 const VENDOR_ROUNDS = 100;
 
-/** The most that a reply can have used, in tokens. A vendor that reports more is mistaken, or lies. */
+/** Nor does it search more often. */
+const VENDOR_SEARCHES = 1_000;
+
+/** Tokens of a unit are charged as no more than the whole that they are a part of. */
+const possibleUnits = (units: TextUsage['units']): TextUsage['units'] =>
+  units?.vendor_web_search_call === undefined
+    ? units
+    : { ...units, vendor_web_search_call: Math.min(units.vendor_web_search_call, VENDOR_SEARCHES) };
+
+/** The most that one request to a vendor can have used, in tokens. A vendor that reports more is mistaken, or lies. */
 interface ReplyBounds {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -302,7 +365,8 @@ interface BoundedRequest {
 
 /** True: the vendor may run tools of its own, or do what is unknown here. */
 export const isOpenEnded = ({ unpriced, unknownFields }: Pick<RequestUses, 'unpriced' | 'unknownFields'>): boolean =>
-  unpriced.some(({ isHint }) => isHint !== true) || unknownFields.length > 0;
+  unpriced.some(({ kind, isHint, isPriced }) => isHint !== true && (isPriced !== true || kind === 'tools')) ||
+  unknownFields.length > 0;
 
 /**
  * No model reads or writes more than its context window at once. The window of a model that is not known well is taken as
@@ -317,10 +381,17 @@ export function replyBounds({ inputTokens, replies, limits, isOpenEnded }: Bound
   };
 }
 
-/** The usage, each number no larger than it can be; the very same object where both are possible. */
+/** The usage, each number no larger than it can be, in each of its requests; the very same object where all are possible. */
 export function withinBounds(usage: TextUsage, bounds: ReplyBounds): TextUsage {
+  if (!usage.calls) return callWithinBounds(usage, bounds);
+  const calls = usage.calls.map((call) => callWithinBounds(call, bounds));
+  if (calls.every((call, index) => call === usage.calls?.[index])) return usage;
+  return { ...sumOfCalls(calls)!, source: 'held' };
+}
+
+function callWithinBounds(usage: TextUsage, bounds: ReplyBounds): TextUsage {
   const isPossible = usage.inputTokens <= bounds.inputTokens && usage.outputTokens <= bounds.outputTokens;
-  if (isPossible) return usage;
+  if (isPossible && (usage.units?.vendor_web_search_call ?? 0) <= VENDOR_SEARCHES) return usage;
   const inputTokens = Math.min(usage.inputTokens, bounds.inputTokens);
   const outputTokens = Math.min(usage.outputTokens, bounds.outputTokens);
   return {
@@ -331,6 +402,7 @@ export function withinBounds(usage: TextUsage, bounds: ReplyBounds): TextUsage {
     outputTokens,
     reasoningTokens: Math.min(usage.reasoningTokens, outputTokens),
     source: 'held',
+    ...beside({ ...usage, units: possibleUnits(usage.units) }),
   };
 }
 
@@ -344,14 +416,4 @@ export function reportExcess(
   const { inputTokens: inputReported, outputTokens: outputReported } = reported;
   const { inputTokens, outputTokens } = charged;
   log.error('usage.beyond_bounds', { ...reply, inputReported, inputTokens, outputReported, outputTokens });
-}
-
-/** Says to the operator what an upstream reported that has no price of its own. */
-function reportUnpriced(
-  reply: { readonly requestId: string; readonly upstream: string },
-  units: NonNullable<TextUsage['unpriced']>,
-): void {
-  for (const [unit, count] of Object.entries(units))
-    signals.unpricedUsage.inc({ upstream: reply.upstream, unit }, count);
-  log.info('usage.unpriced', { ...reply, ...units });
 }

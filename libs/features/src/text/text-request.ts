@@ -3,6 +3,7 @@ import {
   type JsonObject,
   type NativeBody,
   type RequestUses,
+  type TextCall,
   type TextRequest,
   type TextStyle,
 } from '#contracts';
@@ -11,13 +12,18 @@ import { DEFAULT_MODEL_LIMITS, leastOutputLimit, type ModelLimits } from '#provi
 import type { ReserveMemory } from '../limits/reserve-memory.js';
 import type { ClientConnection } from './client-connection.js';
 import type { InputEstimate } from './estimate-tokens.js';
-import { withoutForeignReasoning } from './gateway-signatures.js';
+import { conversationKey } from './conversation-key.js';
+import type { AskedConversation } from './conversations.js';
+import { lastProofName, type ReadableProofs, withoutForeignReasoning } from './gateway-signatures.js';
 import type { ToolPlan } from './hosted-tools/requested-tools.js';
 import type { ToolLoop } from './hosted-tools/tool-loop.js';
-import type { TextHold, TextHoldOrder } from './text-billing.js';
+import { pricedBeside, type TextHold, type TextHoldOrder } from './text-billing.js';
 import { type HeldTokens, isOpenEnded, type Metering, replyBounds, type TextMetering } from './text-metering.js';
+import type { WrittenBy } from './item-store.js';
+import { asJson } from './json-object.js';
 import type { RoutableCall } from './text-router.js';
 import type { ReplyContext, TextStyleCodec } from './text-style-codec.js';
+import type { Attribution } from '../billing/usage/attribution.js';
 import type { TextRoute } from '../upstreams/text-upstreams.js';
 
 const log = logger('text');
@@ -38,12 +44,16 @@ export interface CheckedText<Body> {
   readonly sentBody: Body;
   /** The caller's own bytes; undefined when `body` is not what they say. */
   readonly bytes: Uint8Array | undefined;
-  /** Headers for an upstream of the same style. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** The caller's. */
+  readonly headers: TextCall['headers'];
   /** Whether the answer is streamed. */
   readonly stream: boolean;
+  /** Who wrote the stored response that it goes on with. */
+  readonly continues?: WrittenBy | undefined;
+  /** Whether it holds what one vendor account alone can read, beside the ids that an upstream must allow. */
+  readonly isBound?: (() => boolean) | undefined;
   /** Stores the finished native answer of a style that can be referred to, given as JSON too where that is at hand; the end of the answer waits for it. */
-  readonly remember?: (answer: JsonObject, json?: string) => Promise<void>;
+  readonly remember?: (answer: JsonObject, json: string | undefined, by: WrittenBy | undefined) => Promise<void>;
   /** Makes the whole answer of what the style writes, where that is but a part of it. */
   readonly complete?: (json: string) => Promise<readonly Buffer[]>;
 }
@@ -56,16 +66,26 @@ export interface TextOrigin {
   readonly caller: {
     readonly accountId: string;
     readonly apiKeyId: string;
+    /** Undefined: the book alone. */
+    readonly priceList?: string | undefined;
     /** Empty: every model is allowed. */
     readonly allowedModels: readonly string[];
     /** What the key is limited to (`KEY_SCOPES`); empty: everything. */
     readonly scopes: readonly string[];
+    /** Whether its prompt and answer are logged. */
+    readonly isLogged?: boolean;
   };
   readonly client: ClientConnection;
+  /** Who and what it is for. */
+  readonly attribution?: Attribution | undefined;
   /** Memory for what the request makes the gateway read. */
   readonly reserve: ReserveMemory;
+  /** How often a vendor may be asked to go on with a reply that it left unfinished; absent: not at all. */
+  readonly continuations?: number;
   /** Called before the answer begins with the offered tools that were not sent to the upstream. */
   readonly onToolsLeftOut?: (names: readonly string[]) => void;
+  /** Called before the answer begins with a header for it. */
+  readonly onHeader?: (name: string, value: string) => void;
 }
 
 /** How much a request may write, in tokens. */
@@ -94,12 +114,16 @@ export class TextRequestContext<Body> {
   limits: ModelLimits = DEFAULT_MODEL_LIMITS;
   input: InputEstimate = { shownTokens: 0, heldTokens: 0, mostTokens: 0, hasFiles: false };
   output: OutputBounds = { limit: undefined, replies: 1, beside: 0, most: 0, least: 0 };
+  /** What was answered until now; undefined where nothing is logged, or nothing was answered. */
+  words: (() => string) | undefined;
   /** The limit that an upstream is given of what is held, where the caller named none. */
-  #addedLimit: number | undefined;
-  #translated: TextRequest | undefined;
-  #native: NativeBody | undefined;
-  #cleaned: { readonly account: string | undefined; readonly body: NativeBody } | undefined;
-  #saving: Promise<void> | undefined;
+  private addedLimit: number | undefined;
+  private askedRequest: TextRequest | undefined;
+  private translatedRequest: TextRequest | undefined;
+  private native: NativeBody | undefined;
+  private cleaned: (ReadableProofs & { readonly body: NativeBody }) | undefined;
+  private writer: WrittenBy | undefined;
+  private saving: Promise<void> | undefined;
 
   constructor(
     readonly checked: CheckedText<Body>,
@@ -144,49 +168,106 @@ export class TextRequestContext<Body> {
     };
   }
 
-  /** What is held where it is one call of its model. */
+  /**
+   * How often its vendor may be asked to go on. A reply without a limit is given one that a single request reaches, so that only one with a
+   * limit is left unfinished.
+   */
+  private get continuations(): number {
+    const { limit, replies } = this.output;
+    return limit === undefined || replies > 1 || this.plan ? 0 : (this.origin.continuations ?? 0);
+  }
+
+  /** What is held where it is one call of its model, or one that is gone on with: each reads the prompt again, and what was written until then. */
   holdOrder(): TextHoldOrder {
-    const { requestId, idempotencyKey, caller } = this.origin;
+    const { requestId, idempotencyKey, caller, attribution } = this.origin;
     const { replies, beside, most, least } = this.output;
+    const { continuations } = this;
+    const allInput = (tokens: number): number => tokens + continuations * (tokens + beside + most);
+    const { unpriced } = this.uses;
+    const asked = unpriced.length === 0 ? undefined : pricedBeside(unpriced);
     return {
       requestId,
       idempotencyKey,
       accountId: caller.accountId,
       apiKeyId: caller.apiKeyId,
+      priceList: caller.priceList,
       model: this.checked.model,
-      inputTokens: this.input.heldTokens,
-      mostInputTokens: this.input.mostTokens,
+      inputTokens: allInput(this.input.heldTokens),
+      mostInputTokens: allInput(this.input.mostTokens),
       outputTokens: replies * (beside + most),
       leastOutputTokens: replies * (beside + least),
+      attribution,
+      contextTokens: this.limits.contextTokens,
+      tier: asked?.tier,
+      opens: asked?.opens,
+      searches: asked?.searches,
+      requests: 1 + continuations,
     };
+  }
+
+  /** The highest limit that every upstream takes for a reply that is not streamed. */
+  private mostUnstreamed(): number {
+    if (this.checked.stream) return Number.POSITIVE_INFINITY;
+    return Math.min(...this.routes.map(({ traits }) => traits?.unstreamed_output_tokens ?? Number.POSITIVE_INFINITY));
   }
 
   /** Takes note of what is held: what the caller did not limit is limited to it. Answers the most that may be charged, whatever the upstream reports. */
   coveredBy({ outputTokens }: TextHold): HeldTokens {
     const { limit, replies, beside } = this.output;
-    if (limit === undefined) this.#addedLimit = Math.floor(outputTokens / replies) - beside;
+    if (limit === undefined)
+      this.addedLimit = Math.min(this.mostUnstreamed(), Math.floor(outputTokens / replies) - beside);
     const { heldTokens: inputTokens, hasFiles } = this.input;
     const bounds = replyBounds({ inputTokens, replies, limits: this.limits, isOpenEnded: isOpenEnded(this.uses) });
     return { inputTokens, outputTokens, hasFiles, bounds };
   }
 
   /**
-   * The request in the gateway's own words, for an upstream of another protocol and for counting; made when first asked for.
+   * What the caller asks for in the gateway's own words; made when first asked for.
+   *
+   * @throws GatewayError `unsupported_parameter` for what no other protocol can say.
+   */
+  asked(): TextRequest {
+    const { codec, body, model, stream } = this.checked;
+    return (this.askedRequest ??= codec.read(body, model, stream));
+  }
+
+  /**
+   * The request for an upstream of another protocol and for counting, with its limit; made when first asked for.
    *
    * @throws GatewayError `unsupported_parameter` for what no other protocol can say.
    */
   translated(): TextRequest {
-    const { codec, body, model, stream } = this.checked;
-    return (this.#translated ??= limited(codec.read(body, model, stream), this.#addedLimit));
+    return (this.translatedRequest ??= limited(this.asked(), this.addedLimit));
   }
 
-  /** The body for an upstream of the same style, with those proofs of reasoning that the vendor account made; made when first asked for. */
-  nativeFor(account: string | undefined): NativeBody {
+  /** The body for an upstream of the same style, with those proofs of reasoning that it can read; made when first asked for. */
+  nativeFor(account: string | undefined, provenFrom?: string): NativeBody {
     const { codec, body, bytes } = this.checked;
-    if (this.#cleaned && this.#cleaned.account === account) return this.#cleaned.body;
-    this.#native ??= codec.native(body, bytes, this.#addedLimit);
-    this.#cleaned = { account, body: withoutForeignReasoning(codec.style, this.#native, account) };
-    return this.#cleaned.body;
+    const known = this.cleaned;
+    if (known && known.account === account && known.provenFrom === provenFrom) return known.body;
+    this.native ??= codec.native(body, bytes, this.addedLimit);
+    const readable = { account, provenFrom };
+    this.cleaned = { ...readable, body: withoutForeignReasoning(codec.style, this.native, readable) };
+    return this.cleaned.body;
+  }
+
+  /** What is known of the conversation that it belongs to. */
+  conversation(): AskedConversation {
+    const { codec, model, body, continues, isBound } = this.checked;
+    const { caller, attribution } = this.origin;
+    const session = attribution?.session;
+    const { style } = codec;
+    return {
+      key: () => conversationKey({ accountId: caller.accountId, model, style, session, body: body as object }),
+      continues,
+      lastProof: () => lastProofName(style, asJson(body as object)),
+      isBound: () => this.uses.unpriced.some(({ kind }) => kind === 'account_ids') || isBound?.() === true,
+    };
+  }
+
+  /** Takes note of who writes the answer. */
+  writtenBy(upstream: string, account: string): void {
+    this.writer = { upstream, account };
   }
 
   /**
@@ -196,9 +277,14 @@ export class TextRequestContext<Body> {
    */
   callFor(metering: TextMetering): RoutableCall {
     const { codec, model, stream, headers } = this.checked;
+    const conversation = this.conversation();
+    const mayContinue = this.continuing();
     return {
       requestId: this.requestId,
       accountId: this.origin.caller.accountId,
+      priceList: this.origin.caller.priceList,
+      session: this.origin.attribution?.session,
+      maxTokens: this.output.limit ?? this.addedLimit,
       style: codec.style,
       stream,
       model,
@@ -206,14 +292,29 @@ export class TextRequestContext<Body> {
         this.client.expectPresent();
         return this.translated();
       },
-      native: (account) => {
+      native: (account, provenFrom) => {
         this.client.expectPresent();
-        return this.nativeFor(account);
+        return this.nativeFor(account, provenFrom);
       },
+      conversation,
+      cacheKey: () => conversation.key()?.key,
+      ...(mayContinue && { mayContinue }),
       onReply: (progress) => metering.follow(progress),
       headers,
       unpriced: this.uses.unpriced,
       unknownFields: this.uses.unknownFields,
+    };
+  }
+
+  /** Nothing more is asked for a client that has left. */
+  private continuing(): RoutableCall['mayContinue'] {
+    const { limit = 0 } = this.output;
+    let left = this.continuations;
+    if (left === 0) return undefined;
+    return (used) => {
+      if (this.client.hasLeft || left === 0 || (used?.outputTokens ?? 0) >= limit) return false;
+      left -= 1;
+      return true;
     };
   }
 
@@ -232,14 +333,14 @@ export class TextRequestContext<Body> {
   /** Begins to store a native answer. A store that fails spoils no answer: what it lacks is not found later, and the log says so. */
   store(answer: JsonObject, json?: string): void {
     const { requestId } = this;
-    this.#saving = this.checked
-      .remember?.(answer, json)
+    this.saving = this.checked
+      .remember?.(answer, json, this.writer)
       .catch((error: unknown) => log.error('response.not_stored', { requestId, error }));
   }
 
   /** Resolves when what was to be stored is stored or could not be; undefined where nothing was. */
   stored(): Promise<void> | undefined {
-    return this.#saving;
+    return this.saving;
   }
 }
 

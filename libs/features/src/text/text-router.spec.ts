@@ -71,7 +71,7 @@ async function sleepThrough(clock: ControllableClock, times: number): Promise<vo
 }
 
 describe('TextRouter', () => {
-  it.each<ErrorCode>(['upstream_error', 'overloaded', 'rate_limit_exceeded', 'upstream_timeout'])(
+  it.each<ErrorCode>(['upstream_error', 'overloaded', 'upstream_rate_limited', 'upstream_timeout'])(
     'tries the next upstream on %s, and does not ask the first again',
     async (code) => {
       const first = new ScriptedVendor('first', [code]);
@@ -115,10 +115,26 @@ describe('TextRouter', () => {
     expect(lasting.asked).toBeLessThanOrEqual(4);
   });
 
+  it('asks an upstream once whose replies nobody can read, and others as often as usual', async () => {
+    const unreadable = (): GatewayError => new GatewayError('upstream_error', 'x', { isUnreadable: true });
+    const garbled = new ScriptedVendor('garbled', [unreadable(), unreadable()]);
+    await expect(router([[garbled, {}]]).call()).rejects.toMatchObject({ code: 'upstream_error' });
+    expect(garbled.asked).toBe(1);
+    const busy = new ScriptedVendor('busy', ['overloaded', 'overloaded']);
+    const beside = new ScriptedVendor('beside', [unreadable(), unreadable()]);
+    const { clock, call } = router([
+      [beside, {}],
+      [busy, { priority: 1 }],
+    ]);
+    const pending = call();
+    await sleepThrough(clock, 2);
+    expect([(await pending).upstreamId, beside.asked, busy.asked]).toEqual(['busy', 1, 3]);
+  });
+
   it('does not wait longer than its budget for an upstream that asks for more', async () => {
-    const limited = new GatewayError('rate_limit_exceeded', 'x', { retryAfterMs: 60_000 });
+    const limited = new GatewayError('upstream_rate_limited', 'x', { retryAfterMs: 60_000 });
     const { call } = router([[new ScriptedVendor('limited', [limited]), {}]]);
-    await expect(call()).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfterMs: 60_000 });
+    await expect(call()).rejects.toMatchObject({ code: 'upstream_rate_limited', retryAfterMs: 60_000 });
   });
 
   it('reports a mistake of the caller at once and asks no other upstream', async () => {

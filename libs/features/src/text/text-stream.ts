@@ -48,25 +48,23 @@ const HELD_UP_MS = 1_000;
 
 /** One streamed answer, from the search for an upstream to its last event. */
 export class TextStream {
-  readonly #parts: StreamParts;
-  readonly #client: ClientConnection;
-  readonly #metering: Metering;
-  #routed: RoutedReply | undefined;
-  #produced = '';
-  #finish: FinishEvent | undefined;
-  #beforeFinish = '';
-  #noted = false;
-  #heldUpMs = 0;
-  #bytesLeft = 0;
+  private readonly client: ClientConnection;
+  private readonly metering: Metering;
+  private routed: RoutedReply | undefined;
+  private produced = '';
+  private finish: FinishEvent | undefined;
+  private beforeFinish = '';
+  private noted = false;
+  private heldUpMs = 0;
+  private bytesLeft = 0;
 
-  constructor(parts: StreamParts) {
-    this.#parts = parts;
-    this.#client = parts.request.client;
-    this.#metering = parts.begun.metering;
+  constructor(private readonly parts: StreamParts) {
+    this.client = parts.request.client;
+    this.metering = parts.begun.metering;
   }
 
   get contentType(): string {
-    return this.#parts.encoder.contentType;
+    return this.parts.encoder.contentType;
   }
 
   /**
@@ -76,17 +74,18 @@ export class TextStream {
    */
   async open(): Promise<void> {
     try {
-      const { service, request, begun } = this.#parts;
-      this.#routed = await service.ask(request, begun);
+      const { service, request, begun } = this.parts;
+      this.routed = await service.ask(request, begun);
+      if (request.origin.caller.isLogged === true) request.words = () => this.words();
     } catch (error) {
-      this.#metering.settle(endWithoutReply(error, this.#client, this.#metering));
+      this.metering.settle(endWithoutReply(error, this.client, this.metering));
       throw error;
     }
   }
 
   /** Something to write while the upstream is silent. */
   heartbeat(): string {
-    return this.#parts.encoder.heartbeat();
+    return this.parts.encoder.heartbeat();
   }
 
   /**
@@ -94,143 +93,147 @@ export class TextStream {
    * throws only when the caller has left: then the upstream is read on for its usage, and nothing is sent.
    */
   async sendTo(send: SendPiece): Promise<void> {
-    const reply = this.#routed?.reply;
+    const reply = this.routed?.reply;
     try {
-      if (reply?.kind === 'stream') await this.#relay(reply, send);
-      else if (reply?.kind === 'events') await this.#translate(reply, send);
+      if (reply?.kind === 'stream') await this.relay(reply, send);
+      else if (reply?.kind === 'events') await this.translate(reply, send);
       else throw new GatewayError('upstream_error', 'The upstream did not stream its reply.');
     } catch (error) {
-      this.#settleRest();
-      if (this.#client.hasLeft) throw error;
-      if (!this.#client.endedBy) this.#reportEnd(toStreamFailure(error));
+      this.settleRest();
+      if (this.client.hasLeft) throw error;
+      if (!this.client.endedBy) this.reportEnd(toStreamFailure(error));
       await this.sendFailureTo(send, error);
     }
   }
 
   /** Sends a failure inside an answer that has begun, in the style's own form. */
   async sendFailureTo(send: SendPiece, error: unknown): Promise<void> {
-    const failure = toStreamFailure(this.#client.endedBy ?? error);
-    const { requestId } = this.#metering;
+    const failure = toStreamFailure(this.client.endedBy ?? error);
+    const { requestId } = this.metering;
     log.warn('stream.failed', { requestId, code: failure.code, detail: failure.message });
-    for (const [index, piece] of this.#parts.encoder.fail(failure).entries()) {
+    for (const [index, piece] of this.parts.encoder.fail(failure).entries()) {
       if (index > 0) await sleep(FAILURE_GAP_MS);
       await send(piece);
     }
   }
 
+  private words(): string {
+    const reply = this.routed?.reply;
+    return reply?.kind === 'stream' ? reply.words() : this.produced;
+  }
+
   /** Waits only for a slow caller: a promise for every token would cost as much as the token. */
-  async #relay(reply: RelayedStream, send: SendPiece): Promise<void> {
-    const { encoder } = this.#parts;
+  private async relay(reply: RelayedStream, send: SendPiece): Promise<void> {
+    const { encoder } = this.parts;
     for await (const frames of reply.frames) {
-      const saving = this.#rememberOnce(reply);
+      const saving = this.rememberOnce(reply);
       if (saving) await saving;
-      if (this.#client.hasLeft) {
-        this.#readOn(frames.length);
+      if (this.client.hasLeft) {
+        this.readOn(frames.length);
         continue;
       }
       const sending = send(encoder.relay(frames));
-      if (sending) await this.#heldUp(sending);
+      if (sending) await this.heldUp(sending);
     }
-    const end = this.#endRelay(reply);
-    if (!this.#client.hasLeft) await send(end);
+    const end = this.endRelay(reply);
+    if (!this.client.hasLeft) await send(end);
   }
 
-  async #heldUp(sending: Promise<void>): Promise<void> {
+  private async heldUp(sending: Promise<void>): Promise<void> {
     const since = performance.now();
     await sending;
-    this.#heldUpMs += performance.now() - since;
+    this.heldUpMs += performance.now() - since;
   }
 
   /** Reads on after the caller left, but not forever. */
-  #readOn(bytes: number): void {
-    this.#bytesLeft += bytes;
-    if (this.#bytesLeft > this.#parts.maxBytesLeft) this.#client.stop();
+  private readOn(bytes: number): void {
+    this.bytesLeft += bytes;
+    if (this.bytesLeft > this.parts.maxBytesLeft) this.client.stop();
   }
 
-  async #translate(reply: EventsReply, send: SendPiece): Promise<void> {
+  private async translate(reply: EventsReply, send: SendPiece): Promise<void> {
     for await (const batch of reply.events) {
-      const piece = this.#write(batch);
-      if (this.#finish) break;
-      if (this.#client.hasLeft) {
-        this.#readOn(piece.length);
+      const piece = this.write(batch);
+      if (this.finish) break;
+      if (this.client.hasLeft) {
+        this.readOn(piece.length);
         continue;
       }
       const sending = send(piece);
-      if (sending) await this.#heldUp(sending);
+      if (sending) await this.heldUp(sending);
     }
-    const last = await this.#lastPiece();
-    if (!this.#client.hasLeft) await send(last);
+    const last = await this.lastPiece();
+    if (!this.client.hasLeft) await send(last);
   }
 
   /** The events of a batch; those before a `finish` are kept for the last piece. */
-  #write(batch: readonly TextEvent[]): string {
-    const { encoder } = this.#parts;
+  private write(batch: readonly TextEvent[]): string {
+    const { encoder } = this.parts;
     let piece = '';
     for (const event of batch) {
       if (event.type === 'finish') {
-        this.#finish = event;
-        this.#beforeFinish = piece;
+        this.finish = event;
+        this.beforeFinish = piece;
         return '';
       }
-      this.#produced += eventText(event);
+      this.produced += eventText(event);
       piece += encoder.write(event);
     }
     return piece;
   }
 
   /** The end waits until what can be referred to is stored. */
-  async #lastPiece(): Promise<string> {
-    const { encoder, request } = this.#parts;
-    if (!this.#finish)
-      throw new GatewayError('upstream_error', 'The upstream broke off before its reply was complete.');
-    this.#reportEnd();
-    const usage = await this.#metering.usageOf(this.#finish.usage, this.#produced);
-    const last = this.#beforeFinish + encoder.write({ ...this.#finish, usage });
-    this.#metering.settle({ usage, produced: '', status: this.#status('completed') });
+  private async lastPiece(): Promise<string> {
+    const { encoder, request } = this.parts;
+    if (!this.finish) throw new GatewayError('upstream_error', 'The upstream broke off before its reply was complete.');
+    this.reportEnd();
+    const usage = await this.metering.usageOf(this.finish.usage, this.produced);
+    const last = this.beforeFinish + encoder.write({ ...this.finish, usage });
+    this.metering.settle({ usage, produced: '', status: this.status('completed') });
     await request.stored();
     return last + encoder.end();
   }
 
-  #rememberOnce(reply: RelayedStream): Promise<void> | undefined {
-    const answer = this.#noted ? undefined : reply.answer();
+  private rememberOnce(reply: RelayedStream): Promise<void> | undefined {
+    const answer = this.noted ? undefined : reply.answer();
     if (!answer) return undefined;
-    this.#noted = true;
-    this.#parts.request.store(answer);
-    return this.#parts.request.stored();
+    this.noted = true;
+    this.parts.request.store(answer);
+    return this.parts.request.stored();
   }
 
-  #endRelay(reply: RelayedStream): string {
+  private endRelay(reply: RelayedStream): string {
     const { usage, produced, failure } = reply.outcome();
-    this.#reportEnd(failure);
+    this.reportEnd(failure);
     // A failure that the upstream itself reports before it wrote anything costs nothing there.
     const reported = failure && produced === '' ? undefined : usage;
-    this.#metering.settle({ usage: reported, produced, status: this.#status(failure ? 'failed' : 'completed') });
-    return this.#parts.encoder.end();
+    this.metering.settle({ usage: reported, produced, status: this.status(failure ? 'failed' : 'completed') });
+    return this.parts.encoder.end();
   }
 
   /** A failure after the caller left or stalled the reply says nothing about the upstream. */
-  #reportEnd(failure?: GatewayError): void {
-    if (!failure || (!this.#client.hasLeft && this.#heldUpMs < HELD_UP_MS)) this.#routed?.ended(failure);
+  private reportEnd(failure?: GatewayError): void {
+    if (!failure || (!this.client.hasLeft && this.heldUpMs < HELD_UP_MS)) this.routed?.ended(failure);
   }
 
-  #status(status: 'completed' | 'failed'): 'completed' | 'failed' | 'aborted' {
-    return this.#client.hasLeft ? 'aborted' : status;
+  private status(status: 'completed' | 'failed'): 'completed' | 'failed' | 'aborted' {
+    return this.client.hasLeft ? 'aborted' : status;
   }
 
   /**
    * For a reply that broke: what was reported and what went out is charged, whichever side broke it. Where it was the caller, or the
    * upstream had to wait for the caller, what was not seen of its work is charged as well.
    */
-  #settleRest(): void {
-    const reply = this.#routed?.reply;
+  private settleRest(): void {
+    const reply = this.routed?.reply;
     const outcome = reply?.kind === 'stream' ? reply.outcome() : undefined;
     const { usage, produced } = outcome ?? {
-      usage: this.#metering.reportedUsage(),
-      produced: this.#produced + this.#metering.heldBack(),
+      usage: this.metering.reportedUsage(),
+      produced: this.produced + this.metering.heldBack(),
     };
-    if (this.#client.endedBy) return this.#metering.settle({ usage, produced, status: 'failed' });
-    const isUnseen = this.#client.hasLeft || this.#heldUpMs >= HELD_UP_MS;
-    this.#metering.settle({ usage, produced, status: this.#status('failed'), isUnseen });
+    if (this.client.endedBy) return this.metering.settle({ usage, produced, status: 'failed' });
+    const isUnseen = this.client.hasLeft || this.heldUpMs >= HELD_UP_MS;
+    this.metering.settle({ usage, produced, status: this.status('failed'), isUnseen });
   }
 }
 

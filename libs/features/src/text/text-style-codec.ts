@@ -57,7 +57,7 @@ export interface TextStyleCodec<Body> {
   thinkingBudget(body: Body): number | undefined;
   /** Those that the vendors whose field it is count beside the limit, so that the hold must cover them too; else 0. */
   thinkingBesideLimit?(body: Body): number;
-  /** A whole reply as JSON, with the envelope of D1 section 1 around it. */
+  /** A whole reply as JSON, with the envelope around it. */
   answer(reply: CollectedReply, context: ReplyContext<Body>): string;
   /**
    * The envelope around an upstream's own JSON.

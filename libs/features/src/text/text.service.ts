@@ -8,20 +8,21 @@ import {
   type TextPart,
   type TextReply,
   type TextRequest,
+  type TextStyle,
   type UserPart,
 } from '#contracts';
 import { type Clock, FetchRefused, type ForwardedUrls, nextTurn } from '#platform';
-import { countableText, type LeavingLimits, type TokenCounter } from '#providers';
+import { countableText, type LeavingLimits, refusedByModel, type TokenCounter } from '#providers';
 import { expectScope } from '../accounts/key-scopes.js';
-import { type ClientConnection, DisconnectDrainer } from './client-connection.js';
+import { ClientConnection, DisconnectDrainer } from './client-connection.js';
 import { producedText, ReplyCollector } from './collect-reply.js';
 import { estimateInput } from './estimate-tokens.js';
 import type { HostedTools } from './hosted-tools/hosted-tools.js';
 import { asJson } from './json-object.js';
 import { Settlements } from './settlements.js';
-import type { TextBilling } from './text-billing.js';
+import type { TextBilling, TextQuote } from './text-billing.js';
 import { type Metering, TextMetering } from './text-metering.js';
-import type { BegunText, TextRequestContext } from './text-request.js';
+import { type BegunText, type CheckedText, type TextOrigin, TextRequestContext } from './text-request.js';
 import type { RoutedReply, TextRouter } from './text-router.js';
 import { endWithoutReply, TextStream } from './text-stream.js';
 import type { TextStyleCodec } from './text-style-codec.js';
@@ -141,31 +142,65 @@ function* partsIn(value: unknown): Generator<UserPart> {
 
 const asText = (text: string): TextPart => ({ type: 'text', text });
 
+/** `dropped`: the upstream refused proofs of reasoning in the request, and got it once more without them. */
+const PROOFS_HEADER = 'x-gateway-proofs';
+
 /** Counting is free, so that it must not be much work: far beyond what any model reads. */
 const MAX_COUNTED_CHARACTERS = 2_000_000;
 
+/** Where a style says how many replies it wants. */
+const SEVERAL_REPLIES: Readonly<Partial<Record<TextStyle, string>>> = { gemini: 'generationConfig.candidateCount' };
+
+/** @throws GatewayError `unsupported_parameter` for what the model does not take at any of its upstreams. */
+function expectTaken(request: TextRequestContext<unknown>): void {
+  const { routes, plan, output } = request;
+  const { style } = request.checked.codec;
+  // What the gateway runs itself is another request in each of its rounds.
+  if (plan) return;
+  let refusal: GatewayError | undefined;
+  for (const { upstream, traits } of routes) {
+    if (!traits) return;
+    const refused =
+      output.replies > 1 && traits.several_replies === 'refused'
+        ? severalRefused(SEVERAL_REPLIES[style] ?? 'n')
+        : refusedByModel({ style, request: () => request.asked() }, upstream.provider.protocol, traits);
+    if (!refused) return;
+    refusal ??= refused;
+  }
+  if (refusal) throw refusal;
+}
+
+const severalRefused = (param: string): GatewayError =>
+  new GatewayError(
+    'unsupported_parameter',
+    `${param}: the model writes one reply to a prompt. Ask several times instead.`,
+    {
+      param,
+    },
+  );
+
 /** Answers text requests: money held, upstream found, reply written in the caller's style, usage charged. */
 export class TextService {
-  readonly #router: TextRouter;
-  readonly #billing: TextBilling;
-  readonly #counter: () => Promise<TokenCounter>;
-  readonly #settlements: Settlements;
-  readonly #upstreams: TextUpstreams;
-  readonly #drainer: DisconnectDrainer;
-  readonly #urls: ForwardedUrls;
-  readonly #hosted: HostedTools;
+  private readonly router: TextRouter;
+  private readonly billing: TextBilling;
+  private readonly counter: () => Promise<TokenCounter>;
+  private readonly settlements: Settlements;
+  private readonly upstreams: TextUpstreams;
+  private readonly drainer: DisconnectDrainer;
+  private readonly urls: ForwardedUrls;
+  private readonly hosted: HostedTools;
   /** How long a caller may read nothing of an answer that waits for them, in milliseconds. */
   readonly stallMs: number;
 
   constructor({ router, billing, upstreams, leaving, counter, clock, urls, hosted }: TextParts) {
-    this.#urls = urls;
-    this.#hosted = hosted;
-    this.#router = router;
-    this.#billing = billing;
-    this.#upstreams = upstreams;
-    this.#counter = counter;
-    this.#settlements = new Settlements(clock);
-    this.#drainer = new DisconnectDrainer(leaving);
+    this.urls = urls;
+    this.hosted = hosted;
+    this.router = router;
+    this.billing = billing;
+    this.upstreams = upstreams;
+    this.counter = counter;
+    this.settlements = new Settlements(clock);
+    this.drainer = new DisconnectDrainer(leaving);
     this.stallMs = leaving.stallMs;
   }
 
@@ -176,15 +211,17 @@ export class TextService {
    */
   async answer<Body>(request: TextRequestContext<Body>): Promise<string> {
     const { client } = request;
-    const begun = await this.#begin(request);
+    const begun = await this.begin(request);
     const { metering } = begun;
     const collector = new ReplyCollector();
     let isOpen = false;
     try {
       const { reply } = await this.ask(request, begun);
       isOpen = true;
+      if (request.origin.caller.isLogged === true)
+        request.words = reply.kind === 'body' ? reply.words : () => producedText(collector.blocks);
       if (reply.kind === 'body') return await relayBody(request, reply, metering);
-      const collected = await this.#collect(reply, collector, metering);
+      const collected = await this.collect(reply, collector, metering);
       // The model has done its work, also where nothing of it can be used.
       metering.settle({ usage: collected.finish.usage, produced: '', status: endOf(client) });
       const json = request.checked.codec.answer(collected, request.replyContext());
@@ -213,9 +250,9 @@ export class TextService {
    * @throws GatewayError as `answer`, before any upstream is asked.
    */
   async stream<Body>(request: TextRequestContext<Body>): Promise<TextStream> {
-    const begun = await this.#begin(request);
+    const begun = await this.begin(request);
     const encoder = request.checked.codec.stream(request.replyContext());
-    return new TextStream({ service: this, request, begun, encoder, maxBytesLeft: this.#drainer.maxBytes });
+    return new TextStream({ service: this, request, begun, encoder, maxBytesLeft: this.drainer.maxBytes });
   }
 
   /**
@@ -224,10 +261,18 @@ export class TextService {
    * @throws GatewayError of the last upstream that was asked; what the client's signal throws when it has left.
    */
   async ask(request: TextRequestContext<unknown>, begun: BegunText): Promise<RoutedReply> {
-    const routed = begun.loop ? await begun.loop.open() : await this.#router.call(begun.call, request.client.signal);
+    const routed = begun.loop ? await begun.loop.open() : await this.router.call(begun.call, request.client.signal);
     if (routed.toolsLeftOut.length > 0) request.origin.onToolsLeftOut?.(routed.toolsLeftOut);
-    if (!begun.loop) begun.metering.repliedBy(routed.upstreamId, routed.reply.upstreamRequestId);
+    this.sayHeaders(request, routed.reply);
+    request.writtenBy(routed.upstreamId, routed.vendorAccount);
+    if (!begun.loop)
+      begun.metering.repliedBy(routed.upstreamId, routed.reply.upstreamRequestId, routed.costs, routed.vendorCall);
     return routed;
+  }
+
+  private sayHeaders({ origin }: TextRequestContext<unknown>, { withoutProofs, headers }: TextReply): void {
+    if (withoutProofs) origin.onHeader?.(PROOFS_HEADER, 'dropped');
+    if (headers) for (const [name, value] of Object.entries(headers)) origin.onHeader?.(name, value);
   }
 
   /**
@@ -236,7 +281,7 @@ export class TextService {
    * @throws GatewayError `model_not_found`, `request_too_large`.
    */
   async countTokens<Body>(codec: TextStyleCodec<Body>, body: Body, model: string): Promise<number> {
-    this.#router.expectModel(model);
+    this.router.expectModel(model);
     const request = countableRequest(body as Body & object, (read) => codec.read(read, model, false));
     let characters = 0;
     for (const text of countableText(request)) characters += text.length;
@@ -245,15 +290,38 @@ export class TextService {
         'request_too_large',
         `The request holds ${characters} characters of text; tokens are counted up to ${MAX_COUNTED_CHARACTERS}.`,
       );
-    const counter = await this.#counter();
+    const counter = await this.counter();
     return (await counter.countRequest(request)).inputTokens;
+  }
+
+  /**
+   * What a request would cost if it wrote as much as it may, with its input counted by a tokenizer; nothing is held or asked.
+   *
+   * @throws GatewayError as `answer`, but for what an upstream or the balance says.
+   */
+  async quote<Body>(checked: CheckedText<Body>, caller: TextOrigin['caller']): Promise<TextQuote> {
+    const client = new ClientConnection(caller.accountId);
+    const reserve = (): void => undefined;
+    const request = new TextRequestContext(checked, {
+      requestId: '',
+      idempotencyKey: undefined,
+      caller,
+      client,
+      reserve,
+    });
+    await this.measure(request);
+    const order = request.holdOrder();
+    const { codec, body, model } = checked;
+    const counted = await this.countTokens(codec, body, model);
+    return this.billing.quote(order, counted);
   }
 
   /** Resolves when what has been answered is settled as well. */
   async close(): Promise<void> {
-    await this.#drainer.close();
-    await this.#settlements.drain();
-    await this.#hosted.close();
+    await this.drainer.close();
+    await this.settlements.drain();
+    this.router.close();
+    await this.hosted.close();
   }
 
   /**
@@ -262,29 +330,17 @@ export class TextService {
    *
    * @throws GatewayError as `answer`.
    */
-  async #begin<Body>(request: TextRequestContext<Body>): Promise<BegunText> {
-    const { codec, model, body, bytes } = request.checked;
-    const { caller } = request.origin;
-    request.expectModelAllowed();
-    if (request.isLarge) await nextTurn();
-    const asked = requestUses(codec.style, asJson(body as object));
-    request.plan = this.#hosted.plan(codec.style, body, asked, model);
-    // What a search cites is the account's files, as if they were read.
-    if (request.plan?.requestedTools.some(({ kind }) => kind === 'file_search')) expectScope(caller, 'files');
-    request.uses = request.plan?.uses ?? asked;
-    request.routes = this.#router.expectModel(model, request.uses.unpriced, codec.style);
-    request.limits = this.#upstreams.limitsOf(model);
-    if (request.isLarge) await nextTurn();
-    request.input = estimateInput(body, bytes, request.limits);
-    request.output = request.boundsOfOutput();
-    if (request.uses.urls.length > 0 || request.plan) await this.#expectReachable(request);
-    const money = { billing: this.#billing, settlements: this.#settlements, counter: this.#counter };
+  private async begin<Body>(request: TextRequestContext<Body>): Promise<BegunText> {
+    const { codec, model, body } = request.checked;
+    await this.measure(request);
+    if (request.uses.urls.length > 0 || request.plan) await this.expectReachable(request);
+    const money = { billing: this.billing, settlements: this.settlements, counter: this.counter };
     if (request.plan) {
-      const begun = this.#hosted.begin(request, request.plan, money);
-      this.#drainWhenLeft(request, begun.metering);
+      const begun = this.hosted.begin(request, request.plan, money);
+      this.drainWhenLeft(request, begun.metering);
       return begun;
     }
-    const hold = await this.#billing.hold(request.holdOrder());
+    const hold = await this.billing.hold(request.holdOrder());
     const held = request.coveredBy(hold);
     const metering = new TextMetering({
       hold,
@@ -293,30 +349,50 @@ export class TextService {
       countable: () => countableRequest(body as Body & object, (read) => codec.read(read, model, false)),
       ...money,
     });
-    this.#drainWhenLeft(request, metering);
+    this.drainWhenLeft(request, metering);
     return { metering, call: request.callFor(metering) };
   }
 
+  /** What comes before an address is looked up and money is held: the model, what the request asks for, its size. */
+  private async measure<Body>(request: TextRequestContext<Body>): Promise<void> {
+    const { codec, model, body, bytes } = request.checked;
+    const { caller } = request.origin;
+    request.expectModelAllowed();
+    if (request.isLarge) await nextTurn();
+    const uses = requestUses(codec.style, asJson(body as object));
+    const asked = uses.unpriced.length === 0 ? uses : await this.billing.priced(model, uses, caller.priceList);
+    request.plan = this.hosted.plan(codec.style, body, asked, { model, priceList: caller.priceList });
+    // What a search cites is the account's files, as if they were read.
+    if (request.plan?.requestedTools.some(({ kind }) => kind === 'file_search')) expectScope(caller, 'files');
+    request.uses = request.plan?.uses ?? asked;
+    request.routes = this.router.expectModel(model, request.uses.unpriced, codec.style, caller.priceList);
+    request.limits = this.upstreams.limitsOf(model);
+    if (request.isLarge) await nextTurn();
+    request.input = estimateInput(body, bytes, request.limits);
+    request.output = request.boundsOfOutput();
+    expectTaken(request);
+  }
+
   /** Once the caller has left, the upstream is read on for its usage, within bounds. */
-  #drainWhenLeft({ client, origin, checked }: TextRequestContext<unknown>, metering: Metering): void {
+  private drainWhenLeft({ client, origin, checked }: TextRequestContext<unknown>, metering: Metering): void {
     client.onLeave(() => {
       const left = { accountId: origin.caller.accountId, bodyBytes: checked.bytes?.length ?? 0 };
-      metering.onOver(this.#drainer.begin(left, () => client.stop()));
+      metering.onOver(this.drainer.begin(left, () => client.stop()));
     });
   }
 
   /** @throws GatewayError for a URL or a store that may not be read, or without money to read it for; none is held yet. */
-  async #expectReachable(request: TextRequestContext<unknown>): Promise<void> {
+  private async expectReachable(request: TextRequestContext<unknown>): Promise<void> {
     const { uses, plan, routes, origin } = request;
     const resolvesNames = routes.some(({ upstream }) => upstream.fetchesUrls);
     if (plan?.requestedTools.some(({ kind }) => kind === 'mcp'))
-      await this.#billing.expectFunds({ ...request.holdOrder(), tools: this.#hosted.firstCalls(plan) });
-    else if (resolvesNames) await this.#billing.expectFunds(request.holdOrder());
-    if (uses.urls.length > 0) await checkRequestUrls(this.#urls, uses.urls, resolvesNames);
-    if (plan) await this.#hosted.expectStores(plan, origin.caller.accountId);
+      await this.billing.expectFunds({ ...request.holdOrder(), tools: this.hosted.firstCalls(plan) });
+    else if (resolvesNames) await this.billing.expectFunds(request.holdOrder());
+    if (uses.urls.length > 0) await checkRequestUrls(this.urls, uses.urls, resolvesNames);
+    if (plan) await this.hosted.expectStores(plan, origin.caller.accountId);
   }
 
-  async #collect(reply: TextReply, collector: ReplyCollector, metering: Metering): Promise<CollectedReply> {
+  private async collect(reply: TextReply, collector: ReplyCollector, metering: Metering): Promise<CollectedReply> {
     if (reply.kind === 'whole') for (const event of reply.events) collector.add(event);
     else if (reply.kind === 'events')
       for await (const batch of reply.events) for (const event of batch) collector.add(event);

@@ -48,7 +48,7 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   feature(
     'system message in the middle',
     { responses: 'ok', messages: 'ok', chat: 'ok' },
-    'Stays there over chat (`translation.system_messages`) and responses; elsewhere it moves to the front.',
+    'Stays there over chat and responses, and for models of the messages protocol that take it (`system_messages` among the [traits](#what-models-take)); elsewhere it moves to the front.',
   ),
   feature(
     'system prompt alone',
@@ -99,7 +99,11 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
     messages: 'hint',
     gemini: 'hint',
   }),
-  feature('tool choice: none, any, or one function', everywhere('ok')),
+  feature(
+    'tool choice: none, any, or one function',
+    everywhere('ok'),
+    'A demand for a call is refused where a model does not take it (`forced_tools`).',
+  ),
   feature('required tool choice without tools', everywhere('refused'), 'Vendors refuse it as well.'),
   feature('tool choice of an unknown function', everywhere('refused')),
   feature('tool choice among a subset', { responses: 'ok', gemini: 'ok', chat: 'ok' }),
@@ -175,7 +179,7 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   feature(
     'temperature up to 1',
     everywhere('ok'),
-    'Left out, as are top_p and top_k, where a model is known to refuse it (`translation.sampling`).',
+    'Left out, as are top_p and top_k, where a model is known to refuse it (`sampling`, `translation.sampling`).',
   ),
   feature('temperature over 1', {
     responses: ['ok', 'refused', 'ok'],
@@ -193,7 +197,7 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   feature(
     'reasoning effort or budget',
     everywhere('ok'),
-    'Over messages a budget or an effort, whichever the model takes (`translation.thinking`).',
+    'A budget, an effort or a level, whichever the model takes (`thinking`, `efforts`, `translation.thinking`).',
   ),
   feature(
     'no reasoning',
@@ -212,6 +216,11 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   feature('image or audio output', { gemini: 'refused', chat: 'refused' }),
   feature('speech and image configuration', { gemini: 'refused' }),
   feature('cache made elsewhere, container', { messages: 'refused', gemini: 'refused' }),
+  feature(
+    'continuation of a long reply by its token',
+    { gemini: 'refused' },
+    'A reply of a gemini vendor that is to be continued (`CONTINUATION`) ends as cut off by the output limit in other styles, unless the header `x-gateway-continue` lets the gateway go on with it.',
+  ),
   feature('end user id', {
     responses: ['ok', 'ok', 'hint'],
     messages: ['ok', 'ok', 'hint'],
@@ -222,14 +231,14 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
     { responses: 'hint', messages: 'hint', chat: 'hint' },
     'The gateway sets its own for upstreams of the messages protocol. A longer `ttl` at a higher price is refused over the same protocol, unless the upstream allows it.',
   ),
-  feature('prompt cache diagnostics', { messages: 'hint' }),
+  feature('prompt cache diagnostics', { responses: 'hint', messages: 'hint' }),
   feature(
     'billing header in the prompt',
     { messages: 'hint' },
     'The line `x-anthropic-billing-header` of Claude Code.',
   ),
   feature('prompt cache key', { responses: 'hint', chat: ['ok', 'hint', 'hint'] }),
-  feature('store, and prompt cache retention', { responses: 'hint', chat: 'hint' }),
+  feature('store, and prompt cache retention', { responses: 'hint', gemini: 'hint', chat: 'hint' }),
   feature('service tier at the usual price', everywhere('hint')),
   feature(
     'automatic service tier',

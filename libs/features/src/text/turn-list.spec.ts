@@ -1,4 +1,5 @@
 import type { Turn } from '#contracts';
+import { atBest } from '#testing';
 import { TurnList } from './turn-list.js';
 
 const call = (id: string, name = 'f') => ({ type: 'call' as const, id, name, arguments: '{}' });
@@ -72,14 +73,15 @@ describe('Calls of earlier turns', () => {
     expect(new Set(ids()).size).toBe(2);
   });
 
-  it('are paired quickly in a long session', () => {
-    const turns = new TurnList('messages');
-    const started = performance.now();
-    for (let round = 0; round < 20_000; round += 1) {
-      turns.assistant([call(turns.nextCallId())]);
-      turns.result({ callId: '', name: 'f', content: [], isError: false }, 'r');
-    }
-    expect(performance.now() - started).toBeLessThan(5_000);
+  it('are paired quickly in a long session', async () => {
+    const busyMs = await atBest(5_000, () => {
+      const turns = new TurnList('messages');
+      for (let round = 0; round < 20_000; round += 1) {
+        turns.assistant([call(turns.nextCallId())]);
+        turns.result({ callId: '', name: 'f', content: [], isError: false }, 'r');
+      }
+    });
+    expect(busyMs).toBeLessThan(5_000);
   });
 });
 

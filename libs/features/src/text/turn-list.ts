@@ -19,8 +19,8 @@ const CHARACTERS_MAX = 8 * 1024 * 1024;
 
 /** The arguments of all calls of one conversation, and objects that functions returned, which one style has as JSON and another as text. */
 export class CallArguments {
-  #counted = 0;
-  #written = 0;
+  private counted = 0;
+  private characters = 0;
 
   /**
    * @param field of the request that holds the conversation.
@@ -37,8 +37,8 @@ export class CallArguments {
    * @throws GatewayError `invalid_parameter` when all of them together are too long.
    */
   written(value: JsonObject): string {
-    this.#written += textCharactersIn(value, CHARACTERS_MAX);
-    this.#expectShort(this.#written);
+    this.characters += textCharactersIn(value, CHARACTERS_MAX);
+    this.expectShort(this.characters);
     return JSON.stringify(value);
   }
 
@@ -48,20 +48,20 @@ export class CallArguments {
    * @throws GatewayError `invalid_parameter` when all of them together are too long, or have more structure than is parsed.
    */
   count(json: string): void {
-    this.#counted += json.length;
-    this.#expectShort(this.#counted);
+    this.counted += json.length;
+    this.expectShort(this.counted);
     try {
       this.texts.count(json);
     } catch (failure) {
-      throw failure instanceof TooMuchStructure ? this.#refusal(failure.rule) : failure;
+      throw failure instanceof TooMuchStructure ? this.refusal(failure.rule) : failure;
     }
   }
 
-  #expectShort(characters: number): void {
-    if (characters > CHARACTERS_MAX) throw this.#refusal(`have at most ${CHARACTERS_MAX} characters`);
+  private expectShort(characters: number): void {
+    if (characters > CHARACTERS_MAX) throw this.refusal(`have at most ${CHARACTERS_MAX} characters`);
   }
 
-  #refusal(rule: string): GatewayError {
+  private refusal(rule: string): GatewayError {
     const message = `${this.field}: The arguments of all calls in it together may ${rule}.`;
     return new GatewayError('invalid_parameter', message, { param: this.field });
   }
@@ -88,15 +88,15 @@ export class TurnList {
   /** What the request holds as JSON within texts. */
   readonly texts = new JsonTexts();
   readonly arguments: CallArguments;
-  readonly #system: string[] = [];
-  readonly #turns: { role: Turn['role']; parts: (UserPart | AssistantPart)[] }[] = [];
-  readonly #callsById = new Map<string, MadeCall[]>();
-  readonly #callsByName = new Map<string, MadeCall[]>();
-  #calls = 0;
+  private readonly systemTexts: string[] = [];
+  private readonly turns: { role: Turn['role']; parts: (UserPart | AssistantPart)[] }[] = [];
+  private readonly callsById = new Map<string, MadeCall[]>();
+  private readonly callsByName = new Map<string, MadeCall[]>();
+  private calls = 0;
   /** The last turn, when it holds nothing but results. */
-  #lastResults: ResultPart[] | undefined;
+  private lastResults: ResultPart[] | undefined;
   /** Results of the gateway's own tools in the assistant's last turn; they follow that turn. */
-  #carried: ResultPart[] = [];
+  private carried: ResultPart[] = [];
 
   /** @param field of the request that holds the conversation. */
   constructor(field: string) {
@@ -105,16 +105,16 @@ export class TurnList {
 
   /** What the system says: in front of the conversation while it has no turn, and then where it stands. */
   system(text: string): void {
-    this.#answerCarried();
-    if (this.#turns.length === 0) this.#system.push(text);
-    else this.#turns.push({ role: 'system', parts: [{ type: 'text', text }] });
+    this.answerCarried();
+    if (this.turns.length === 0) this.systemTexts.push(text);
+    else this.turns.push({ role: 'system', parts: [{ type: 'text', text }] });
   }
 
   /** Neighbouring user parts stay apart from results, which have a form of their own in most protocols. */
   user(parts: readonly UserPart[]): void {
     if (parts.length === 0) return;
-    this.#answerCarried();
-    this.#turns.push({ role: 'user', parts: [...parts] });
+    this.answerCarried();
+    this.turns.push({ role: 'user', parts: [...parts] });
   }
 
   /**
@@ -124,14 +124,14 @@ export class TurnList {
    */
   assistant(sent: readonly AssistantPart[]): void {
     const { said: parts, results } = unpackResults(sent, this.texts);
-    this.#carried.push(...results);
+    this.carried.push(...results);
     if (parts.length === 0) return;
-    const added = parts.map((part) => (part.type === 'call' ? { ...part, id: this.#addCall(part).id } : part));
-    const last = this.#turns.at(-1);
+    const added = parts.map((part) => (part.type === 'call' ? { ...part, id: this.addCall(part).id } : part));
+    const last = this.turns.at(-1);
     if (last?.role === 'assistant') {
       dropRepeated(last.parts, added);
       last.parts.push(...apartFrom(last.parts.at(-1), added));
-    } else this.#turns.push({ role: 'assistant', parts: added });
+    } else this.turns.push({ role: 'assistant', parts: added });
   }
 
   /**
@@ -140,58 +140,58 @@ export class TurnList {
    * @throws GatewayError `invalid_parameter` at `param` when no earlier turn holds the call.
    */
   result({ content, isError, ...answered }: Result, param: string): void {
-    const call = this.#answer(answered);
+    const call = this.answer(answered);
     if (call === undefined)
       throw new GatewayError('invalid_parameter', `${param} answers a tool call that no earlier turn makes.`, {
         param,
       });
-    this.#answerCarried();
-    this.#addResult({ type: 'result', callId: call.id, name: call.name, content, isError });
+    this.answerCarried();
+    this.addResult({ type: 'result', callId: call.id, name: call.name, content, isError });
   }
 
   /** The id of the next call, in a style whose ids are optional. The same in every request, so that a prompt cache stays valid. */
   nextCallId(): string {
-    return `call_${this.#calls + 1}`;
+    return `call_${this.calls + 1}`;
   }
 
   /** The conversation, and what the system says in front of it. */
   conversation(): { readonly system: readonly string[]; readonly turns: readonly Turn[] } {
-    this.#answerCarried();
-    if (this.#turns.length > 0) return { system: this.#system, turns: this.#turns as readonly Turn[] };
+    this.answerCarried();
+    if (this.turns.length > 0) return { system: this.systemTexts, turns: this.turns as readonly Turn[] };
     // Every protocol needs a turn to answer, even when there are only system messages, or a message without parts.
-    const last = this.#system.slice(-1).map((text) => ({ type: 'text' as const, text }));
-    if (last.length > 0) return { system: this.#system.slice(0, -1), turns: [{ role: 'system', parts: last }] };
+    const last = this.systemTexts.slice(-1).map((text) => ({ type: 'text' as const, text }));
+    if (last.length > 0) return { system: this.systemTexts.slice(0, -1), turns: [{ role: 'system', parts: last }] };
     return { system: [], turns: [{ role: 'user', parts: [{ type: 'text', text: '' }] }] };
   }
 
-  #addCall({ id: sent, name, arguments: json }: CallPart): MadeCall {
+  private addCall({ id: sent, name, arguments: json }: CallPart): MadeCall {
     this.arguments.count(json);
-    this.#calls += 1;
-    const sameId = listIn(this.#callsById, sent);
-    const call = { id: sameId.length === 0 ? sent : `${sent}_${this.#calls}`, name, isAnswered: false };
+    this.calls += 1;
+    const sameId = listIn(this.callsById, sent);
+    const call = { id: sameId.length === 0 ? sent : `${sent}_${this.calls}`, name, isAnswered: false };
     sameId.push(call);
-    listIn(this.#callsByName, name).push(call);
+    listIn(this.callsByName, name).push(call);
     return call;
   }
 
   /** Of several calls with one id, the oldest is answered first. */
-  #answer({ callId, name }: Pick<Result, 'callId' | 'name'>): MadeCall | undefined {
-    const sameId = this.#callsById.get(callId);
-    const named = name === undefined ? undefined : this.#callsByName.get(name);
+  private answer({ callId, name }: Pick<Result, 'callId' | 'name'>): MadeCall | undefined {
+    const sameId = this.callsById.get(callId);
+    const named = name === undefined ? undefined : this.callsByName.get(name);
     const call = sameId ? (oldestOpen(sameId) ?? sameId.at(-1)) : named && oldestOpen(named);
     if (call) call.isAnswered = true;
     return call;
   }
 
-  #addResult(part: ResultPart): void {
-    const last = this.#turns.at(-1);
-    if (last && last.parts === this.#lastResults) last.parts.push(part);
-    else this.#turns.push({ role: 'user', parts: (this.#lastResults = [part]) });
+  private addResult(part: ResultPart): void {
+    const last = this.turns.at(-1);
+    if (last && last.parts === this.lastResults) last.parts.push(part);
+    else this.turns.push({ role: 'user', parts: (this.lastResults = [part]) });
   }
 
-  #answerCarried(): void {
-    for (const part of this.#carried.splice(0))
-      this.#addResult({ ...part, callId: this.#answer(part)?.id ?? part.callId });
+  private answerCarried(): void {
+    for (const part of this.carried.splice(0))
+      this.addResult({ ...part, callId: this.answer(part)?.id ?? part.callId });
   }
 }
 

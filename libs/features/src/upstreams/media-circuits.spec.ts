@@ -45,6 +45,16 @@ describe('A cooldown of a media upstream', () => {
     expect(circuits.isCooling(openWith({ base_url: 'https://ark.cn-beijing.volces.com/api/v3' }))).toBe(false);
   });
 
+  it.each([
+    ['a quota that ends on a day', 5 * 3_600_000, 5 * 3_600_000],
+    ['a quota that ends next month: at most a day', 20 * 86_400_000, 86_400_000],
+    ['what an operator has to mend, though a moment is named', 3_000, 600_000],
+  ])('after %s lasts until then', async (_, retryAfterMs, restMs) => {
+    const circuits = await unfit(new MediaFailure('unfit', 'not_paid', { retryAfterMs }));
+    const leftMs = circuits.coolingForAllMs(openWith({}));
+    expect([leftMs <= restMs, leftMs > restMs - 10_000]).toEqual([true, true]);
+  });
+
   it('after work that failed lets one order through at a time, each later than the last, until one is delivered', async () => {
     const clock = new ControllableClock();
     const circuits = new MediaCircuits(new Cooldowns(clock));

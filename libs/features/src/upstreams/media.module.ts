@@ -1,8 +1,7 @@
 import { type DynamicModule, Injectable, Module, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { OpenMediaUpstreams } from '#providers';
-import { LeavingUpstreams } from './leaving-upstreams.js';
+import { LeavingUpstreams, MediaRouter, MediaUpstreams } from './media-upstreams.js';
 import { MediaUpstreamRegistry, OPEN_MEDIA_UPSTREAMS } from './upstream-registry.js';
-import { MediaRouter, MediaUpstreams } from './media-upstreams.js';
 
 /** Knows the upstreams before the first request. */
 @Injectable()

@@ -8,7 +8,7 @@ const ADA = 'acc_ada';
 const FIRST_COOLDOWN_MS = 5_000;
 
 const failure = new GatewayError('upstream_error', 'x');
-const limited = (retryAfterMs: number) => new GatewayError('rate_limit_exceeded', 'x', { retryAfterMs });
+const limited = (retryAfterMs: number) => new GatewayError('upstream_rate_limited', 'x', { retryAfterMs });
 
 const provider: TextProvider = { id: 'a', protocol: 'chat', call: () => Promise.reject(failure) };
 const a: TextUpstream = { provider, healthName: 'a', models: undefined, weight: 1, priority: 0 };
@@ -43,6 +43,32 @@ describe('TextCircuits', () => {
     expect(none).toBeUndefined();
     circuits.recordSuccess(a, ADA, probe ?? FREELY);
     expect([await isOpen(circuits), await isOpen(circuits)]).toEqual([true, true]);
+  });
+
+  it.each([
+    ['the day that it names', 7 * 3_600_000, 7 * 3_600_000],
+    ['a day, however far away the time is that it names', 30 * 86_400_000, 86_400_000],
+  ])('leaves an upstream alone for all until %s', async (_, namedMs, restMs) => {
+    const { clock, circuits } = watch();
+    for (const error of [limited(namedMs), new GatewayError('upstream_error', 'x', { retryAfterMs: namedMs })]) {
+      circuits.recordFailure(a, ADA, error, await admitted(circuits));
+      expect([circuits.coolingMs(a), circuits.admits(a, 'acc_other')]).toEqual([restMs, undefined]);
+      clock.advance(restMs);
+      circuits.recordSuccess(a, ADA, await admitted(circuits));
+      expect(await isOpen(circuits)).toBe(true);
+    }
+  });
+
+  it('does not count replies that the model itself ended, and lets the next probe go', async () => {
+    const { clock, circuits } = watch();
+    const ended = new GatewayError('upstream_error', 'x', { isByModel: true });
+    for (let count = 0; count < 9; count += 1) circuits.recordFailure(a, ADA, ended);
+    expect(await isOpen(circuits)).toBe(true);
+    fail(circuits, 3);
+    clock.advance(FIRST_COOLDOWN_MS);
+    circuits.recordFailure(a, ADA, ended, await admitted(circuits));
+    expect(circuits.coolingMs(a, ADA)).toBe(0);
+    await admitted(circuits);
   });
 
   it('doubles the cooldown when the probe fails', async () => {

@@ -20,7 +20,6 @@ export class StoredTextEntry extends UpstreamEntry {
 export interface TextUpstreamRow extends UpstreamRow {
   readonly protocol: string;
   readonly base_url: string | null;
-  readonly vendor_account: string | null;
   readonly models: JsonObject;
   readonly embedding_models: JsonObject;
   readonly weight: number;
@@ -32,7 +31,23 @@ export interface TextUpstreamRow extends UpstreamRow {
   readonly fetches_urls: string;
   readonly model_limits: JsonObject;
   readonly translation: JsonObject;
+  /** Settings without a column of their own, in the words of the file. */
+  readonly settings: JsonObject;
 }
+
+/** Those without a column of their own. What a later version added to them is not read by this one, and lost when it changes the row. */
+const SETTINGS = [
+  'vendor_account',
+  'costs',
+  'reports_cost',
+  'refuse_below_cost',
+  'mends_finish_reason',
+  'model_traits',
+  'sticky',
+  'pass_headers',
+] as const;
+const settingsIn = (said: JsonObject | StoredTextEntry): JsonObject =>
+  Object.fromEntries(SETTINGS.flatMap((name) => (said[name] === undefined ? [] : [[name, said[name]]])));
 
 /** Upstreams of text, for whatever follows and changes them. */
 export const TEXT_KIND: UpstreamKind<TextUpstreamRow, StoredTextEntry> = {
@@ -40,7 +55,7 @@ export const TEXT_KIND: UpstreamKind<TextUpstreamRow, StoredTextEntry> = {
   name: 'an upstream',
   shown: {},
   columns: `id, protocol, base_url, api_key_sealed, models, weight, priority, timeouts, output_limit_field, allow,
-    fetches_urls, model_limits, translation, embedding_models, settings ->> 'vendor_account' as vendor_account, enabled,
+    fetches_urls, model_limits, translation, embedding_models, settings, enabled,
     created_at, updated_at, ${REVISION}`,
   written:
     `id, protocol, base_url, models, weight, priority, timeouts, output_limit_field, enabled, allow, fetches_urls,
@@ -59,9 +74,9 @@ export const TEXT_KIND: UpstreamKind<TextUpstreamRow, StoredTextEntry> = {
     fetches_urls: row.fetches_urls,
     model_limits: row.model_limits,
     translation: row.translation,
+    ...settingsIn(row.settings),
     enabled: row.enabled,
     ...(row.base_url !== null && { base_url: row.base_url }),
-    ...(row.vendor_account !== null && { vendor_account: row.vendor_account }),
   }),
   check: (sent) => checkUpstream(StoredTextEntry, sent),
   valuesOf: (entry) => [
@@ -79,7 +94,7 @@ export const TEXT_KIND: UpstreamKind<TextUpstreamRow, StoredTextEntry> = {
     JSON.stringify(entry.model_limits),
     JSON.stringify(entry.translation),
     JSON.stringify(entry.embedding_models),
-    JSON.stringify(entry.vendor_account === undefined ? {} : { vendor_account: entry.vendor_account }),
+    JSON.stringify(settingsIn(entry)),
   ],
   movedBy: ({ base_url: before }, entry) => {
     if (entry.protocol === 'sandbox') return undefined;

@@ -11,6 +11,7 @@ const sealer = new SecretSealer({ keyPepper: 'a-pepper-for-tests-only' });
 /** Opens upstreams that only note what is done to them. */
 class NotingProviders implements OpenTextProviders {
   readonly retryBudgetMs = 0;
+  readonly conversationMinutes = 0;
   readonly leaving = {
     readMs: 0,
     readBytes: 0,
@@ -24,21 +25,21 @@ class NotingProviders implements OpenTextProviders {
   readonly opened: UpstreamEntry[] = [];
   readonly retired: string[] = [];
   readonly closed: string[] = [];
-  readonly sandbox = { ...this.#place('sandbox'), models: undefined };
+  readonly sandbox = { ...this.place('sandbox'), models: undefined };
 
   constructor(readonly fromFile: readonly UpstreamEntry[] | undefined) {}
 
   open(entry: UpstreamEntry): OpenTextProvider {
     this.opened.push(entry);
     return {
-      ...this.#place(entry.id),
+      ...this.place(entry.id),
       models: new Map(Object.entries(entry.models)),
       retire: () => Promise.resolve(void this.retired.push(entry.id)),
       close: () => Promise.resolve(void this.closed.push(entry.id)),
     };
   }
 
-  #place(id: string) {
+  private place(id: string) {
     const call = (): Promise<TextReply> => Promise.reject(new GatewayError('upstream_error', 'not asked here'));
     return { provider: { id, protocol: 'chat' as const, call }, weight: 1, priority: 0 };
   }
@@ -55,9 +56,14 @@ const fileEntry = (id: string): UpstreamEntry => ({
   output_limit_field: 'max_tokens',
   allow: { tools: [], service_tiers: [], account_ids: [], fields: [], betas: [] },
   fetches_urls: 'vendor',
+  sticky: true,
   model_limits: {},
+  model_traits: {},
   embedding_models: {},
-  translation: { reasoning: 'with_calls', system_messages: 'in_place', prompt_cache: true },
+  costs: {},
+  refuse_below_cost: false,
+  mends_finish_reason: false,
+  translation: { reasoning: 'with_calls', system_messages: 'in_place', prompt_cache: true, cache_key: false },
 });
 
 describe('The upstreams of a process', () => {

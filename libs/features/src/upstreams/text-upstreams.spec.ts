@@ -1,5 +1,5 @@
 import { REFUSE_UNPRICED, type TextProtocol, type TextReply, type UnpricedUse } from '#contracts';
-import { type TextUpstream, TextUpstreams, toolsLeftOut } from './text-upstreams.js';
+import { placeOf, type TextUpstream, TextUpstreams, toolsLeftOut } from './text-upstreams.js';
 
 const OFFERED: UnpricedUse = { kind: 'tools', name: 'web_search', param: 'tools[0]', isOptional: true };
 const INSISTED: UnpricedUse = { kind: 'tools', name: 'web_search', param: 'tools[0]' };
@@ -58,4 +58,40 @@ it('A tool that a request insists on is refused where no upstream runs it', () =
   expect(() => asked(INSISTED, upstream('other', 'chat', { lackingTools: 'drop' }))).toThrow(
     expect.objectContaining({ code: 'unsupported_parameter', param: 'tools[0]' }),
   );
+});
+
+describe('Upstreams that sell below cost', () => {
+  const limits = (contextTokens: number): Partial<TextUpstream> => ({
+    limits: new Map([['m', { contextTokens, maxOutputTokens: contextTokens / 10 }]]),
+  });
+  const dear = upstream('dear', 'responses', { refusesBelowCost: true, ...RUNS_IT, ...limits(1_000_000) });
+  const cheap = upstream('cheap', 'chat', limits(100_000));
+  let upstreams: TextUpstreams;
+  beforeEach(() => {
+    upstreams = new TextUpstreams([dear, cheap], () => 0.5);
+    upstreams.passOver(new Set([placeOf('dear', 'm')]), ['rich']);
+  });
+
+  it.each<[string, string | undefined, readonly string[]]>([
+    ['without a list', undefined, ['cheap']],
+    ['with a list of other prices', 'rich', ['cheap', 'dear']],
+    ['with a list that has no rule in force', 'empty', ['cheap']],
+  ])('are passed over by the prices of an account %s', (_case, priceList, ids) => {
+    const asked = upstreams.routes('m', [], 'responses', undefined, priceList);
+    expect(asked.map(({ upstream: { provider } }) => provider.id).toSorted()).toEqual(ids);
+    expect(upstreams.candidates('m', priceList)).toBe(ids.length);
+    expect(upstreams.runsNatively('m', [INSISTED], 'responses', priceList)).toBe(ids.includes('dear'));
+  });
+
+  it('are still asked, once exchanged, by an account whose prices pay for them', () => {
+    const route = upstreams.routes('m', [], 'responses', undefined, 'rich').find((each) => each.upstream === dear)!;
+    const renewed = { ...dear };
+    upstreams.exchange([renewed, cheap]);
+    expect(upstreams.current(route, 'm', [], 'responses', 'rich')?.upstream).toBe(renewed);
+    expect(upstreams.current(route, 'm', [], 'responses')).toBeUndefined();
+  });
+
+  it('count for what a model takes, whoever is asked', () => {
+    expect(upstreams.limitsOf('m')).toMatchObject({ contextTokens: 1_000_000, maxOutputTokens: 10_000 });
+  });
 });

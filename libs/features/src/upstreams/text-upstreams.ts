@@ -1,18 +1,21 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   allows,
   type EmbeddingsProvider,
   GatewayError,
   type LackingTools,
+  type ModelTraits,
   REFUSE_UNPRICED,
   SPECIFIED_TEXT_MODELS,
+  type TextProtocol,
   type TextProvider,
   type TextStyle,
   type UnpricedUse,
   unknownTextModel,
   type UpstreamPolicy,
 } from '#contracts';
-import { knownLimits, type ModelLimits } from '#providers';
-import { notAvailable, type Place, type SandboxPart, weightedOrder } from './upstream-choice.js';
+import { knownLimits, type ModelLimits, type TextCosts } from '#providers';
+import { drawnBy, notAvailable, type Place, type SandboxPart, weightedOrder } from './upstream-choice.js';
 
 /** An upstream as the router sees it. */
 export interface TextUpstream extends Place {
@@ -21,6 +24,12 @@ export interface TextUpstream extends Place {
   readonly healthName: string;
   /** Public model name to the upstream's own; undefined when it serves every model under its public name. */
   readonly models: ReadonlyMap<string, string> | undefined;
+  /** Shares its name with those whose prompt cache and proofs of reasoning are the same; the id where it is left out. */
+  readonly vendorAccount?: string;
+  /** Differs where its key or address does. */
+  readonly access?: string;
+  /** Whether conversations that began here stay; `forced`: also while it cools down. They do where it is left out. */
+  readonly sticky?: boolean | 'forced';
   /** What may be asked of it although the gateway has no price for it; nothing when it is left out. */
   readonly policy?: UpstreamPolicy;
   /** Whether it fetches the URLs of requests from the operator's own network. */
@@ -31,12 +40,18 @@ export interface TextUpstream extends Place {
   readonly lackingTools?: LackingTools | undefined;
   /** Public model name to what its operator says of it. */
   readonly limits?: ReadonlyMap<string, Partial<ModelLimits>>;
+  /** What its models cost; absent: nothing is known of it. */
+  readonly costs?: TextCosts;
+  /** True: it is passed over for models whose price is below their cost. */
+  readonly refusesBelowCost?: boolean;
 }
 
 /** One upstream that serves a model, under the name it has there. */
 export interface TextRoute {
   readonly upstream: TextUpstream;
   readonly upstreamModel: string;
+  /** What holds for it there; undefined: it takes everything. */
+  readonly traits?: ModelTraits | undefined;
 }
 
 /** The upstreams of one moment, with the routes built from them. */
@@ -51,6 +66,9 @@ export class TextUpstreams {
   private readonly random: () => number;
   private table: Table;
   private sandbox: SandboxPart = 'inactive';
+  private losing: ReadonlySet<string> = new Set();
+  /** The price lists that losses are known of. Of another one, which follows the book, those of the book count. */
+  private lists: ReadonlySet<string> = new Set();
 
   /** @param random a number from 0 to 1, 1 excluded; replaced in tests. */
   constructor(upstreams: readonly TextUpstream[] = [], random: () => number = Math.random) {
@@ -68,8 +86,20 @@ export class TextUpstreams {
    * @param sandbox whether the only one is the built-in writer, or there is none because that may not sell.
    */
   exchange(upstreams: readonly TextUpstream[], sandbox: SandboxPart = 'inactive'): void {
-    this.table = tableOf(upstreams);
+    this.table = tableOf(upstreams, this.losing);
     this.sandbox = sandbox;
+  }
+
+  /**
+   * Passes these over for models that sell below their cost there, where their entries want it.
+   *
+   * @param losing upstreams and their models, at the prices of the book and of each price list, as `placeOf` writes them.
+   * @param lists the price lists that it was looked for in.
+   */
+  passOver(losing: ReadonlySet<string>, lists: readonly string[] = []): void {
+    this.losing = losing;
+    this.lists = new Set(lists);
+    this.table = tableOf(this.table.upstreams, losing);
   }
 
   /** True while the built-in sandbox writes every text. */
@@ -82,7 +112,7 @@ export class TextUpstreams {
     return [...this.table.routes].flatMap(([model, routes]) => (routes.length > 0 ? [model] : []));
   }
 
-  /** Every public model name: those of D1, and those the upstreams add. */
+  /** Every public model name: those of the catalogue, and those the upstreams add. */
   models(): string[] {
     return [...this.table.routes.keys()];
   }
@@ -103,18 +133,35 @@ export class TextUpstreams {
     return this.table.limits.get(model) ?? knownLimits(model);
   }
 
+  /** What holds for a model at each of its upstreams; what differs between them is left out, and all where one takes everything. */
+  traitsOf(model: string): Partial<ModelTraits> {
+    const [first, ...others] = (this.table.routes.get(model) ?? []).map(({ traits }) => traits);
+    const shared = Object.entries(first ?? {}).filter(([name, value]) =>
+      others.every((traits) => traits && isDeepStrictEqual(traits[name as keyof ModelTraits], value)),
+    );
+    return Object.fromEntries(shared);
+  }
+
   /**
    * The upstreams of a model in the order to ask them: by priority, shuffled by weight within one.
    *
    * @param uses only upstreams whose policies allow all of them are listed. Tools that are merely offered are an
    * exception: where no upstream can or may run them, those are listed that do without.
    * @param style of the request; undefined: no upstream does without a tool.
+   * @param conversation where it is given, its hash takes the place of chance, so that all replicas choose alike.
+   * @param priceList of the account; undefined: the book.
    * @throws GatewayError `model_not_found` for an unknown model, `unavailable` for one that no upstream serves now,
    * `unsupported_parameter` for a use that no policy allows, `model_not_available` where there is no upstream at all and
    * the sandbox may not sell.
    */
-  routes(model: string, uses: readonly UnpricedUse[] = [], style?: TextStyle): readonly TextRoute[] {
-    const routes = this.table.routes.get(model);
+  routes(
+    model: string,
+    uses: readonly UnpricedUse[] = [],
+    style?: TextStyle,
+    conversation?: string,
+    priceList?: string,
+  ): readonly TextRoute[] {
+    const routes = this.routesAt(model, priceList);
     if (!routes) throw new GatewayError('model_not_found', unknownTextModel(model, this.models()), { param: 'model' });
     if (routes.length === 0 && this.sandbox === 'forbidden') throw notAvailable(model);
     if (routes.length === 0)
@@ -122,20 +169,30 @@ export class TextUpstreams {
         param: 'model',
       });
     const allowed = uses.length === 0 ? routes : routesAllowing(routes, uses, model, style);
-    return weightedOrder(allowed, ({ upstream }) => upstream, this.random);
+    if (conversation === undefined) return weightedOrder(allowed, ({ upstream }) => upstream, this.random);
+    return weightedOrder(
+      allowed,
+      ({ upstream }) => upstream,
+      ({ upstream }) => (upstream.sticky === false ? this.random() : drawnBy(conversation, upstream.provider.id)),
+    );
+  }
+
+  /** How many upstreams serve the model. */
+  candidates(model: string, priceList?: string): number {
+    return this.routesAt(model, priceList)?.length ?? 0;
   }
 
   /** Whether an upstream of the model runs everything itself that a request asks for; the sandbox runs nothing. */
-  runsNatively(model: string, uses: readonly UnpricedUse[], style: TextStyle): boolean {
-    const routes = this.table.routes.get(model) ?? [];
+  runsNatively(model: string, uses: readonly UnpricedUse[], style: TextStyle, priceList?: string): boolean {
+    const routes = this.routesAt(model, priceList) ?? [];
     return routes.some(
       (route) => route.upstream.provider.protocol !== 'sandbox' && uses.every((use) => isServed(route, use, style)),
     );
   }
 
   /** Whether nothing but the sandbox answers for a model. */
-  isSandboxAlone(model: string): boolean {
-    const routes = this.table.routes.get(model) ?? [];
+  isSandboxAlone(model: string, priceList?: string): boolean {
+    const routes = this.routesAt(model, priceList) ?? [];
     return routes.every(({ upstream }) => upstream.provider.protocol === 'sandbox');
   }
 
@@ -148,13 +205,24 @@ export class TextUpstreams {
     model: string,
     uses: readonly UnpricedUse[] = [],
     style?: TextStyle,
+    priceList?: string,
   ): TextRoute | undefined {
-    const { upstreams, routes } = this.table;
-    if (upstreams.includes(route.upstream)) return route;
-    const current = routes.get(model)?.find(({ upstream }) => upstream.provider.id === route.upstream.provider.id);
+    if (this.table.upstreams.includes(route.upstream)) return route;
+    const current = this.routesAt(model, priceList)?.find(
+      ({ upstream }) => upstream.provider.id === route.upstream.provider.id,
+    );
     return current && uses.every((use) => isAllowed(current, use, style) || doesWithout(current, use, style))
       ? current
       : undefined;
+  }
+
+  /** The routes of a model for an account: where some sell below cost, that depends on its prices. */
+  private routesAt(model: string, priceList: string | undefined): readonly TextRoute[] | undefined {
+    const ofBook = this.table.routes.get(model);
+    // Nobody sells below cost almost always, and then all lists have the routes of the book.
+    const isOther =
+      this.losing.size > 0 && priceList !== undefined && this.lists.has(priceList) && ofBook !== undefined;
+    return isOther ? routesOf(model, this.table.upstreams, this.losing, priceList) : ofBook;
   }
 }
 
@@ -163,13 +231,18 @@ const isAllowed = (
   { upstream: { policy = REFUSE_UNPRICED, provider } }: TextRoute,
   use: UnpricedUse,
   style: TextStyle | undefined,
-): boolean => allows(policy, use) || (use.isHint === true && style !== undefined && provider.protocol !== style);
+): boolean =>
+  (use.isHint === true && style !== undefined && provider.protocol !== style) ||
+  // A tier that is paid for must reach who sells it, and only upstreams of the request's own style are sent one.
+  allows(policy, use.kind === 'service_tiers' && !speaks(provider.protocol, style) ? { ...use, isPriced: false } : use);
+
+const speaks = (protocol: TextProtocol, style: TextStyle | undefined): boolean =>
+  style === undefined || protocol === style || protocol === 'sandbox';
 
 /** Whether the upstream runs what is asked for: tools of a vendor are known to upstreams of the request's own style only. */
 const isServed = (route: TextRoute, use: UnpricedUse, style: TextStyle | undefined): boolean => {
   const { protocol } = route.upstream.provider;
-  const knowsTools = style === undefined || protocol === style || protocol === 'sandbox';
-  return isAllowed(route, use, style) && (use.kind !== 'tools' || knowsTools);
+  return isAllowed(route, use, style) && (use.kind !== 'tools' || speaks(protocol, style));
 };
 
 /** Whether the upstream is asked without a tool that is only offered. */
@@ -210,7 +283,13 @@ const WHAT: Readonly<Record<UnpricedUse['kind'], (name: string) => string>> = {
 };
 
 /** Something that costs what the gateway does not charge, asked of a model whose upstreams do not allow it. */
-function notOffered({ kind, name, param }: UnpricedUse, model: string): GatewayError {
+function notOffered({ kind, name, param, unit, isPriced }: UnpricedUse, model: string): GatewayError {
+  if (unit && !isPriced)
+    return new GatewayError(
+      'model_not_priced',
+      `${param}: ${WHAT[kind](name)} needs a price of "${unit}", which the model "${model}" has not. An operator offers it by setting one, or by listing "${name}" in allow.${kind} of an upstream of this model.`,
+      { param },
+    );
   return new GatewayError(
     'unsupported_parameter',
     `${param}: ${WHAT[kind](name)} is not offered for the model "${model}". An operator offers it by listing "${name}" in allow.${kind} of an upstream of this model.`,
@@ -218,15 +297,26 @@ function notOffered({ kind, name, param }: UnpricedUse, model: string): GatewayE
   );
 }
 
-function tableOf(upstreams: readonly TextUpstream[]): Table {
+/** Names a model at an upstream, at the prices of a list or of the book. */
+export const placeOf = (upstream: string, model: string, priceList?: string): string =>
+  JSON.stringify([upstream, model, priceList]);
+
+const NONE: ReadonlySet<string> = new Set();
+
+function tableOf(upstreams: readonly TextUpstream[], losing = NONE): Table {
   const configured = upstreams.flatMap(({ models }) => [...(models?.keys() ?? [])]);
   const models = new Set([...SPECIFIED_TEXT_MODELS.map(({ id }) => id), ...configured]);
-  const routes = new Map([...models].map((model) => [model, routesOf(model, upstreams)]));
-  return { upstreams, routes, limits: new Map([...routes].map(([model, of]) => [model, limitsOver(model, of)])) };
+  const routes = new Map([...models].map((model) => [model, routesOf(model, upstreams, losing)]));
+  // Also of those that are passed over, which depends on the account.
+  const limits = [...models].map((model) => [model, limitsOver(model, routesOf(model, upstreams, NONE))] as const);
+  return { upstreams, routes, limits: new Map(limits) };
 }
 
 function limitsOver(model: string, routes: readonly TextRoute[]): ModelLimits {
-  const said = routes.map(({ upstream }) => ({ ...knownLimits(model), ...upstream.limits?.get(model) }));
+  const said = routes.map(({ upstream, traits }) => ({
+    ...knownLimits(model, traits),
+    ...upstream.limits?.get(model),
+  }));
   if (said.length === 0) return knownLimits(model);
   return {
     maxOutputTokens: Math.min(...said.map(({ maxOutputTokens }) => maxOutputTokens)),
@@ -235,9 +325,16 @@ function limitsOver(model: string, routes: readonly TextRoute[]): ModelLimits {
   };
 }
 
-function routesOf(model: string, upstreams: readonly TextUpstream[]): TextRoute[] {
+function routesOf(
+  model: string,
+  upstreams: readonly TextUpstream[],
+  losing: ReadonlySet<string>,
+  priceList?: string,
+): TextRoute[] {
   return upstreams.flatMap((upstream) => {
     const upstreamModel = upstream.models ? upstream.models.get(model) : model;
-    return upstreamModel === undefined || upstream.weight === 0 ? [] : [{ upstream, upstreamModel }];
+    const isLosing = upstream.refusesBelowCost === true && losing.has(placeOf(upstream.provider.id, model, priceList));
+    if (upstreamModel === undefined || upstream.weight === 0 || isLosing) return [];
+    return [{ upstream, upstreamModel, traits: upstream.provider.traitsOf?.(upstreamModel) }];
   });
 }

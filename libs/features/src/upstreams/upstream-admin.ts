@@ -6,14 +6,17 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  type MediaUpstream,
+  type ModelTrait,
+  type ModelTraits,
   STORABLE_RULE,
   unstorableField,
+  type Verified,
 } from '#contracts';
 import { Database, logger, SecretSealer, type StatementRunner } from '#platform';
 import { fieldName, type UpstreamMistake, VERIFY_REMEDIES, type VerifyProblem } from '#providers';
 import { PLATFORM, type Platform } from '#runtime';
 import { AuditedChanges, type Operator } from '../audit/audit.js';
+import type { RoutedUpstream } from './media-upstreams.js';
 import { mediaKind, type MediaUpstreamRow, type StoredMediaEntry } from './media-kind.js';
 import { type StoredTextEntry, TEXT_KIND, type TextUpstreamRow } from './text-kind.js';
 import {
@@ -305,7 +308,7 @@ export interface UpstreamProof {
   readonly id: string;
   readonly ok: boolean;
   readonly problem: VerifyProblem | null;
-  /** What to check; null when all is well. */
+  /** What to check, or to know of the vendor account; null when there is nothing to say. */
   readonly message: string | null;
   /** What the vendor said; null when all is well. */
   readonly vendor: {
@@ -317,6 +320,8 @@ export interface UpstreamProof {
   readonly request_id: string | null;
   /** How far the vendor's clock is ahead of ours; null within one minute. */
   readonly clock_skew_ms: number | null;
+  /** By model, what its vendor takes, where that is less than the catalogue allows. */
+  readonly traits: Readonly<Record<string, readonly ModelTrait[] | ModelTraits>>;
 }
 
 /**
@@ -343,19 +348,35 @@ export class MediaUpstreamsService extends ManagedUpstreams<MediaUpstreamRow, St
   async verify(id: string, signal: AbortSignal): Promise<UpstreamProof> {
     const { problem } = await this.read(id);
     const routed = this.registry.upstreams.byId(id);
-    if (routed) return proofOf(routed.upstream, signal);
+    if (routed) return mediaProof(routed, signal);
     const message = `The upstream "${id}" cannot be called: ${problem ?? 'its settings cannot be used.'}`;
     throw new GatewayError('conflict', message, { param: 'upstream_id' });
   }
 }
 
-async function proofOf(upstream: MediaUpstream, signal: AbortSignal): Promise<UpstreamProof> {
+async function mediaProof({ upstream, models }: RoutedUpstream, signal: AbortSignal): Promise<UpstreamProof> {
   let facts: CallFacts = {};
   const note = (noted: CallFacts): void => void (facts = { ...facts, ...noted });
   const verified = await upstream.verify({ signal, note });
+  const traits = Object.fromEntries(
+    [...(models ?? [])].flatMap((model) => {
+      const held = upstream.traitsOf?.(model) ?? [];
+      return held.length > 0 ? [[model, held] as const] : [];
+    }),
+  );
+  return proofOf(upstream.id, verified, facts, traits);
+}
+
+/** What a call to an upstream proved, in the words of the admin API. */
+export function proofOf(
+  id: string,
+  verified: Verified,
+  facts: CallFacts,
+  traits: UpstreamProof['traits'],
+): UpstreamProof {
   const { requestId = null, clockSkewMs = null } = facts;
-  const known = { id: upstream.id, request_id: requestId, clock_skew_ms: clockSkewMs };
-  if (verified.ok) return { ...known, ok: true, problem: null, message: null, vendor: null };
+  const known = { id, request_id: requestId, clock_skew_ms: clockSkewMs, traits };
+  if (verified.ok) return { ...known, ok: true, problem: null, message: verified.note ?? null, vendor: null };
   const { status = null, code = null, message = null } = verified.vendor ?? {};
   const { problem } = verified;
   return { ...known, ok: false, problem, message: VERIFY_REMEDIES[problem], vendor: { status, code, message } };

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { GatewayError } from '#contracts';
 
 /** Whether the built-in sandbox makes everything, may not sell it, or is not used because an upstream is configured. */
@@ -15,22 +16,26 @@ export interface Place {
  * In the order to ask them: by priority, and shuffled by weight within one, without replacement. Each draws a time, and heavier
  * ones tend to earlier ones.
  *
- * @param random a number from 0 to 1, 1 excluded.
+ * @param draw a number from 0 to 1, 1 excluded: by chance, or always the same for the same candidate.
  */
 export function weightedOrder<Candidate>(
   candidates: readonly Candidate[],
   placeOf: (candidate: Candidate) => Place,
-  random: () => number = Math.random,
+  draw: (candidate: Candidate) => number = Math.random,
 ): readonly Candidate[] {
   if (candidates.length < 2) return candidates;
   return candidates
     .map((candidate) => {
       const { priority, weight } = placeOf(candidate);
-      return { candidate, priority, time: -Math.log(1 - random()) / weight };
+      return { candidate, priority, time: -Math.log(1 - draw(candidate)) / weight };
     })
     .toSorted((one, other) => one.priority - other.priority || one.time - other.time)
     .map(({ candidate }) => candidate);
 }
+
+/** 48 bits of a hash as a number from 0 to 1, 1 excluded: what one process draws so, every other does too. */
+export const drawnBy = (key: string, name: string): number =>
+  createHash('sha256').update(`${key} ${name}`).digest().readUIntBE(0, 6) / 2 ** 48;
 
 /** Nothing in the request can be changed to make it pass, and waiting does not help either. */
 export const notAvailable = (model: string): GatewayError =>

@@ -7,6 +7,7 @@ import {
   type Circuits,
   Cooldowns,
   FREELY,
+  isFarAway,
   logger,
   type OpenedCircuit,
   ownPrefix,
@@ -77,10 +78,15 @@ export class TextCircuits {
    * request, however often it asked.
    */
   recordFailure(upstream: TextUpstream, accountId: string, error: GatewayError, admission: Admission = FREELY): void {
+    const { code, retryAfterMs, isByModel } = error;
+    if (isByModel) return this.release(admission);
     const circuits = circuitsOf(upstream, accountId);
-    const { code, retryAfterMs } = error;
-    const failure = { isLimit: code === 'rate_limit_exceeded', retryAfterMs };
-    for (const { name, coolingMs } of this.breaker.recordFailure(circuits, admission, failure)) {
+    const failure = { isLimit: code === 'upstream_rate_limited', retryAfterMs };
+    // A quota of a day or a month is that of the operator's account, which no request can use up on purpose.
+    const opened = isFarAway(retryAfterMs)
+      ? [this.breaker.markMisconfigured(circuits, admission, { name: circuits.all, isCertain: true, retryAfterMs })]
+      : this.breaker.recordFailure(circuits, admission, failure);
+    for (const { name, coolingMs } of opened) {
       const whose = name === circuits.all ? 'all' : accountId;
       textLog.warn('upstream.cooling_down', { upstream: upstream.provider.id, accountId: whose, coolingMs, code });
     }
@@ -178,8 +184,9 @@ export class MediaCircuits {
     else this.note(routed, this.taking.recordFailure(takingOf(routed, admission), admission));
   }
 
-  /** Its key, balance or contract is not accepted: an operator has to fix it. */
-  markMisconfigured(routed: RoutedUpstream, { scope, reason, vendor }: MediaFailure, admission: MediaAdmission): void {
+  /** Its key, balance or contract is not accepted, so that an operator has to fix it, or its quota is used up until a time that it names. */
+  markMisconfigured(routed: RoutedUpstream, failure: MediaFailure, admission: MediaAdmission): void {
+    const { scope, reason, vendor, retryAfterMs } = failure;
     const { model } = admission;
     const [ofAccount, ofModel] = sharedNames(routed, model);
     const { status, code } = vendor;
@@ -187,7 +194,8 @@ export class MediaCircuits {
     // A vendor's refusal may concern this order's files or text; but no order can empty a balance or change a key.
     const isCertain = reason !== 'not_served';
     const name = scope === 'model' ? ofModel : ofAccount;
-    this.note(routed, [this.taking.markMisconfigured(takingOf(routed, admission), admission, name, isCertain)]);
+    const finding = { name, isCertain, retryAfterMs };
+    this.note(routed, [this.taking.markMisconfigured(takingOf(routed, admission), admission, finding)]);
   }
 
   /** What failed says nothing about the upstream itself. */

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '#platform';
 
 /** The account a call is made for, and the host called. */
 export interface CallParties {
@@ -28,7 +28,7 @@ const REMEMBERED_ACCOUNTS = 10_000;
 export class ReceiverCalls {
   private readonly underWay = new Set<Promise<void>>();
   private readonly accounts = new Map<string, AccountCalls>();
-  private readonly served = new LRUCache<string, string>({ max: REMEMBERED_ACCOUNTS });
+  private readonly served = lruCache<string, string>(REMEMBERED_ACCOUNTS);
   private readonly waiting = new Set<() => void>();
 
   /** All of them together. */

@@ -9,8 +9,8 @@ import {
   type WebhookEndpoint,
 } from '#platform';
 import { type AccountAction, AccountRate } from '../limits/account-rate.js';
-import { TEST_EVENT, WEBHOOK_EVENTS, type WebhookEvent } from './webhook-events.js';
-import { newWebhookSecret, SECRET_OVERLAP_SECONDS } from './webhook-secret.js';
+import { TEST_EVENT, WEBHOOK_EVENTS, type WebhookEvent } from './webhook-statements.js';
+import { newWebhookSecret, SECRET_OVERLAP_SECONDS } from './webhook-signers.js';
 import { checkWebhookUrl } from '../tasks/submit/webhook-url.js';
 
 /** The most endpoints an account may have. */

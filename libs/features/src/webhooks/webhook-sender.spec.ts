@@ -4,8 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { PeriodicTask, timeOrderedId } from '#platform';
 import { openPlatform, type Platform, readProcessConfig } from '#runtime';
 import { createTestDatabase, eventually, uniqueRedisPrefix } from '#testing';
-import { createWebhookSender } from './create-webhook-sender.js';
-import type { WebhookSender } from './webhook-sender.js';
+import { createWebhookSender, type WebhookSender } from './webhook-sender.js';
 
 const ADD_DELIVERIES = `
 insert into webhook_delivery (id, account_id, event_type, url, payload, next_attempt_at)

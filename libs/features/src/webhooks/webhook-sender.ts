@@ -9,11 +9,10 @@ import {
   retryOnConnectionError,
   type SafeFetcher,
 } from '#platform';
-import type { Failpoints } from '#runtime';
-import type { ReadTaskService } from '../tasks/read/read-task.service.js';
+import type { Failpoints, Platform } from '#runtime';
+import { ReadTaskService } from '../tasks/read/read-task.service.js';
 import { ReceiverCalls } from './receiver-calls.js';
-import { TEST_EVENT } from './webhook-events.js';
-import type { WebhookSigners } from './webhook-signers.js';
+import { SigningSecretService, WebhookSigners } from './webhook-signers.js';
 import {
   CLAIM_DELIVERIES,
   type ClaimedDelivery,
@@ -24,6 +23,7 @@ import {
   RECORD_ATTEMPT,
   RECORD_FAILURE,
   RECORD_SUCCESS,
+  TEST_EVENT,
 } from './webhook-statements.js';
 
 const MINUTE = 60;
@@ -264,3 +264,10 @@ function nullWhereGone(error: unknown): null {
 
 /** A rule that the address itself breaks. */
 const isRule = (error: unknown): boolean => error instanceof FetchRefused && !PASSING_REFUSALS.has(error.code);
+
+/** The sender of webhooks for a worker process. */
+export function createWebhookSender({ config, database, fetcher, store, sealer, failpoints }: Platform): WebhookSender {
+  const tasks = new ReadTaskService(database, store, config.server.BALANCE_UNIT);
+  const signers = new WebhookSigners(database, sealer, new SigningSecretService(database, sealer));
+  return new WebhookSender(database, fetcher, tasks, signers, failpoints);
+}

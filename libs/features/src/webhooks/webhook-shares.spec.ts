@@ -5,9 +5,8 @@ import { createRateCounter, PeriodicTask, timeOrderedId } from '#platform';
 import { openPlatform, type Platform, readProcessConfig } from '#runtime';
 import { createTestDatabase, eventually, uniqueRedisPrefix } from '#testing';
 import { AccountRate } from '../limits/account-rate.js';
-import { createWebhookSender } from './create-webhook-sender.js';
+import { createWebhookSender, type WebhookSender } from './webhook-sender.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
-import type { WebhookSender } from './webhook-sender.js';
 
 const ADD_DELIVERIES = `
 insert into webhook_delivery (id, account_id, event_type, url, payload, next_attempt_at)

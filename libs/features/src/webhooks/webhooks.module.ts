@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { SigningSecretService } from './signing-secret.service.js';
+import { SigningSecretService } from './webhook-signers.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 

@@ -1,13 +1,9 @@
 import type { ByteSource } from './byte-source.js';
-import { isGif, readGif } from './gif.js';
+import { isGif, isJpeg, isPng, isWebp, readGif, readJpeg, readPng, readWebp } from './images.js';
 import { isIsoMedia, readIsoMedia } from './iso-media.js';
-import { isJpeg, readJpeg } from './jpeg.js';
 import type { MediaHeader } from './media-header.js';
 import { malformed, MediaUnreadable } from './media-unreadable.js';
-import { readMp3 } from './mp3.js';
-import { isPng, readPng } from './png.js';
-import { isWav, readWav } from './wav.js';
-import { isWebp, readWebp } from './webp.js';
+import { isWav, readMp3, readWav } from './sounds.js';
 
 /** Types that users often give by mistake, recognised by their first bytes; the words continue "the file is …". */
 const SIGNATURES: readonly (readonly [bytes: string, name: string])[] = [
@@ -83,3 +79,25 @@ const READ_PAST_END = new Set(['ERR_OUT_OF_RANGE', 'ERR_BUFFER_OUT_OF_BOUNDS']);
 /** A file that ends inside a field makes the buffer refuse the read. */
 const isReadPastEnd = (error: unknown): boolean =>
   READ_PAST_END.has(String((Object(error) as NodeJS.ErrnoException).code));
+
+/** How many first bytes of a file show its type. */
+export const TYPE_BYTES = 16;
+
+const TYPES: readonly (readonly [fits: (beginning: Buffer) => boolean, type: string])[] = [
+  [isPng, 'image/png'],
+  [isJpeg, 'image/jpeg'],
+  [isWebp, 'image/webp'],
+  [isGif, 'image/gif'],
+  [isQuickTime, 'video/quicktime'],
+  [isIsoMedia, 'video/mp4'],
+];
+
+/**
+ * The content type of an image or video by its first `TYPE_BYTES` bytes, whatever its sender calls it. Undefined: it is
+ * neither.
+ */
+export const deliveredType = (beginning: Buffer): string | undefined => TYPES.find(([fits]) => fits(beginning))?.[1];
+
+function isQuickTime(beginning: Buffer): boolean {
+  return beginning.toString('latin1', 4, 12) === 'ftypqt  ';
+}

@@ -3,9 +3,8 @@ import { FetchFailed, FetchRefused, mayPass, RemoteStatus, type SafeFetcher, wit
 import { BufferSource, type ByteSource, type FileMemory } from '../inspect/byte-source.js';
 import { decodeDataUri, isDataUri } from '../inspect/data-uri.js';
 import { inspectMedia } from '../inspect/inspect-media.js';
-import { type BrokenMediaRule, InvalidMedia } from '../inspect/invalid-media.js';
 import type { MediaHeader } from '../inspect/media-header.js';
-import { MediaUnreadable } from '../inspect/media-unreadable.js';
+import { type BrokenMediaRule, InvalidMedia, MediaUnreadable } from '../inspect/media-unreadable.js';
 import { openRemoteSource } from '../inspect/remote-source.js';
 import { openOwnFile, type OwnFiles } from '../store/stored-source.js';
 import { alternatives, brokenRule, brokenTotalRule, megabytes, nounOf } from './media-rules.js';
@@ -41,7 +40,7 @@ function hint(status: number): string {
 }
 
 /** What checking remote files needs. */
-export interface MediaCheckDependencies {
+interface MediaCheckDependencies {
   readonly fetcher: SafeFetcher;
   /** Where files of our own lie. Absent: those are fetched like all others. */
   readonly store?: OwnFiles | undefined;
@@ -241,4 +240,28 @@ function measuredOrRefused(outcomes: readonly Outcome[]): MeasuredReference[] {
   const [first, ...more] = broken;
   if (first) throw new InvalidMedia([first, ...more], { cause: errors[0] });
   return outcomes.flatMap((outcome) => ('measured' in outcome ? [outcome.measured] : []));
+}
+
+/**
+ * Holds the bytes of a file, read whole, against what was measured of it when its order was checked. A host may answer twice
+ * with two files, and only the first of them is known to keep within the limits.
+ *
+ * @throws MediaUnreadable when they are no such file, or one of another format, size or length.
+ */
+export async function measuredAgain(bytes: Buffer, measured: MeasuredReference): Promise<Buffer> {
+  const header = await inspectMedia(new BufferSource(bytes));
+  const { width, height, durationSeconds } = {
+    width: undefined,
+    height: undefined,
+    durationSeconds: undefined,
+    ...header,
+  };
+  const isSame =
+    header.format === measured.format &&
+    bytes.length <= measured.bytes &&
+    width === measured.width &&
+    height === measured.height &&
+    durationSeconds === measured.durationSeconds;
+  if (!isSame) throw new MediaUnreadable('changed', 'is another file than the one that was checked');
+  return bytes;
 }

@@ -2,7 +2,7 @@ import { hkdfSync, randomBytes, randomUUID } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeDataFolder } from '#platform';
-import { LinkSigner } from './link-signer.js';
+import { LinkSigner } from './file-link.js';
 import { LocalMediaStore } from './local-media-store.js';
 import type { MediaStoreConfig } from './media-store-config.js';
 import type { MediaStore } from './media-store.js';
@@ -57,7 +57,7 @@ async function createSecrets(dataDirectory: string, file: string): Promise<Buffe
 }
 
 /** What the store needs besides its own configuration. */
-export interface MediaStoreSurroundings {
+interface MediaStoreSurroundings {
   /** The data folder; the local form keeps files in its `media` folder, both link secrets beside it. */
   readonly dataDirectory: string;
   /** Where clients reach this gateway. A function when the port is known only after the start. */

@@ -1,6 +1,6 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '#contracts';
-import { FILES_PATH, type LinkSigner } from './link-signer.js';
 import { checkMediaKey } from './media-key.js';
 
 /** A link of ours that may be answered. */
@@ -63,4 +63,71 @@ export const noSuchFile = (cause?: unknown): GatewayError =>
 export function checkTtl(ttlSeconds: number | null): void {
   if (ttlSeconds === null || (Number.isSafeInteger(ttlSeconds) && ttlSeconds >= 1)) return;
   throw new RangeError(`ttlSeconds is ${ttlSeconds}; it must be null or a whole number of at least 1`);
+}
+
+/** Path under which a gateway answers its own file links. */
+const FILES_PATH = '/files/';
+
+/** What a link's signature says. `expiresAt` is in Unix seconds, `null` for a link that stays. */
+type LinkVerdict =
+  | { readonly kind: 'valid'; readonly expiresAt: number | null }
+  | { readonly kind: 'expired' }
+  | { readonly kind: 'forged' };
+
+interface LinkSecret {
+  readonly id: string;
+  readonly secret: Buffer;
+}
+
+const NO_EXPIRY = 'never';
+
+/**
+ * Signs and checks the gateway's own file links: `/files/<key>?e=<Unix seconds or never>&k=<secret id>&s=<HMAC-SHA256>`.
+ * The first secret signs; all of them are accepted, so a secret is changed by putting a new one in front and dropping
+ * the old one once its links may die. The id is derived from the secret, so there is nothing else to keep.
+ */
+export class LinkSigner {
+  private readonly current: LinkSecret;
+  private readonly accepted: ReadonlyMap<string, Buffer>;
+
+  /** @throws RangeError when there is no secret, or one has fewer than 16 bytes. */
+  constructor(
+    secrets: readonly Buffer[],
+    private readonly now: () => number = Date.now,
+  ) {
+    if (secrets.some((secret) => secret.length < 16)) throw new RangeError('a link secret has at least 16 bytes');
+    const named = secrets.map((secret) => ({ id: secretId(secret), secret }));
+    const [current] = named;
+    if (!current) throw new RangeError('at least one link secret is needed');
+    this.current = current;
+    this.accepted = new Map(named.map(({ id, secret }) => [id, secret]));
+  }
+
+  /** The path and query of a link, beginning with `/files/`. */
+  sign(key: string, ttlSeconds: number | null): string {
+    const expiry = ttlSeconds === null ? NO_EXPIRY : String(Math.floor(this.now() / 1000) + ttlSeconds);
+    const signature = authenticate(this.current.secret, key, expiry).toString('base64url');
+    return `${FILES_PATH}${key}?e=${expiry}&k=${this.current.id}&s=${signature}`;
+  }
+
+  /** Judges a link; an expiry is looked at only after the signature proved to be ours. */
+  verify(key: string, query: URLSearchParams): LinkVerdict {
+    const expiry = query.get('e') ?? '';
+    const secret = this.accepted.get(query.get('k') ?? '');
+    if (!secret) return { kind: 'forged' };
+    const expected = authenticate(secret, key, expiry);
+    const given = Buffer.from(query.get('s') ?? '', 'base64url');
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return { kind: 'forged' };
+    if (expiry === NO_EXPIRY) return { kind: 'valid', expiresAt: null };
+    const expiresAt = Number(expiry);
+    return expiresAt * 1000 > this.now() ? { kind: 'valid', expiresAt } : { kind: 'expired' };
+  }
+}
+
+function authenticate(secret: Buffer, key: string, expiry: string): Buffer {
+  return createHmac('sha256', secret).update(`file-link-1\n${key}\n${expiry}`).digest();
+}
+
+function secretId(secret: Buffer): string {
+  return createHash('sha256').update('file-link-id\n').update(secret).digest('hex').slice(0, 8);
 }

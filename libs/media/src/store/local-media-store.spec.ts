@@ -11,7 +11,7 @@ import { request } from 'undici';
 import { GatewayError } from '#contracts';
 import { abortAfter } from '#platform';
 import { createMediaStore } from './create-media-store.js';
-import { LinkSigner } from './link-signer.js';
+import { LinkSigner } from './file-link.js';
 import { LocalMediaStore } from './local-media-store.js';
 import { MediaStoreConfig } from './media-store-config.js';
 import type { MediaStore } from './media-store.js';

@@ -9,8 +9,7 @@ import send from 'send';
 import { GatewayError } from '#contracts';
 import { makeDataFolder } from '#platform';
 import { ByteMeter } from './byte-meter.js';
-import { checkTtl, type FileLink, keyOfLink, noSuchFile, readLink } from './file-link.js';
-import type { LinkSigner } from './link-signer.js';
+import { checkTtl, type FileLink, keyOfLink, type LinkSigner, noSuchFile, readLink } from './file-link.js';
 import { checkMediaKey } from './media-key.js';
 import {
   type AdmitDownload,
@@ -76,7 +75,7 @@ function asGatewayError(error: Error & { status?: number; headers?: Record<strin
 }
 
 /** What a local store needs. */
-export interface LocalMediaStoreOptions {
+interface LocalMediaStoreOptions {
   /** Folder of the files; made when missing. */
   readonly folder: string;
   /** Where clients reach this gateway, for example `http://127.0.0.1:3000`; asked for each link. */

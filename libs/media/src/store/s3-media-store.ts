@@ -1,4 +1,5 @@
-import { Agent, IncomingMessage, type ServerResponse } from 'node:http';
+import { Agent as HttpAgent, IncomingMessage, type ServerResponse } from 'node:http';
+import { Agent, type AgentOptions } from 'node:https';
 import { addAbortSignal, Readable } from 'node:stream';
 import {
   DeleteObjectCommand,
@@ -12,9 +13,7 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { abortAfter, serverNames, withinTime } from '#platform';
 import { ByteMeter } from './byte-meter.js';
-import { checkTtl, keyOfLink, noSuchFile, readLink } from './file-link.js';
-import { HandshakeAgent } from './handshake-agent.js';
-import type { LinkSigner } from './link-signer.js';
+import { checkTtl, keyOfLink, type LinkSigner, noSuchFile, readLink } from './file-link.js';
 import { checkMediaKey } from './media-key.js';
 import {
   type ByteRange,
@@ -24,9 +23,7 @@ import {
   type PutOptions,
   type StoredFile,
 } from './media-store.js';
-import { asStoreError } from './s3-errors.js';
-import { IncompleteUploads } from './s3-incomplete-uploads.js';
-import { uploadInParts } from './s3-upload.js';
+import { asStoreError, IncompleteUploads, uploadInParts } from './s3-uploads.js';
 
 /**
  * A response's body that fails when its sender sends nothing for so long while it is read. Time in which its reader does not
@@ -120,7 +117,7 @@ export class S3MediaStore implements MediaStore {
   private readonly client: S3Client;
   private readonly patientClient: S3Client;
   private readonly incomplete: IncompleteUploads;
-  private readonly agents = [new Agent(CONNECTIONS), new HandshakeAgent(CONNECT_LIMIT_MS, CONNECTIONS)] as const;
+  private readonly agents = [new HttpAgent(CONNECTIONS), new HandshakeAgent(CONNECT_LIMIT_MS, CONNECTIONS)] as const;
 
   constructor(private readonly options: S3MediaStoreOptions) {
     this.client = this.clientWith(IDLE_LIMIT_MS);
@@ -297,3 +294,26 @@ export class S3MediaStore implements MediaStore {
 }
 
 const withoutSlash = (url: string): string => url.replace(/\/$/, '');
+
+/**
+ * Makes TLS connections whose handshake has an end too: the limits of the store's client stop at the connection beneath,
+ * and then leave the waiting call to the limit of silence, once for each try.
+ */
+export class HandshakeAgent extends Agent {
+  /** @param limitMs the longest time for a connection, from its beginning to the end of its handshake, in milliseconds. */
+  constructor(
+    private readonly limitMs: number,
+    options: AgentOptions,
+  ) {
+    super(options);
+  }
+
+  override createConnection(...how: Parameters<Agent['createConnection']>): ReturnType<Agent['createConnection']> {
+    const socket = super.createConnection(...how);
+    if (!socket) return socket;
+    const late = (): void => void socket.destroy(new Error(`no TLS handshake within ${this.limitMs} ms`));
+    const timer = setTimeout(late, this.limitMs);
+    const over = (): void => clearTimeout(timer);
+    return socket.once('secureConnect', over).once('close', over);
+  }
+}

@@ -1,4 +1,4 @@
-import { type Backoff, backoffMs } from '../clock/backoff.js';
+import { type Backoff, backoffMs } from '../clock/periodic-task.js';
 import type { Cooldowns, Probe } from './cooldowns.js';
 
 /** When a circuit opens, and for how long: cooldowns double with every one since a call last succeeded. */
@@ -58,8 +58,26 @@ export interface CallFailure {
   readonly retryAfterMs?: number | undefined;
 }
 
+/** What an operator has to fix. */
+export interface Misconfiguration {
+  /** The circuit that it opens: that of all, or one of the others. */
+  readonly name: string;
+  /** No caller can bring it about; otherwise it takes a second caller, or a probe, and opens the caller's own until then. */
+  readonly isCertain: boolean;
+  /** When what was called serves again by its own word. */
+  readonly retryAfterMs?: number | undefined;
+}
+
 /** A caller whose circuit's cooldown ended longer ago no longer speaks against what is called, in milliseconds. */
 const EVIDENCE_MS = 60_000;
+
+/** A longer wait is that for a quota of a day or a month, and not for a moment of many calls; in milliseconds. */
+const MOMENT_MS = 3_600_000;
+/** The longest rest, whatever time is named: somebody may have raised the quota, or what is named be a mistake. */
+const LONGEST_REST_MS = 86_400_000;
+
+/** Whether the one that was called named a time so far away that until then calls are of no use. */
+export const isFarAway = (retryAfterMs = 0): retryAfterMs is number => retryAfterMs > MOMENT_MS;
 
 /** Callers with failures that are remembered for each circuit of all; beyond it all of them are forgotten. */
 const MAX_FAILING_CALLERS = 10_000;
@@ -169,15 +187,12 @@ export class CircuitBreaker {
     return opened.map((name) => ({ name, coolingMs: this.cooldowns.coolingMs(name) }));
   }
 
-  /**
-   * An operator has to fix something before a circuit can close.
-   *
-   * @param name that of all, or one of the others.
-   * @param isCertain no caller can bring it about; otherwise it takes a second caller, or a probe, and opens the caller's own until then.
-   */
-  markMisconfigured(circuits: Circuits, admission: Admission, name: string, isCertain: boolean): OpenedCircuit {
+  /** An operator has to fix something before a circuit can close, or the time must come that was named. */
+  markMisconfigured(circuits: Circuits, admission: Admission, finding: Misconfiguration): OpenedCircuit {
+    const { name, isCertain, retryAfterMs } = finding;
     const isSure = isCertain || this.heldProbes(admission).has(name) || this.isSecondClaim(circuits, name);
-    const opened = { name: isSure ? name : circuits.own, coolingMs: this.policy.misconfiguredMs };
+    const restMs = isFarAway(retryAfterMs) ? Math.min(retryAfterMs, LONGEST_REST_MS) : this.policy.misconfiguredMs;
+    const opened = { name: isSure ? name : circuits.own, coolingMs: restMs };
     this.cooldowns.coolDown(opened.name, opened.coolingMs);
     this.release(admission);
     return opened;

@@ -1,3 +1,5 @@
+import type { StopSignal } from '#contracts';
+
 /**
  * A signal that aborts after the given number of milliseconds with a `TimeoutError`, or before when `signal` does. The timer keeps no
  * process alive.
@@ -50,4 +52,49 @@ export async function within<Result>(result: Promise<Result>, limitMs: number): 
     timer = setTimeout(() => reject(new TimeoutError(limitMs)), limitMs);
   });
   return Promise.race([result, timeout]).finally(() => clearTimeout(timer));
+}
+
+/** A stop signal and the switch for it in one. What takes nothing but an `AbortSignal` gets one from `asAbortSignal`. */
+export class StopSource implements StopSignal {
+  private stopReason: unknown;
+  private isStopped = false;
+  private readonly listeners: (() => void)[] = [];
+
+  get aborted(): boolean {
+    return this.isStopped;
+  }
+
+  get reason(): unknown {
+    return this.stopReason;
+  }
+
+  /** Aborts it for this reason, an `AbortError` when there is none; later calls change nothing. */
+  abort(reason: unknown = new DOMException('This operation was aborted', 'AbortError')): void {
+    if (this.isStopped) return;
+    this.isStopped = true;
+    this.stopReason = reason;
+    for (const listener of this.listeners.splice(0)) listener();
+  }
+
+  throwIfAborted(): void {
+    if (this.isStopped) throw this.stopReason;
+  }
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    if (!this.isStopped) this.listeners.push(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    const place = this.listeners.indexOf(listener);
+    if (place !== -1) this.listeners.splice(place, 1);
+  }
+}
+
+/** An `AbortSignal` that aborts with `stop`, for the same reason. */
+export function asAbortSignal(stop: StopSignal): AbortSignal {
+  if (stop instanceof AbortSignal) return stop;
+  const controller = new AbortController();
+  if (stop.aborted) controller.abort(stop.reason);
+  else stop.addEventListener('abort', () => controller.abort(stop.reason));
+  return controller.signal;
 }

@@ -3,15 +3,15 @@ const TURN_MS = 8;
 
 /** Measures how long work has continued without letting others run. */
 export class Turns {
-  #since = performance.now();
+  private since = performance.now();
 
   /** True when it is time to let others run. */
   get isOver(): boolean {
-    return performance.now() - this.#since > TURN_MS;
+    return performance.now() - this.since > TURN_MS;
   }
 
   begin(): void {
-    this.#since = performance.now();
+    this.since = performance.now();
   }
 }
 

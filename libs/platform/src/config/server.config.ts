@@ -1,4 +1,6 @@
-import { Type } from 'class-transformer';
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { Transform, Type } from 'class-transformer';
 import { IsIn, IsInt, IsNotEmpty, IsOptional, IsString, IsUrl, Max, Min, MinLength, ValidateBy } from 'class-validator';
 import ipaddr from 'ipaddr.js';
 import { BALANCE_UNITS, type BalanceUnit } from '#contracts';
@@ -21,6 +23,26 @@ const IsProxyList = (): PropertyDecorator =>
         '$property must list addresses (10.0.0.1), blocks (10.0.0.0/8), or loopback, linklocal, uniquelocal, separated by commas',
     },
   });
+
+const API_PROCESSES_MAX = 64;
+
+/** A number of processes, or the word for one for each core. */
+function IsNumberOfProcesses(): PropertyDecorator {
+  const convert = Transform(({ value }) => (value === 'auto' ? value : Number(value)));
+  const isNumber = (value: unknown): boolean =>
+    Number.isInteger(value) && Number(value) >= 1 && Number(value) <= API_PROCESSES_MAX;
+  const check = ValidateBy({
+    name: 'isNumberOfProcesses',
+    validator: {
+      validate: (value: unknown) => value === 'auto' || isNumber(value),
+      defaultMessage: () => `$property must be a whole number from 1 to ${API_PROCESSES_MAX}, or auto`,
+    },
+  });
+  return (prototype, name) => {
+    convert(prototype, name);
+    check(prototype, name);
+  };
+}
 
 /** How the server is reached, what it keeps where, and its first secrets. */
 export class ServerConfig {
@@ -98,7 +120,7 @@ export class ServerConfig {
   @MinLength(16)
   KEY_PEPPER?: string;
 
-  @Variable({ description: 'Unit of prices and balances: USD, CNY or Tokens.' })
+  @Variable({ description: 'Unit of prices and balances: USD, CNY or Tokens. Fixed by the first entry of the ledger.' })
   @IsIn(BALANCE_UNITS)
   BALANCE_UNIT: BalanceUnit = 'USD';
 
@@ -136,6 +158,14 @@ export class ServerConfig {
   @Max(600)
   WHOLE_REPLY_KEEPALIVE_SECONDS = 0;
 
+  @Variable({
+    description:
+      'Processes that serve the API on PORT: child processes of the API or of the gateway, each of which counts as a replica, so that whatever holds for a process holds for each of them. `auto`: one for each core, within the processor limit of the container. With 1, the process itself serves it. More than 1 in the API alone needs DATABASE_URL. See docs/scaling.md.',
+    unit: 'processes, 1 to 64, or auto',
+  })
+  @IsNumberOfProcesses()
+  API_PROCESSES: number | 'auto' = 1;
+
   @Variable({ description: 'Largest request body, including inline images.', unit: 'MiB, 1 to 512' })
   @Type(() => Number)
   @IsInt()
@@ -153,4 +183,27 @@ export class ServerConfig {
   @Min(1)
   @Max(65_536)
   BODY_MEMORY_MB = 512;
+}
+
+/** How many processes serve the API. */
+export const apiProcesses = ({ API_PROCESSES: wanted }: Pick<ServerConfig, 'API_PROCESSES'>): number =>
+  wanted === 'auto' ? Math.min(usableCores(), API_PROCESSES_MAX) : wanted;
+
+/** Where a container of Linux finds how much processor time it may use: microseconds of each period, or `max`. */
+const QUOTA_FILE = '/sys/fs/cgroup/cpu.max';
+
+/** How many cores this process may use: those that the system gives it, within the quota of its container. At least 1. */
+export function usableCores(quotaFile = QUOTA_FILE): number {
+  const [quota = NaN, period = NaN] = readQuota(quotaFile).split(' ').map(Number);
+  const allowed = quota / period;
+  return Math.max(1, Math.min(availableParallelism(), Number.isNaN(allowed) ? Infinity : Math.floor(allowed)));
+}
+
+/** Without quotas there is no file, or the word `max`. */
+function readQuota(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return 'max';
+  }
 }

@@ -1,5 +1,5 @@
 import { getMetadataStorage, IS_OPTIONAL } from 'class-validator';
-import { distance } from 'fastest-levenshtein';
+import { nearestName } from '#contracts';
 
 /** The fields that a class of checked fields has, by name. */
 export function fieldsOf(checkedClass: abstract new () => object): readonly string[] {
@@ -35,10 +35,7 @@ export function inheritedNameIn(value: unknown): readonly string[] | null {
  * there are.
  */
 export function unknownFieldRule(name: string, known: readonly string[]): string {
-  const near = known
-    .map((field) => ({ field, slips: distance(name.toLowerCase().replaceAll('-', '_'), field.toLowerCase()) }))
-    .filter(({ field, slips }) => slips <= Math.max(2, Math.floor(field.length / 3)))
-    .toSorted((one, other) => one.slips - other.slips)[0];
-  const hint = near ? `did you mean ${near.field}?` : `there are ${known.join(', ')}`;
+  const near = nearestName(name, known);
+  const hint = near === null ? `there are ${known.join(', ')}` : `did you mean ${near}?`;
   return `is not a field here; ${hint}`;
 }

@@ -104,16 +104,48 @@ describe('Connections of a pool', () => {
       return () => end();
     }
 
-    it('go to one account up to half of what the others leave, and always up to a quarter', async () => {
+    it('go to one account up to half of what the others leave, and never to all accounts together', async () => {
       const shares = new AccountShares(8, PATIENT_MS);
       const begun: string[] = [];
       const works = ['a', 'b', 'c', 'd'].flatMap((id) => Array.from({ length: 8 }, () => work(shares, id, begun)));
       const at = (id: string): number => begun.filter((other) => other === id).length;
-      expect(['a', 'b', 'c', 'd'].map(at)).toEqual([4, 2, 2, 2]);
+      expect(['a', 'b', 'c', 'd'].map(at)).toEqual([4, 1, 1, 0]);
       await eventually(() => {
         for (const end of works) end();
         return begun.length === 32;
       });
+    });
+
+    it('go next to the account that has least of them', async () => {
+      const shares = new AccountShares(4, PATIENT_MS);
+      const begun: string[] = [];
+      const works = ['a', 'a', 'b', 'a', 'b', 'c'].map((id) => work(shares, id, begun));
+      expect(begun).toEqual(['a', 'a', 'b']);
+      works[0]?.();
+      await eventually(() => begun.length > 3);
+      expect(begun).toEqual(['a', 'a', 'b', 'c']);
+      await eventually(() => {
+        for (const end of works) end();
+        return begun.length === works.length;
+      });
+    });
+
+    it('are left free for what no account waits for, however many accounts read at once', async () => {
+      const database = openDatabase({
+        DATABASE_POOL_SIZE: 4,
+        DATABASE_ANSWER_TIMEOUT_MS: PATIENT_MS,
+        DATABASE_CONNECT_TIMEOUT_SECONDS: 60,
+      });
+      const unlock = await lockTable();
+      const readers = ['a', 'b', 'c', 'd', 'e', 'f'];
+      const blocked = Promise.all(readers.flatMap((id) => [1, 2].map(() => database.of(id).query(count))));
+      await untilBlocked(test.database, 3);
+      expect((await database.query(one)).rows).toEqual([{ one: 1 }]);
+      const { total, idle, waiting } = database.connections();
+      expect({ busy: total - idle, waiting }).toEqual({ busy: 3, waiting: 0 });
+      await unlock();
+      expect(await blocked).toHaveLength(12);
+      await database.close();
     });
 
     it('go to the work of an account in the order in which it came', async () => {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
-import { ServerSocket } from '../names/server-names.js';
+import { ServerSocket } from '../dns/server-names.js';
 import { type SendingConnection, sendInPieces } from './paced-sends.js';
 
 /** What a bounded connection needs besides the settings of the driver. */

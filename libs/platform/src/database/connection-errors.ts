@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isNativeError } from 'node:util/types';
-import { databaseCause } from './model-errors.js';
 
 /** A statement that the server ended because it took too long; the connection is as good as before. */
 const TIMED_OUT = '57014';
@@ -91,6 +90,53 @@ export async function retryOnConnectionError<Result>(work: () => Promise<Result>
     } catch (error) {
       if (!isConnectionError(error) || performance.now() + delayMs > deadlineMs) throw error;
       await sleep(delayMs);
+    }
+  }
+}
+
+/** What the model client keeps of an error of Postgres, which it wraps in one of its own. */
+interface DatabaseCause {
+  readonly originalCode?: string;
+  readonly originalMessage?: string;
+}
+
+/** The SQLSTATE and the message of an error that came through the models; null for any other error. */
+function databaseCause(error: unknown): DatabaseCause | null {
+  if (!isNativeError(error) || !('meta' in error)) return null;
+  const { meta } = error as { meta?: { driverAdapterError?: { cause?: DatabaseCause } } };
+  return meta?.driverAdapterError?.cause ?? null;
+}
+
+/** True when the database refused a row because of the named constraint or unique index. */
+export function brokeConstraint(error: unknown, name: string): boolean {
+  if (!isNativeError(error)) return false;
+  if ('constraint' in error) return error.constraint === name;
+  const cause = databaseCause(error);
+  // Of a check the client keeps only the message, which names the constraint in every language of the server.
+  return (cause?.originalCode?.startsWith('23') ?? false) && (cause?.originalMessage?.includes(name) ?? false);
+}
+
+/** How often work is done that loses conflicts of locks. */
+const ATTEMPTS = 4;
+
+/** A transaction that could not be put in order with others, and one that was ended because several waited in a circle. */
+const CODES = new Set(['40001', '40P01']);
+
+/** True when Postgres rolled the work back for the sake of another: nothing of it took effect, and it may run again. */
+const isLockConflict = (error: unknown): boolean =>
+  isNativeError(error) && 'code' in error && typeof error.code === 'string' && CODES.has(error.code);
+
+/** Does `work` again when it lost a conflict of locks, which is always safe: nothing of it took effect. */
+export async function repeatOnLockConflict<Result>(
+  work: () => Promise<Result>,
+  onRepeat: (error: unknown) => void = () => {},
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isLockConflict(error)) throw error;
+      onRepeat(error);
     }
   }
 }

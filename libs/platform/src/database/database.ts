@@ -1,13 +1,12 @@
-import { type PoolClient, type QueryResult, type QueryResultRow, types } from 'pg';
-import { logger } from '../log/logger.js';
+import { type Pool, type PoolClient, type QueryResult, type QueryResultRow, types } from 'pg';
 import { TimeoutError, within } from '../clock/time-limit.js';
+import { logger } from '../log/logger.js';
 import { AccountShares } from './account-shares.js';
 import type { LimitedStatement } from './bounded-client.js';
 import { BoundedPool } from './bounded-pool.js';
-import { isUsable } from './connection-errors.js';
+import { isUsable, repeatOnLockConflict } from './connection-errors.js';
 import { DatabaseConfig } from './database.config.js';
-import { repeatOnLockConflict } from './lock-conflict.js';
-import { type Models, openModels } from './model-client.js';
+import type { Prisma, PrismaClient } from './generated/client.js';
 
 const log = logger('database');
 
@@ -35,7 +34,7 @@ export interface Statement {
 }
 
 /** How the pool of this process stands, in connections; `waiting` counts statements that wait for one. */
-export interface PoolUse {
+interface PoolUse {
   readonly total: number;
   readonly idle: number;
   readonly waiting: number;
@@ -147,6 +146,23 @@ export class Database implements StatementRunner {
   }
 
   /**
+   * Runs `work` on a connection of its own, outside of any transaction, for statements that cannot be part of one, such as making
+   * an index while rows are written. Each may take an hour; advisory locks end with it.
+   */
+  async session<Result>(work: (session: StatementRunner) => Promise<Result>): Promise<Result> {
+    const client = await this.pool.connect();
+    try {
+      await client.query(`set statement_timeout = ${HOUR_MS}`);
+      return await work({
+        query: <Row extends QueryResultRow>(statement: Statement) =>
+          client.query<Row>(this.toQuery({ ...statement, limit: 'hour' })),
+      });
+    } finally {
+      client.release(true);
+    }
+  }
+
+  /**
    * Why requests are not served at the moment, in one plain sentence; null when they are. Judged by the connections that
    * requests use and the results of their statements: a connection made for the question would prove nothing.
    *
@@ -224,3 +240,52 @@ const getTypeParser: typeof types.getTypeParser = (oid, format) => {
   const toBigInt = format === 'binary' ? undefined : BIGINT_PARSERS.get(oid);
   return toBigInt === undefined ? parse : (text: string) => toBigInt(parse(text));
 };
+
+/**
+ * Vacuum and similar write no rows of ours, however long they take. When a transaction of another role began is not
+ * shown to us; that it has the table open is.
+ */
+const MAY_BE_WRITTEN = `
+select exists (
+  select from pg_stat_activity a
+  where datname = current_database() and pid <> pg_backend_pid()
+    and coalesce(backend_type, 'client backend') = 'client backend'
+    and (xact_start < $2 or (xact_start is null and exists (
+      select from pg_locks l where l.pid = a.pid and l.relation = $1::regclass)))
+) as written`;
+
+/**
+ * True while a transaction is open that began before `time`, and so may still commit rows of a table that belong to
+ * that time. Once it is false, a statement that begins afterwards sees all of them. The table's name is one of ours.
+ */
+export async function mayStillBeWritten(runner: StatementRunner, table: string, time: Date): Promise<boolean> {
+  const { rows } = await runner.query<{ written: boolean }>({ text: MAY_BE_WRITTEN, values: [table, time] });
+  return rows[0]?.written !== false;
+}
+
+/** The models of prisma/schema.prisma with their types: rows in camelCase, `bigint` for int8, `Date` for timestamptz. */
+type Models = PrismaClient;
+
+/** The models inside a transaction. */
+export type ModelTransaction = Prisma.TransactionClient;
+
+/**
+ * How long one transaction of the models may take in all, in milliseconds. Each statement in it ends within the limit of
+ * the pool; this bounds how many of them a slow server can string together.
+ */
+const TRANSACTION_LIMIT_MS = 10_000;
+
+/**
+ * Opens the model client on a pool whose connections it shares. Loaded when it is first asked for, because its code and
+ * its query compiler cost some 70 MB and a part of a second, which a process that only runs statements need not pay.
+ */
+async function openModels(pool: Pool): Promise<Models> {
+  const [{ PrismaPg }, { PrismaClient: Client }] = await Promise.all([
+    import('@prisma/adapter-pg'),
+    import('./generated/client.js'),
+  ]);
+  return new Client({
+    adapter: new PrismaPg(pool),
+    transactionOptions: { maxWait: TRANSACTION_LIMIT_MS, timeout: TRANSACTION_LIMIT_MS },
+  });
+}

@@ -9,7 +9,7 @@ import { eventually } from '#testing';
 import { AlreadyRunningError, explainPostgresFailure } from './embedded-postgres-error.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.js';
 import { lockDataFolder } from './data-folder-lock.js';
-import { findPostmaster, postmasterFile } from './postmaster.js';
+import { findPostmaster, postmasterFile } from './embedded-postgres-address.js';
 
 const SETTINGS = { settings: { fsync: 'off' } };
 

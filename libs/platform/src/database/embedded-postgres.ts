@@ -9,6 +9,8 @@ import { lockDataFolder } from './data-folder-lock.js';
 import {
   clusterOf,
   DATABASE,
+  findPostmaster,
+  postmasterFile,
   readRemembered,
   type Remembered,
   ROLE,
@@ -16,9 +18,12 @@ import {
   writeRemembered,
 } from './embedded-postgres-address.js';
 import { EmbeddedPostgresError, explainPostgresFailure } from './embedded-postgres-error.js';
-import { findPostgresPrograms, type PostgresPrograms } from './postgres-programs.js';
-import { findPostgresUser, type PostgresUser } from './postgres-user.js';
-import { findPostmaster, postmasterFile } from './postmaster.js';
+import {
+  findPostgresPrograms,
+  findPostgresUser,
+  type PostgresPrograms,
+  type PostgresUser,
+} from './postgres-programs.js';
 
 const INITIALISE_TIMEOUT_MS = 60_000;
 /** Long enough to replay the log after a crash. */
@@ -36,6 +41,8 @@ export interface EmbeddedPostgres {
 }
 
 export interface EmbeddedPostgresOptions {
+  /** How many connections it must allow; a running server that allows fewer is started anew. Default: what Postgres allows. */
+  readonly connections?: number;
   /** Server settings by name, for example `{ fsync: 'off' }` for tests. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -172,13 +179,13 @@ class PostgresServer {
     if (running === undefined) return false;
     this.remember({ ...this.remembered, port: running.port });
     try {
-      await this.createDatabase();
-      return true;
+      const allowed = await this.createDatabase();
+      if (allowed >= (this.options.connections ?? 0)) return true;
     } catch {
       // It may be stopping, or beyond help: in both cases it must be gone before another may start.
-      await this.stop();
-      return false;
     }
+    await this.stop();
+    return false;
   }
 
   private async launch(): Promise<void> {
@@ -210,6 +217,7 @@ class PostgresServer {
       // One file for each weekday, overwritten after a week: the log never fills the disk.
       log_filename: 'postgres-%a.log',
       log_truncate_on_rotation: 'on',
+      ...(this.options.connections && { max_connections: String(this.options.connections) }),
       ...this.options.settings,
     };
     return Object.entries(settings)
@@ -228,7 +236,8 @@ class PostgresServer {
     );
   }
 
-  private async createDatabase(): Promise<void> {
+  /** Makes the database when it is not there. @returns how many connections the server allows. */
+  private async createDatabase(): Promise<number> {
     const client = new Client({
       connectionString: urlOf(this.remembered, 'postgres'),
       connectionTimeoutMillis: 10_000,
@@ -238,6 +247,8 @@ class PostgresServer {
       await client.connect();
       const existing = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
       if (existing.rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
+      const { rows } = await client.query<{ max_connections: string }>('SHOW max_connections');
+      return Number(rows[0]?.max_connections);
     } catch (error) {
       throw this.explain('Opening the database', error);
     } finally {

@@ -26,42 +26,42 @@ interface Wait {
  * another one asks what the server's process behind it does; one that twice does nothing will never answer.
  */
 export class LongWaits {
-  readonly #timer: NodeJS.Timeout;
-  #suspects: readonly Wait[] = [];
-  #isLooking = false;
+  private readonly timer: NodeJS.Timeout;
+  private suspects: readonly Wait[] = [];
+  private isLooking = false;
 
   constructor(
     private readonly pool: Asked,
     private readonly clients: ReadonlySet<BoundedClient>,
     private readonly afterMs: number,
   ) {
-    this.#timer = setInterval(() => void this.#check(), CHECK_EVERY_MS).unref();
+    this.timer = setInterval(() => void this.check(), CHECK_EVERY_MS).unref();
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    clearInterval(this.timer);
   }
 
-  async #check(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  private async check(): Promise<void> {
+    if (this.isLooking) return;
+    this.isLooking = true;
     try {
-      const waits = this.#longWaits();
-      const suspects = waits.length === 0 ? [] : await this.#withoutWork(waits);
+      const waits = this.longWaits();
+      const suspects = waits.length === 0 ? [] : await this.withoutWork(waits);
       const isSuspected = ({ client, startedMs }: Wait): boolean =>
-        this.#suspects.some((before) => before.client === client && before.startedMs === startedMs);
+        this.suspects.some((before) => before.client === client && before.startedMs === startedMs);
       for (const { client, startedMs } of suspects.filter(isSuspected)) {
         if (client.startedMs === startedMs) client.discard(new AnswerTimeoutError(performance.now() - startedMs));
       }
-      this.#suspects = suspects;
+      this.suspects = suspects;
     } catch (error) {
       log.debug('long_waits.unknown', { error });
     } finally {
-      this.#isLooking = false;
+      this.isLooking = false;
     }
   }
 
-  #longWaits(): Wait[] {
+  private longWaits(): Wait[] {
     const latestMs = performance.now() - this.afterMs;
     return [...this.clients].flatMap((client) => {
       const { startedMs, processId } = client;
@@ -70,7 +70,7 @@ export class LongWaits {
     });
   }
 
-  async #withoutWork(waits: readonly Wait[]): Promise<Wait[]> {
+  private async withoutWork(waits: readonly Wait[]): Promise<Wait[]> {
     const { rows } = await this.pool.query({ text: IDLE_AMONG, values: [waits.map(({ processId }) => processId)] });
     const idle = new Set((rows as { pid: number }[]).map(({ pid }) => pid));
     return waits.filter(({ processId }) => idle.has(processId));

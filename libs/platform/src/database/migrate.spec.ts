@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { createTestDatabase, eventually, type TestDatabase } from '#testing';
 import { migrate, pendingMigrations } from './migrate.js';
-import { MIGRATIONS_FOLDER, migrationNames } from './migrations-folder.js';
+import { MIGRATIONS_FOLDER, migrationNames } from '../package-files.js';
 
 describe('migrate', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-migrations-'));

@@ -1,5 +1,5 @@
 import { logger } from '../log/logger.js';
-import { VERSION } from '../version.js';
+import { VERSION } from '../package-files.js';
 import { TimeoutError, within } from '../clock/time-limit.js';
 
 const log = logger('health');
@@ -49,6 +49,7 @@ export class Health {
   private draining = false;
   private isStarting = false;
   private latest: Promise<Readiness> | undefined;
+  private whole: ((own: Readiness) => Promise<Readiness>) | undefined;
   private latestAt = Number.NEGATIVE_INFINITY;
 
   private readonly checks: HealthCheck[];
@@ -91,8 +92,19 @@ export class Health {
     return { status: 'alive', version: VERSION, uptime_seconds: Math.floor(process.uptime()) };
   }
 
-  /** Asks every part at once; answers within about two seconds, whatever hangs. Never throws. */
-  ready(): Promise<Readiness> {
+  /** From now on `ready` answers for several processes, of which this is one: what `whole` makes of its own readiness. */
+  standFor(whole: (own: Readiness) => Promise<Readiness>): void {
+    this.whole = whole;
+  }
+
+  /** What `/readyz` answers: how this process stands, or all that it stands for. Never throws. */
+  async ready(): Promise<Readiness> {
+    const own = await this.own();
+    return this.whole ? this.whole(own) : own;
+  }
+
+  /** Asks every part of this process at once; answers within about two seconds, whatever hangs. Never throws. */
+  own(): Promise<Readiness> {
     if (this.latest === undefined || performance.now() - this.latestAt > FRESH_MS) {
       this.latestAt = performance.now();
       this.latest = this.ask();

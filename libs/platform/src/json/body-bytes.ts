@@ -16,51 +16,51 @@ const TRUSTED_PART = 1 / 8;
  * block of that length, so that it is never held twice.
  */
 export class BodyBytes {
-  #only: Buffer | undefined;
-  readonly #blocks: Buffer[] = [];
-  #free = 0;
-  #length = 0;
+  private only: Buffer | undefined;
+  private readonly blocks: Buffer[] = [];
+  private free = 0;
+  private byteLength = 0;
 
   /** @param announcedBytes what the sender said the length will be; it need not be true. */
   constructor(private readonly announcedBytes = 0) {}
 
   get length(): number {
-    return this.#length;
+    return this.byteLength;
   }
 
   add(bytes: Buffer): void {
-    const isFirst = this.#length === 0;
-    this.#length += bytes.length;
+    const isFirst = this.byteLength === 0;
+    this.byteLength += bytes.length;
     if (isFirst) {
-      this.#only = bytes;
+      this.only = bytes;
       return;
     }
-    if (this.#only) this.#copy(this.#only);
-    this.#only = undefined;
-    this.#copy(bytes);
+    if (this.only) this.copy(this.only);
+    this.only = undefined;
+    this.copy(bytes);
   }
 
   clear(): void {
-    this.#only = undefined;
-    this.#blocks.length = 0;
-    this.#free = 0;
-    this.#length = 0;
+    this.only = undefined;
+    this.blocks.length = 0;
+    this.free = 0;
+    this.byteLength = 0;
   }
 
   /** All bytes in one piece; other work runs while a large body is put together. */
   joined(): Buffer | Promise<Buffer> {
-    if (this.#only) return this.#only;
-    const [first] = this.#blocks;
+    if (this.only) return this.only;
+    const [first] = this.blocks;
     if (!first) return Buffer.alloc(0);
-    return this.#blocks.length === 1 ? first.subarray(0, this.#length) : this.#joinedInTurns();
+    return this.blocks.length === 1 ? first.subarray(0, this.byteLength) : this.joinedInTurns();
   }
 
-  async #joinedInTurns(): Promise<Buffer> {
-    const whole = Buffer.allocUnsafeSlow(this.#length);
+  private async joinedInTurns(): Promise<Buffer> {
+    const whole = Buffer.allocUnsafeSlow(this.byteLength);
     const turns = new Turns();
     await nextTurn(turns);
-    for (let filled = 0; filled < this.#length;) {
-      const block = this.#blocks.shift();
+    for (let filled = 0; filled < this.byteLength;) {
+      const block = this.blocks.shift();
       if (!block) break;
       filled += block.copy(whole, filled);
       if (turns.isOver) await nextTurn(turns);
@@ -68,36 +68,36 @@ export class BodyBytes {
     return whole;
   }
 
-  #copy(bytes: Buffer): void {
+  private copy(bytes: Buffer): void {
     for (let from = 0; from < bytes.length;) {
-      if (this.#free === 0) this.#grow(bytes.length - from);
-      const block = this.#blocks.at(-1);
+      if (this.free === 0) this.grow(bytes.length - from);
+      const block = this.blocks.at(-1);
       if (!block) return;
-      const copied = bytes.copy(block, block.length - this.#free, from);
-      this.#free -= copied;
+      const copied = bytes.copy(block, block.length - this.free, from);
+      this.free -= copied;
       from += copied;
     }
   }
 
-  #grow(atLeast: number): void {
-    if (this.#isTrusted(atLeast)) return this.#joinInto(Buffer.allocUnsafeSlow(this.announcedBytes));
-    const next = Math.max(FIRST_BLOCK_BYTES, (this.#blocks.at(-1)?.length ?? 0) * 2, atLeast);
+  private grow(atLeast: number): void {
+    if (this.isTrusted(atLeast)) return this.joinInto(Buffer.allocUnsafeSlow(this.announcedBytes));
+    const next = Math.max(FIRST_BLOCK_BYTES, (this.blocks.at(-1)?.length ?? 0) * 2, atLeast);
     const size = Math.min(BLOCK_BYTES, next);
-    this.#blocks.push(Buffer.allocUnsafeSlow(size));
-    this.#free = size;
+    this.blocks.push(Buffer.allocUnsafeSlow(size));
+    this.free = size;
   }
 
-  #isTrusted(atLeast: number): boolean {
-    const blocks = this.#blocks.reduce((bytes, { length }) => bytes + length, 0);
+  private isTrusted(atLeast: number): boolean {
+    const blocks = this.blocks.reduce((bytes, { length }) => bytes + length, 0);
     const come = blocks + atLeast;
     return come <= this.announcedBytes && come >= this.announcedBytes * TRUSTED_PART;
   }
 
   /** All blocks are full when one more is needed. */
-  #joinInto(whole: Buffer): void {
+  private joinInto(whole: Buffer): void {
     let filled = 0;
-    for (const block of this.#blocks.splice(0)) filled += block.copy(whole, filled);
-    this.#blocks.push(whole);
-    this.#free = whole.length - filled;
+    for (const block of this.blocks.splice(0)) filled += block.copy(whole, filled);
+    this.blocks.push(whole);
+    this.free = whole.length - filled;
   }
 }

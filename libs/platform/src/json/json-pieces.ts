@@ -67,63 +67,63 @@ export function charactersLeft(value: unknown, characters: number): number {
 
 /** Collects what is written until it is a piece. */
 class PieceWriter {
-  #written = '';
+  private written = '';
 
   *pieces(value: unknown): Generator<string> {
-    yield* this.#value(value);
-    yield this.#written;
+    yield* this.value(value);
+    yield this.written;
   }
 
   /** @param depth how many arrays and objects stand around it. */
-  *#value(value: unknown, depth = 0): Generator<string> {
-    if (typeof value === 'string' && value.length > PIECE_CHARACTERS) yield* this.#longText(value);
-    else if (Array.isArray(value)) yield* this.#array(value, depth + 1);
+  private *value(value: unknown, depth = 0): Generator<string> {
+    if (typeof value === 'string' && value.length > PIECE_CHARACTERS) yield* this.longText(value);
+    else if (Array.isArray(value)) yield* this.array(value, depth + 1);
     else if (typeof value === 'object' && value !== null)
-      yield* this.#object(value as Readonly<Record<string, unknown>>, depth + 1);
-    else this.#written += JSON.stringify(value) ?? 'null';
+      yield* this.object(value as Readonly<Record<string, unknown>>, depth + 1);
+    else this.written += JSON.stringify(value) ?? 'null';
   }
 
-  *#array(items: readonly unknown[], depth: number): Generator<string> {
-    this.#written += '[';
+  private *array(items: readonly unknown[], depth: number): Generator<string> {
+    this.written += '[';
     for (let index = 0; index < items.length;) {
-      if (index > 0) this.#written += ',';
+      if (index > 0) this.written += ',';
       const end = depth > PART_DEPTH ? index : endOfRun(items, index);
-      if (end > index) this.#written += JSON.stringify(items.slice(index, end)).slice(1, -1);
-      else yield* this.#value(items[index], depth);
+      if (end > index) this.written += JSON.stringify(items.slice(index, end)).slice(1, -1);
+      else yield* this.value(items[index], depth);
       index = Math.max(end, index + 1);
-      if (this.#written.length > PIECE_CHARACTERS) yield this.#take();
+      if (this.written.length > PIECE_CHARACTERS) yield this.take();
     }
-    this.#written += ']';
+    this.written += ']';
   }
 
-  *#object(fields: Readonly<Record<string, unknown>>, depth: number): Generator<string> {
+  private *object(fields: Readonly<Record<string, unknown>>, depth: number): Generator<string> {
     let before = '{';
     for (const name of Object.keys(fields)) {
       const value = fields[name];
       if (value === undefined) continue;
-      this.#written += `${before}${JSON.stringify(name)}:`;
+      this.written += `${before}${JSON.stringify(name)}:`;
       before = ',';
-      if (depth <= PART_DEPTH && isShort(value, PIECE_CHARACTERS)) this.#written += JSON.stringify(value) ?? 'null';
-      else yield* this.#value(value, depth);
-      if (this.#written.length > PIECE_CHARACTERS) yield this.#take();
+      if (depth <= PART_DEPTH && isShort(value, PIECE_CHARACTERS)) this.written += JSON.stringify(value) ?? 'null';
+      else yield* this.value(value, depth);
+      if (this.written.length > PIECE_CHARACTERS) yield this.take();
     }
-    this.#written += before === '{' ? '{}' : '}';
+    this.written += before === '{' ? '{}' : '}';
   }
 
-  *#longText(text: string): Generator<string> {
-    this.#written += '"';
+  private *longText(text: string): Generator<string> {
+    this.written += '"';
     for (let from = 0; from < text.length;) {
       const to = endOfPiece(text, from, PIECE_CHARACTERS);
-      this.#written += JSON.stringify(text.slice(from, to)).slice(1, -1);
-      yield this.#take();
+      this.written += JSON.stringify(text.slice(from, to)).slice(1, -1);
+      yield this.take();
       from = to;
     }
-    this.#written += '"';
+    this.written += '"';
   }
 
-  #take(): string {
-    const written = this.#written;
-    this.#written = '';
+  private take(): string {
+    const written = this.written;
+    this.written = '';
     return written;
   }
 }

@@ -29,24 +29,24 @@ export class JsonScan extends JsonStructure {
   readonly longStrings: StringPlace[] = [];
   /** True when a key was written with an escape sequence. */
   hasEscapedKeys = false;
-  #bytes = 0;
-  #longBytes = 0;
-  #inString = false;
-  #escapeOpen = false;
-  #stringStart = 0;
-  #stringBytes = 0;
-  #stringEscaped = false;
+  private bytes = 0;
+  private longBytes = 0;
+  private inString = false;
+  private escapeOpen = false;
+  private stringStart = 0;
+  private stringBytes = 0;
+  private stringEscaped = false;
   /** The last bytes as text, a character for each: it is searched ten times faster than they are. */
-  #text: string | undefined;
-  #pieces = 0;
+  private text: string | undefined;
+  private pieces = 0;
   /** The next quote and the next backslash of these bytes, once searched for. */
-  #quote = -1;
-  #backslash = -1;
+  private quote = -1;
+  private backslash = -1;
 
   /** Hands over all bytes as text, a character for each, when they came in one piece and had to be read so. It is kept no longer. */
   takeLatin1(): string | undefined {
-    const text = this.#pieces === 1 ? this.#text : undefined;
-    this.#text = undefined;
+    const text = this.pieces === 1 ? this.text : undefined;
+    this.text = undefined;
     return text;
   }
 
@@ -57,14 +57,15 @@ export class JsonScan extends JsonStructure {
    */
   push(bytes: Buffer): void {
     let index = 0;
-    this.#pieces += 1;
-    this.#text = undefined;
-    this.#quote = -1;
-    this.#backslash = -1;
-    while (index < bytes.length) index = this.#inString ? this.#string(bytes, index) : this.#structure(bytes, index);
-    this.#bytes += bytes.length;
-    const open = this.#inString ? this.#bytes - this.#stringStart : 0;
-    const structure = this.#bytes - this.#longBytes - (open >= LONG_STRING_BYTES ? open : 0);
+    this.pieces += 1;
+    this.text = undefined;
+    this.quote = -1;
+    this.backslash = -1;
+    while (index < bytes.length)
+      index = this.inString ? this.readString(bytes, index) : this.readStructure(bytes, index);
+    this.bytes += bytes.length;
+    const open = this.inString ? this.bytes - this.stringStart : 0;
+    const structure = this.bytes - this.longBytes - (open >= LONG_STRING_BYTES ? open : 0);
     if (structure > STRUCTURE_BYTES_MAX)
       throw refusal(
         `hold at most ${STRUCTURE_BYTES_MAX} bytes outside of texts of ${LONG_STRING_BYTES} bytes and more`,
@@ -73,27 +74,27 @@ export class JsonScan extends JsonStructure {
 
   /** @throws GatewayError `invalid_json`: the last text has no end. */
   end(): void {
-    if (this.#inString)
+    if (this.inString)
       throw new GatewayError('invalid_json', 'The body is not valid JSON: a string in it is not closed.');
   }
 
   /** Up to the beginning of the next string. */
-  #structure(bytes: Buffer, from: number): number {
+  private readStructure(bytes: Buffer, from: number): number {
     for (let index = from; index < bytes.length; index += 1) {
       const byte = bytes[index] as number;
       this.count(byte);
       if (byte !== QUOTE) continue;
-      this.#inString = true;
-      this.#stringEscaped = false;
-      this.#stringStart = this.#bytes + index + 1;
+      this.inString = true;
+      this.stringEscaped = false;
+      this.stringStart = this.bytes + index + 1;
       return index + 1;
     }
     return bytes.length;
   }
 
   protected override readKey(): void {
-    if (this.#stringBytes >= KEY_BYTES_MAX) throw refusal(`hold no key of ${KEY_BYTES_MAX} bytes or more`);
-    if (this.#stringEscaped) this.hasEscapedKeys = true;
+    if (this.stringBytes >= KEY_BYTES_MAX) throw refusal(`hold no key of ${KEY_BYTES_MAX} bytes or more`);
+    if (this.stringEscaped) this.hasEscapedKeys = true;
   }
 
   protected override tooMuch(rule: string): GatewayError {
@@ -101,32 +102,32 @@ export class JsonScan extends JsonStructure {
   }
 
   /** Up to the end of the string, or of the bytes. */
-  #string(bytes: Buffer, from: number): number {
+  private readString(bytes: Buffer, from: number): number {
     let index = from;
-    if (this.#escapeOpen) {
-      this.#escapeOpen = false;
+    if (this.escapeOpen) {
+      this.escapeOpen = false;
       index += 1;
     }
-    const text = (this.#text ??= bytes.toString('latin1'));
+    const text = (this.text ??= bytes.toString('latin1'));
     while (index < bytes.length) {
-      if (this.#quote < index) this.#quote = placeOf(text, '"', index);
-      if (this.#backslash < index) this.#backslash = placeOf(text, '\\', index);
-      if (this.#quote < this.#backslash) return this.#endString(this.#quote);
-      if (this.#backslash === bytes.length) return bytes.length;
-      this.#stringEscaped = true;
-      index = this.#backslash + 2;
+      if (this.quote < index) this.quote = placeOf(text, '"', index);
+      if (this.backslash < index) this.backslash = placeOf(text, '\\', index);
+      if (this.quote < this.backslash) return this.endString(this.quote);
+      if (this.backslash === bytes.length) return bytes.length;
+      this.stringEscaped = true;
+      index = this.backslash + 2;
     }
-    this.#escapeOpen = index > bytes.length;
+    this.escapeOpen = index > bytes.length;
     return bytes.length;
   }
 
-  #endString(index: number): number {
-    const end = this.#bytes + index;
-    this.#inString = false;
-    this.#stringBytes = end - this.#stringStart;
-    if (this.#stringBytes >= LONG_STRING_BYTES) {
-      this.longStrings.push({ start: this.#stringStart, end });
-      this.#longBytes += this.#stringBytes;
+  private endString(index: number): number {
+    const end = this.bytes + index;
+    this.inString = false;
+    this.stringBytes = end - this.stringStart;
+    if (this.stringBytes >= LONG_STRING_BYTES) {
+      this.longStrings.push({ start: this.stringStart, end });
+      this.longBytes += this.stringBytes;
     }
     return index + 1;
   }

@@ -22,3 +22,37 @@ export function parsedJson(text: string, clean = (message: string): string => me
     throw new GatewayError('invalid_json', `The body is not valid JSON: ${clean(reason)}.`);
   }
 }
+
+/** Every escape sequence of a JSON text; those of four digits stand for what has no other form in it. */
+const ESCAPES = /\\(?:u(?:0000|d[89a-f][0-9a-f]{2})|.)/g;
+
+/** Found wherever one of four digits stands, and rarely elsewhere. */
+const CODE_ESCAPES = /\\u(?:0000|d[89a-f])/;
+
+/** Length of an escape sequence with four digits. */
+const CODE_ESCAPE = 6;
+
+/**
+ * Written JSON in which NUL and halves of surrogate pairs became U+FFFD: no database takes them, nor do many vendors. To
+ * be given to `jsonBytes`. Prose has no escape sequence at all, and source code thousands of harmless ones: neither is
+ * searched one by one.
+ */
+export const wellFormedJson = (json: string): string =>
+  json.includes('\\') && CODE_ESCAPES.test(json)
+    ? json.replace(ESCAPES, (escape) => (escape.length === CODE_ESCAPE ? String.raw`\ufffd` : escape))
+    : json;
+
+/**
+ * How many characters the texts of a parsed JSON value have, names of fields among them. Counts on until there are more than
+ * `most`: a single text can be as long as a body, while its values are few.
+ */
+export function textCharactersIn(value: unknown, most: number): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  let characters = 0;
+  for (const [name, inner] of Object.entries(value)) {
+    characters += (Array.isArray(value) ? 0 : name.length) + textCharactersIn(inner, most);
+    if (characters > most) break;
+  }
+  return characters;
+}

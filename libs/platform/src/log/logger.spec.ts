@@ -1,7 +1,5 @@
 import { atBest } from '#testing';
-import { configureLog, logger } from './logger.js';
-import { withLogContext } from './log-context.js';
-import type { LogLevel } from './log.config.js';
+import { configureLog, logger, type LogLevel, withLogContext } from './logger.js';
 import { NestLogger } from './nest-logger.js';
 
 function capture(LOG_LEVEL: LogLevel, work: () => void): Record<string, unknown>[] {

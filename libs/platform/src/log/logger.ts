@@ -1,9 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { IsIn, IsOptional } from 'class-validator';
 import { type DestinationStream, type Logger as Pino, pino } from 'pino';
 import prettyStream from 'pino-pretty';
+import { Variable } from '../config/variable.js';
+import { VERSION } from '../package-files.js';
 import { currentTraceId } from '../tracing/span.js';
-import { VERSION } from '../version.js';
-import { logContext } from './log-context.js';
-import type { LogConfig } from './log.config.js';
 import { redact } from './redact.js';
 
 /** Characters that are gathered before they are written, and the longest that a line waits for others. */
@@ -65,7 +66,7 @@ export type LogFields = Readonly<Record<string, unknown>>;
  * Writes one JSON line for each event. An event is named noun.past, for example `task.submitted`.
  * Never pass prompts, bodies or keys: what slips through by a known name is replaced, the rest is not.
  */
-export interface Logger {
+interface Logger {
   fatal(event: string, fields?: LogFields): void;
   error(event: string, fields?: LogFields): void;
   warn(event: string, fields?: LogFields): void;
@@ -95,7 +96,7 @@ export function configureLog(config: LogConfig, to?: LogDestination, role = iden
 }
 
 /** Fields of an event that are safe by their nature: identifiers, words of closed lists, numbers. */
-export type EventFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+type EventFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** Writes a line at every level but `silent`: others wait for it to know how the process stands. */
 export function announce(name: string, event: string, fields: EventFields): void {
@@ -173,4 +174,67 @@ function createRoot({ LOG_LEVEL }: Pick<LogConfig, 'LOG_LEVEL'>): Pino {
 function workAtHand(): object {
   const traceId = currentTraceId();
   return traceId === undefined ? logContext() : { ...logContext(), traceId };
+}
+
+/** What every line of a piece of work carries, so that one request or task can be followed through all of them. */
+interface LogContext {
+  readonly requestId?: string;
+  readonly taskId?: string;
+}
+
+const storage = new AsyncLocalStorage<LogContext>();
+
+/** Runs `work` with `context` added to every line that it and everything it awaits will log. */
+export const withLogContext = <Result>(context: LogContext, work: () => Result): Result =>
+  storage.run({ ...storage.getStore(), ...context }, work);
+
+/** The context of the running work; empty outside of any. */
+const logContext = (): LogContext => storage.getStore() ?? {};
+
+/** Log levels from quiet to loud. */
+const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** `json`: one object a line, for collectors; `pretty`: coloured lines, for people. */
+const LOG_FORMATS = ['json', 'pretty'] as const;
+type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** How much the process logs, and in which form. */
+export class LogConfig {
+  @Variable({ description: `Lowest level that is logged: ${LOG_LEVELS.join(', ')}.` })
+  @IsIn(LOG_LEVELS)
+  LOG_LEVEL: LogLevel = 'info';
+
+  @Variable({
+    description:
+      'Format of the log: json (one object a line) or pretty (coloured, for people). When unset: pretty in a terminal, json elsewhere.',
+    example: 'json',
+  })
+  @IsOptional()
+  @IsIn(LOG_FORMATS)
+  LOG_FORMAT?: LogFormat;
+}
+
+const log = logger('process');
+
+/** The same warning, for example of each client of one library, is logged once. */
+const logged = new Set<string>();
+
+/**
+ * Turns what Node and libraries would print into lines of the log: warnings, and an uncaught error,
+ * which ends the process as it would have.
+ */
+export function logProcessEvents(): void {
+  process.removeAllListeners('warning');
+  process.on('warning', ({ name, message }) => {
+    if (logged.has(message)) return;
+    logged.add(message);
+    log.warn('process.warning', { kind: name, detail: message });
+  });
+  const end = (error: unknown): void => {
+    log.fatal('process.crashed', { error });
+    process.exit(1);
+  };
+  process.on('uncaughtException', end);
+  process.on('unhandledRejection', end);
 }

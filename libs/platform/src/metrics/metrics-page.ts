@@ -1,5 +1,6 @@
 import { within } from '../clock/time-limit.js';
 import { logger } from '../log/logger.js';
+import type { Series } from './registry.js';
 import { metricsRegistry } from './registry.js';
 import { signals } from './signals.js';
 
@@ -23,6 +24,7 @@ export class MetricsPage {
   private readonly sources: MetricSource[] = [];
   private collected: Promise<void> = Promise.resolve();
   private collectedAt = Number.NEGATIVE_INFINITY;
+  private whole: (() => Promise<string>) | undefined;
 
   /** The media type of the Prometheus text format. */
   readonly contentType = metricsRegistry.contentType;
@@ -31,14 +33,30 @@ export class MetricsPage {
     this.sources.push(...sources);
   }
 
+  /** From now on the page is that of several processes, which `whole` writes. */
+  standFor(whole: () => Promise<string>): void {
+    this.whole = whole;
+  }
+
   /** Asks every source, waiting 2 s at most, and writes all series. Never fails for the sake of one source. */
   async render(): Promise<string> {
+    if (this.whole) return this.whole();
+    await this.askSources();
+    return metricsRegistry.metrics();
+  }
+
+  /** The series of this process alone, from the same sources. */
+  async series(): Promise<Series[]> {
+    await this.askSources();
+    return metricsRegistry.getMetricsAsJSON();
+  }
+
+  private async askSources(): Promise<void> {
     if (performance.now() - this.collectedAt > FRESH_MS) {
       this.collectedAt = performance.now();
       this.collected = this.collect();
     }
     await this.collected;
-    return metricsRegistry.metrics();
   }
 
   private async collect(): Promise<void> {

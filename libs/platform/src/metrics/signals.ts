@@ -6,7 +6,7 @@ import { metricsRegistry } from './registry.js';
  * prom-client checks and hashes its labels at every change, which every request would pay four times.
  */
 export class InFlight<Label extends string> {
-  readonly #counts = new Map<string, number>();
+  private readonly counts = new Map<string, number>();
 
   readonly gauge: Gauge<Label>;
 
@@ -18,19 +18,19 @@ export class InFlight<Label extends string> {
       labelNames: [label],
       registers: [metricsRegistry],
       collect: () => {
-        for (const [value, count] of this.#counts) this.gauge.labels(value).set(count);
+        for (const [value, count] of this.counts) this.gauge.labels(value).set(count);
       },
     });
   }
 
   /** One more started. */
   begin(value: string): void {
-    this.#counts.set(value, (this.#counts.get(value) ?? 0) + 1);
+    this.counts.set(value, (this.counts.get(value) ?? 0) + 1);
   }
 
   /** One of them ended. */
   end(value: string): void {
-    this.#counts.set(value, (this.#counts.get(value) ?? 0) - 1);
+    this.counts.set(value, (this.counts.get(value) ?? 0) - 1);
   }
 }
 
@@ -48,8 +48,17 @@ const TASK_BUCKETS = [0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 
 const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]): Counter<Label> =>
   new Counter({ name, help, labelNames, registers: [metricsRegistry] });
 
+/** What each process does or holds; where several report together, the sum. */
 const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]): Gauge<Label> =>
   new Gauge({ name, help, labelNames, registers: [metricsRegistry] });
+
+/** What all processes see alike: where several report together, one speaks for all. */
+const sharedGauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]): Gauge<Label> =>
+  new Gauge({ name, help, labelNames, aggregator: 'first', registers: [metricsRegistry] });
+
+/** What one process may notice before another does: where several report together, the highest. */
+const warningGauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]): Gauge<Label> =>
+  new Gauge({ name, help, labelNames, aggregator: 'max', registers: [metricsRegistry] });
 
 const histogram = <Label extends string>(
   name: string,
@@ -59,7 +68,7 @@ const histogram = <Label extends string>(
 ): Histogram<Label> => new Histogram({ name, help, labelNames, buckets, registers: [metricsRegistry] });
 
 export const signals = {
-  buildInfo: gauge('gateway_build_info', 'Always 1; the version of the running process.', ['version']),
+  buildInfo: sharedGauge('gateway_build_info', 'Always 1; the version of the running process.', ['version']),
 
   /** `status` is the class of the status (2xx, 4xx, 5xx) so that latency does not split by code. */
   httpDuration: histogram(
@@ -90,15 +99,25 @@ export const signals = {
   ),
   unpricedUsage: counter(
     'gateway_upstream_unpriced_usage_total',
-    'Usage that text upstreams reported but that has no price of its own. `unit`: tokens of audio, of generated images and of long cache writes, which are charged as text; and calls of tools that the vendor ran, which are not charged.',
+    'Usage that text upstreams reported but that has no price of its own. `unit`: tokens of audio, of generated images and of long cache writes, which are then charged as text; and calls of tools that the vendor ran, which are then not charged.',
     ['upstream', 'unit'],
   ),
-  modelsWithoutPrice: gauge(
+  textFailedOver: counter(
+    'gateway_text_failed_over_total',
+    'Tries of text requests that failed at an upstream, so that another one was asked or the request failed; a vendor may bill them all the same.',
+    ['upstream', 'model'],
+  ),
+  tierUnpriced: counter(
+    'gateway_text_tier_unpriced_total',
+    'Replies of text upstreams that a service tier without a price served; they are charged as the tier that was asked for.',
+    ['upstream', 'tier'],
+  ),
+  modelsWithoutPrice: warningGauge(
     'gateway_models_without_price',
     'Models on sale without a price set by an operator: a variant has no price, or only an example price.',
     [],
   ),
-  sandboxSelling: gauge(
+  sandboxSelling: warningGauge(
     'gateway_sandbox_selling',
     '1 while a gateway with DATABASE_URL sells what the built-in sandbox makes; else 0.',
     [],
@@ -109,15 +128,46 @@ export const signals = {
     'Requests to upstreams that wait for a response.',
     'upstream',
   ),
-  upstreamCoolingDown: gauge(
+  upstreamCoolingDown: warningGauge(
     'gateway_upstream_cooling_down',
     '1 while a text upstream gets no requests of some account, or only one that probes it, after failures; else 0.',
     ['upstream'],
   ),
-  upstreamCoolingDownForAll: gauge(
+  upstreamCoolingDownForAll: warningGauge(
     'gateway_upstream_cooling_down_for_all',
     '1 while a text upstream gets no requests of any account, or only one that probes it, after failures; else 0.',
     ['upstream'],
+  ),
+
+  conversations: counter(
+    'gateway_text_conversations_total',
+    'Text requests of models with several upstreams, by what became of their conversation: kept at its upstream, moved, void (its upstream is gone or has another key), or new.',
+    ['upstream', 'outcome'],
+  ),
+  conversationMoves: counter(
+    'gateway_text_conversation_moves_total',
+    'Conversations that went on at another upstream. `reason`: cooling_down, gone, changed, priority, or the code of the failure.',
+    ['reason'],
+  ),
+  promptEntries: counter(
+    'gateway_prompt_log_entries_total',
+    'Prompts and answers of accounts that have them logged: kept, or dropped because too many waited, their redaction took too long or the database refused them.',
+    ['outcome'],
+  ),
+  inputTokens: counter(
+    'gateway_text_input_tokens_total',
+    'Input tokens of text requests, those from the prompt cache included.',
+    ['upstream', 'model'],
+  ),
+  cachedInputTokens: counter(
+    'gateway_text_cached_input_tokens_total',
+    'Input tokens of text requests that the vendor took from its prompt cache.',
+    ['upstream', 'model'],
+  ),
+  proofs: counter(
+    'gateway_text_proofs_total',
+    'Requests that reached an upstream without proofs of reasoning. `outcome`: withheld, because another account made them; retried, because the upstream refused them; dropped, by the vendor itself, which `reason` explains.',
+    ['upstream', 'outcome', 'reason'],
   ),
 
   mediaOrders: counter(
@@ -125,12 +175,12 @@ export const signals = {
     'Submissions to media upstreams by outcome. `ambiguous`: unknown whether it was accepted; `mixed_up`: the vendor gave it the id of another order; `result_lost`: it was made and paid for, but a file of it could not be fetched.',
     ['upstream', 'outcome'],
   ),
-  mediaCoolingDown: gauge(
+  mediaCoolingDown: warningGauge(
     'gateway_media_upstream_cooling_down',
     '1 while a media upstream gets no orders of any account, or only one that probes it, after failures; else 0.',
     ['upstream', 'medium'],
   ),
-  mediaUnavailable: gauge(
+  mediaUnavailable: warningGauge(
     'gateway_media_model_unavailable',
     '1 while every upstream of a media model cools down after failures, so that its orders wait; else 0.',
     ['model'],
@@ -155,12 +205,22 @@ export const signals = {
     'What was charged for tasks whose cost is known, in millionths of the balance unit.',
     ['upstream', 'model'],
   ),
-  mediaPriceBelowCost: gauge(
+  mediaPriceBelowCost: warningGauge(
     'gateway_media_price_below_cost',
     '1 while a price in force of a media model is below what an upstream is configured to cost; else 0.',
     ['upstream', 'model'],
   ),
-  mediaOpen: gauge(
+  priceBelowCost: warningGauge(
+    'gateway_price_below_cost',
+    '1 while a price in force of a model is below what an upstream is configured to cost, in some band or tier; else 0.',
+    ['model', 'upstream'],
+  ),
+  soldAtALoss: warningGauge(
+    'gateway_sold_at_a_loss',
+    '1 while a model earned less at an upstream within 24 hours than it cost there, over at least 20 requests of known cost; else 0.',
+    ['model', 'upstream'],
+  ),
+  mediaOpen: sharedGauge(
     'gateway_media_orders_open',
     'Tasks that are being submitted to or processed by media upstreams, by state.',
     ['upstream', 'state'],
@@ -186,9 +246,11 @@ export const signals = {
   ),
 
   // Names of before, written for one release beside those that took their place.
-  mediaUnavailableBefore: gauge('gateway_media_model_closed', 'The old name of gateway_media_model_unavailable.', [
-    'model',
-  ]),
+  mediaUnavailableBefore: warningGauge(
+    'gateway_media_model_closed',
+    'The old name of gateway_media_model_unavailable.',
+    ['model'],
+  ),
   mediaQuotaExceededBefore: counter(
     'gateway_media_allowance_spent_total',
     'The old name of gateway_media_quota_exceeded_total.',
@@ -201,22 +263,22 @@ export const signals = {
     TASK_BUCKETS,
   ),
 
-  tasksOpen: gauge('gateway_tasks_open', 'Tasks that are not final, by state.', ['medium', 'state']),
-  tasksDue: gauge('gateway_tasks_due', 'Tasks that are due for their next step and that no worker has claimed.', [
+  tasksOpen: sharedGauge('gateway_tasks_open', 'Tasks that are not final, by state.', ['medium', 'state']),
+  tasksDue: sharedGauge('gateway_tasks_due', 'Tasks that are due for their next step and that no worker has claimed.', [
     'medium',
   ]),
-  tasksDueOldest: gauge('gateway_tasks_due_oldest_seconds', 'How long the longest waiting due task has waited.', [
+  tasksDueOldest: sharedGauge('gateway_tasks_due_oldest_seconds', 'How long the longest waiting due task has waited.', [
     'medium',
   ]),
-  pollsDue: gauge('gateway_polls_due', 'Vendor polls that are due.', []),
-  pollsDueOldest: gauge('gateway_polls_due_oldest_seconds', 'How late the latest vendor poll is.', []),
-  pausedWork: gauge(
+  pollsDue: sharedGauge('gateway_polls_due', 'Vendor polls that are due.', []),
+  pollsDueOldest: sharedGauge('gateway_polls_due_oldest_seconds', 'How late the latest vendor poll is.', []),
+  pausedWork: sharedGauge(
     'gateway_paused_work',
     'Accounts, tasks and holds that a periodic job skips for now, because it failed for them.',
     ['job'],
   ),
-  usageDaysOpen: gauge('gateway_usage_days_open', 'Past days that are not yet summed up over all accounts.', []),
-  orphans: gauge(
+  usageDaysOpen: sharedGauge('gateway_usage_days_open', 'Past days that are not yet summed up over all accounts.', []),
+  orphans: sharedGauge(
     'gateway_upstream_orphans',
     'Orders at vendors that belong to no task and that no operator has resolved.',
     [],
@@ -239,19 +301,19 @@ export const signals = {
   ),
   tasksParked: counter('gateway_tasks_parked_total', 'Tasks that were given up and need an operator.', ['medium']),
 
-  queueJobs: gauge('gateway_queue_jobs', 'Wake-up jobs in the queue, by state.', ['queue', 'state']),
-  queueOldest: gauge('gateway_queue_oldest_seconds', 'Age of the oldest waiting wake-up job.', ['queue']),
+  queueJobs: sharedGauge('gateway_queue_jobs', 'Wake-up jobs in the queue, by state.', ['queue', 'state']),
+  queueOldest: sharedGauge('gateway_queue_oldest_seconds', 'Age of the oldest waiting wake-up job.', ['queue']),
 
-  webhooksPending: gauge('gateway_webhook_deliveries_pending', 'Webhook deliveries that are not settled.', []),
-  webhookLag: gauge('gateway_webhook_lag_seconds', 'How late the latest due webhook delivery is.', []),
+  webhooksPending: sharedGauge('gateway_webhook_deliveries_pending', 'Webhook deliveries that are not settled.', []),
+  webhookLag: sharedGauge('gateway_webhook_lag_seconds', 'How late the latest due webhook delivery is.', []),
 
-  money: gauge('gateway_money_micros', 'Sums over all accounts, by book.', ['book']),
-  accountsLowBalance: gauge(
+  money: sharedGauge('gateway_money_micros', 'Sums over all accounts, by book.', ['book']),
+  accountsLowBalance: sharedGauge(
     'gateway_accounts_low_balance',
     'Accounts whose balance lasts less than a day at the pace of the last seven days, without unlimited accounts.',
     [],
   ),
-  moneyMismatch: gauge(
+  moneyMismatch: sharedGauge(
     'gateway_money_mismatch_micros',
     'Difference between two ways of counting the same money; anything but 0 is wrong.',
     ['check'],
@@ -263,8 +325,18 @@ export const signals = {
   poolWaiting: gauge('gateway_database_pool_waiting', 'Statements that wait for a database connection.', []),
   poolLimit: gauge('gateway_database_pool_limit', 'The most database connections this process opens.', []),
 
-  ready: gauge('gateway_ready', '1 when the part of the process is fit for work, 0 when not.', ['part']),
-  readiness: gauge('gateway_readiness', '1 for the status that /readyz gives: ready, degraded or not_ready.', [
+  apiProcesses: sharedGauge(
+    'gateway_api_processes',
+    'API processes that serve requests, where API_PROCESSES asks for several; else 0.',
+    [],
+  ),
+  apiProcessesLost: counter(
+    'gateway_api_processes_lost_total',
+    'API processes that ended without being told to, and were started again.',
+    [],
+  ),
+  ready: sharedGauge('gateway_ready', '1 when the part of the process is fit for work, 0 when not.', ['part']),
+  readiness: sharedGauge('gateway_readiness', '1 for the status that /readyz gives: ready, degraded or not_ready.', [
     'status',
   ]),
   scrapeFailures: counter('gateway_metrics_source_failures_total', 'Sources of metrics that did not answer in time.', [

@@ -7,7 +7,7 @@ import {
   uniqueRedisPrefix,
 } from '#testing';
 import type { StatementRunner } from '../database/database.js';
-import type { QueueConfig } from '../redis/queue.config.js';
+import type { QueueConfig } from '../redis/redis-address.js';
 import { createRateCounter, type RateCounter } from './rate-counter.js';
 
 const onPostgres: QueueConfig = { QUEUE_PREFIX: '{unused}' };

@@ -1,5 +1,8 @@
+import { IsOptional, Matches } from 'class-validator';
+import { Variable } from '../config/variable.js';
+
 /** Where Redis is, in the three ways it is run. */
-export type RedisPlace =
+type RedisPlace =
   | { readonly kind: 'standalone'; readonly hosts: readonly [RedisHost]; readonly database: number }
   | { readonly kind: 'cluster'; readonly hosts: readonly RedisHost[] }
   | {
@@ -78,4 +81,28 @@ function parseLogin(login = ''): { username: string | undefined; password: strin
 function parseDatabase(text: string): number {
   if (!/^\d{0,4}$/.test(text)) throw new Error(`REDIS_URL: ${text} is not a database number.`);
   return Number(text);
+}
+
+/** Where the notifiers of the workers live. */
+export class QueueConfig {
+  @Variable({
+    description:
+      'Redis or Valkey for the queues: redis:// or rediss://, redis-cluster:// (or ?cluster=true), or redis-sentinel://host,host/name. When unset, the queues are in Postgres.',
+    secret: true,
+    example: 'redis://localhost:6379',
+  })
+  @IsOptional()
+  @Matches(/^(rediss?|rediss?-cluster|rediss?-sentinel):\/\/./, {
+    message:
+      '$property must begin with redis://, rediss://, redis-cluster://, rediss-cluster://, redis-sentinel:// or rediss-sentinel://',
+  })
+  REDIS_URL?: string;
+
+  @Variable({
+    description: 'Beginning of all Redis keys; the braces keep the keys of a queue on one node of a Redis Cluster.',
+  })
+  @Matches(/^[\w:-]*\{[\w:-]+\}[\w:-]*$/, {
+    message: '$property must hold one name in braces, for example {gateway}, of letters, digits and _ : -',
+  })
+  QUEUE_PREFIX = '{gateway}';
 }

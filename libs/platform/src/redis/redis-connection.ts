@@ -1,8 +1,7 @@
 import { Cluster, Redis } from 'ioredis';
-import { type ServerNames, serverNames } from '../names/server-names.js';
+import { type ServerNames, serverNames } from '../dns/server-names.js';
 import type { RedisAddress } from './redis-address.js';
-import { connectorBy, sentinelConnectorBy } from './redis-connector.js';
-import { logRedisError } from './redis-errors.js';
+import { connectorBy, logRedisError, sentinelConnectorBy } from './redis-connector.js';
 
 const COMMAND_TIMEOUT_MS = 2_000;
 /** A connection that is not made within this is given up and tried again, in milliseconds. */

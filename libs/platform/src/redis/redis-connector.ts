@@ -2,9 +2,9 @@ import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectSecurely, type ConnectionOptions } from 'node:tls';
 import { AbstractConnector, Redis } from 'ioredis';
-import type { ServerNames } from '../names/server-names.js';
+import { logger } from '../log/logger.js';
+import type { ServerNames } from '../dns/server-names.js';
 import type { RedisHost } from './redis-address.js';
-import { logRedisError } from './redis-errors.js';
 
 /** Where the client connects to, as its options say it. */
 interface Place {
@@ -110,4 +110,26 @@ async function masterKnownTo(
     if (trouble) logRedisError(`${host}:${port}`, trouble);
     sentinel.disconnect();
   }
+}
+
+const log = logger('redis');
+
+/** The same trouble is logged once in so many milliseconds, however often it is met. */
+const QUIET_MS = 60_000;
+/** More different ones than any one outage has. */
+const MOST_REMEMBERED = 100;
+
+const lastLoggedAt = new Map<string, number>();
+
+/**
+ * Logs why a Redis or a Sentinel cannot be used: its certificate, its password, its network. Of an error only the words:
+ * a command that failed may hold the password.
+ */
+export function logRedisError(server: string, { message }: Error): void {
+  const trouble = `${server} ${message}`;
+  const nowMs = performance.now();
+  if (nowMs - (lastLoggedAt.get(trouble) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
+  if (lastLoggedAt.size >= MOST_REMEMBERED) lastLoggedAt.clear();
+  lastLoggedAt.set(trouble, nowMs);
+  log.warn('redis.unusable', { server, reason: message });
 }

@@ -1,8 +1,7 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { describeWithRedis, eventually, startNameServer, startRedisServer, type TestNameServer } from '#testing';
-import { ServerNames } from '../names/server-names.js';
+import { ServerNames } from '../dns/server-names.js';
 import { parseRedisAddress } from './redis-address.js';
 import { connect, FAIL_FAST } from './redis-connection.js';
 

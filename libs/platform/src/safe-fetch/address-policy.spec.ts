@@ -1,5 +1,4 @@
-import { AddressPolicy } from './address-policy.js';
-import { parseAllowList } from './allow-list.js';
+import { AddressPolicy, parseAllowList } from './address-policy.js';
 
 const policy = new AddressPolicy(parseAllowList(['10.9.0.0/16', 'fd12::/16']).ranges);
 

@@ -2,7 +2,7 @@ import dns from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { buildConnector } from 'undici';
-import type { ResolvedAddress } from '../names/hosts-file.js';
+import type { ResolvedAddress } from '../dns/name-resolver.js';
 import type { AddressPolicy } from './address-policy.js';
 import { FetchRefused } from './fetch-errors.js';
 
@@ -10,7 +10,7 @@ import { FetchRefused } from './fetch-errors.js';
 export type ResolveName = (host: string, share: string) => Promise<readonly ResolvedAddress[]>;
 
 /** What the connector needs to decide. */
-export interface CheckedConnectorOptions {
+interface CheckedConnectorOptions {
   readonly policy: AddressPolicy;
   /** `host:port` entries that skip the check. */
   readonly allowedHosts: ReadonlySet<string>;
@@ -97,3 +97,16 @@ export function hostAndPort(target: { hostname: string; port: string | number; p
 
 /** An IPv6 host without the brackets that URLs put around it. */
 export const withoutBrackets = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
+
+/** Names that lead into a network of one's own wherever they are resolved (RFC 6762, appendix G; `svc` of Kubernetes), and names without a dot. */
+const LOCAL_NAME =
+  /(^|\.)(localhost|local|localdomain|internal|intranet|private|lan|home|corp|svc|home\.arpa)$|^[^.]*$/;
+
+/** Whether the host of an address is such a name. */
+export function isLocalName(url: URL): boolean {
+  const host = hostNameOf(url);
+  return isIP(host) === 0 && LOCAL_NAME.test(host);
+}
+
+/** The host without brackets, and without the dot that ends a whole name. */
+export const hostNameOf = ({ hostname }: URL): string => withoutBrackets(hostname).toLowerCase().replace(/\.$/, '');

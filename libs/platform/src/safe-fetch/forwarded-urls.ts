@@ -1,10 +1,8 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { AddressPolicy } from './address-policy.js';
-import { parseAllowList, type AllowList } from './allow-list.js';
-import { hostAndPort } from './checked-connector.js';
+import { AddressPolicy, type AllowList, parseAllowList } from './address-policy.js';
+import { hostAndPort, hostNameOf, isLocalName } from './checked-connector.js';
 import { FetchRefused } from './fetch-errors.js';
-import { hostNameOf, isLocalName } from './local-names.js';
 import type { SafeFetcher } from './safe-fetcher.js';
 
 /** A name is given up on after so long, in milliseconds. */
@@ -33,8 +31,8 @@ const resolveName: ResolveName = async (host) => {
  * network, which could reach what the caller cannot.
  */
 export class ForwardedUrls {
-  readonly #allow: AllowList;
-  readonly #policy: AddressPolicy;
+  private readonly allow: AllowList;
+  private readonly policy: AddressPolicy;
 
   /** @param allow as for the fetcher: ranges, and hosts with their port. */
   constructor(
@@ -42,8 +40,8 @@ export class ForwardedUrls {
     allow: readonly string[] = [],
     private readonly resolve: ResolveName = resolveName,
   ) {
-    this.#allow = parseAllowList(allow);
-    this.#policy = new AddressPolicy(this.#allow.ranges);
+    this.allow = parseAllowList(allow);
+    this.policy = new AddressPolicy(this.allow.ranges);
   }
 
   /**
@@ -54,7 +52,7 @@ export class ForwardedUrls {
   check(text: string): URL {
     const url = this.fetcher.checkUrl(text);
     if (NOT_ASCII_HOST.test(text)) throw new FetchRefused('bad_url', `its host must be written as ${url.hostname}`);
-    if (isLocalName(url) && !this.#isAllowed(url))
+    if (isLocalName(url) && !this.isAllowed(url))
       throw new FetchRefused('address_blocked', 'the host is not at a public address');
     return url;
   }
@@ -65,20 +63,20 @@ export class ForwardedUrls {
    * @throws FetchRefused
    */
   async checkNames(urls: readonly URL[]): Promise<void> {
-    const names = new Set(urls.filter((url) => !this.#isAllowed(url)).map(hostNameOf));
+    const names = new Set(urls.filter((url) => !this.isAllowed(url)).map(hostNameOf));
     const asked = [...names].filter((host) => isIP(host) === 0);
     if (asked.length > MAX_NAMES)
       throw new FetchRefused('address_blocked', `the URLs of a request may name at most ${MAX_NAMES} hosts`);
-    await Promise.all(asked.map((host) => this.#checkName(host)));
+    await Promise.all(asked.map((host) => this.checkName(host)));
   }
 
-  async #checkName(host: string): Promise<void> {
+  private async checkName(host: string): Promise<void> {
     const addresses = await this.resolve(host).catch(() => []);
-    if (addresses.length === 0 || !addresses.every((address) => this.#policy.permits(address)))
+    if (addresses.length === 0 || !addresses.every((address) => this.policy.permits(address)))
       throw new FetchRefused('address_blocked', `the host ${host} is not at a public address`);
   }
 
-  #isAllowed(url: URL): boolean {
-    return this.#allow.hosts.has(hostAndPort(url));
+  private isAllowed(url: URL): boolean {
+    return this.allow.hosts.has(hostAndPort(url));
   }
 }

@@ -3,14 +3,19 @@ import type { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import { Agent, type Dispatcher, request } from 'undici';
 import { abortAfter, withinTime } from '../clock/time-limit.js';
-import { NameResolver } from '../names/name-resolver.js';
-import { AddressPolicy } from './address-policy.js';
-import { type AllowList, parseAllowList } from './allow-list.js';
-import { readBeginning } from './bounded-body.js';
-import { addressesOf, checkedConnector, hostAndPort, type ResolveName, withoutBrackets } from './checked-connector.js';
+import { NameResolver } from '../dns/name-resolver.js';
+import { AddressPolicy, type AllowList, parseAllowList } from './address-policy.js';
+import { acceptBody, discard, encodingOf, limitInterimResponses, readBeginning, redirectTarget } from './reply.js';
+import {
+  addressesOf,
+  checkedConnector,
+  hostAndPort,
+  hostNameOf,
+  isLocalName,
+  type ResolveName,
+  withoutBrackets,
+} from './checked-connector.js';
 import { asFetchError, FetchRefused } from './fetch-errors.js';
-import { hostNameOf, isLocalName } from './local-names.js';
-import { acceptBody, discard, encodingOf, limitInterimResponses, redirectTarget } from './reply.js';
 
 /** What is in front of the path as it was written: at least one character, up to a slash, a question mark or a hash. */
 const WRITTEN_HOST = /^ *https?:\/\/([^/?#]+)/i;
@@ -63,7 +68,7 @@ export interface SafeFetcherOptions {
 }
 
 /** Bounds of one GET. */
-export interface SafeGetOptions {
+interface SafeGetOptions {
   /**
    * Whose call it is: look-ups of names and connections of one account never use up those of another. Calls without one
    * have a share together.
@@ -89,7 +94,7 @@ export interface SafeAnswer {
 }
 
 /** Body and bounds of one POST. */
-export interface SafePostOptions {
+interface SafePostOptions {
   /** Whose call it is, as with a GET. */
   readonly accountId?: string | undefined;
   readonly body: string | Buffer;
@@ -104,7 +109,7 @@ export interface SafePostOptions {
 }
 
 /** Body and bounds of a call whose answer flows. */
-export interface SafeSendOptions extends SafeGetOptions {
+interface SafeSendOptions extends SafeGetOptions {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly body?: string | Buffer | undefined;
   /** Longest silence before the answer and within it. Default: as for every call. */
@@ -112,7 +117,7 @@ export interface SafeSendOptions extends SafeGetOptions {
 }
 
 /** The answer to a POST, read as far as allowed. */
-export interface SafePostAnswer {
+interface SafePostAnswer {
   readonly status: number;
   readonly headers: Dispatcher.ResponseData['headers'];
   readonly body: Buffer;
@@ -172,7 +177,7 @@ export class SafeFetcher {
         'bad_url',
         `its host may have at most ${HOST_CHARACTERS_MAX} characters, written in ASCII`,
       );
-    if (!this.allow.hosts.has(hostAndPort(url))) {
+    if (!this.allowsHost(url)) {
       this.checkPort(url);
       const host = withoutBrackets(url.hostname);
       if (isIP(host) !== 0 && !this.policy.permits(host))
@@ -180,6 +185,11 @@ export class SafeFetcher {
     }
     expectOneReading(text, url);
     return url;
+  }
+
+  /** Whether operators let this very host through. */
+  allowsHost(url: URL): boolean {
+    return this.allow.hosts.has(hostAndPort(url));
   }
 
   /**
@@ -190,7 +200,7 @@ export class SafeFetcher {
    */
   checkLater(text: string): URL {
     const url = this.checkUrl(text);
-    const isAllowed = this.allow.ranges.length > 0 || this.allow.hosts.has(hostAndPort(url));
+    const isAllowed = this.allow.ranges.length > 0 || this.allowsHost(url);
     if (!isAllowed && isLocalName(url))
       throw new FetchRefused('address_blocked', 'the host is not at a public address');
     return url;
@@ -333,4 +343,16 @@ export class SafeFetcher {
       throw asFetchError(error, callerSignal);
     }
   }
+}
+
+/** What a partial answer says about itself: where it begins, and how long the whole file is. Both in bytes. */
+interface ContentRange {
+  readonly start: number;
+  readonly size: number;
+}
+
+/** Reads `content-range: bytes 0-99/1234`; nothing when it is missing, malformed or hides the size. */
+export function contentRange(answer: Pick<SafeAnswer, 'headers'>): ContentRange | undefined {
+  const match = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15})$/.exec(String(answer.headers['content-range'] ?? ''));
+  return match ? { start: Number(match[1]), size: Number(match[2]) } : undefined;
 }

@@ -2,27 +2,31 @@ import { ERRORS, GatewayError, MediaFailure } from '#contracts';
 import { signals } from '../metrics/signals.js';
 import { inSpan } from './span.js';
 import { isTracing } from './tracing.js';
+import type { VendorCall } from './vendor-call.js';
 
 /** What is asked of an upstream. */
 export type UpstreamOperation = 'start' | 'check' | 'find' | 'cancel' | 'open' | 'text';
 
 /**
  * Runs one call to an upstream, counted, timed and traced. `upstream` must be a configured name, never a caller's.
- * `attributes` go to the trace only.
+ * `attributes` go to the trace only; `vendorCall` is a span of its own that the caller ends.
  */
 export async function observeUpstream<Result>(
   upstream: string,
   operation: UpstreamOperation,
   work: () => Promise<Result>,
   attributes?: Readonly<Record<string, string | number>>,
+  vendorCall?: VendorCall,
 ): Promise<Result> {
   const startedAt = performance.now();
   signals.upstreamInFlight.begin(upstream);
   let outcome = 'failed';
   try {
-    const result = await (isTracing()
-      ? inSpan({ name: `${upstream} ${operation}`, kind: 'client', attributes: { upstream, ...attributes } }, work)
-      : work());
+    const result = await (vendorCall
+      ? vendorCall.run(work)
+      : isTracing()
+        ? inSpan({ name: `${upstream} ${operation}`, kind: 'client', attributes: { upstream, ...attributes } }, work)
+        : work());
     outcome = 'answered';
     return result;
   } catch (error) {

@@ -43,7 +43,7 @@ async function traced<Result>(subject: SpanSubject, work: () => Promise<Result>)
 }
 
 /** Marks a span as failed. Only names go to the collector: a message or a stack may hold prompts, keys and addresses. */
-function fail(span: Span, error: unknown): void {
+export function fail(span: Span, error: unknown): void {
   const name = error instanceof Error ? error.name : typeof error;
   span.recordException(error instanceof GatewayError ? { name, code: error.code } : { name });
   span.setStatus({ code: SpanStatusCode.ERROR });

@@ -2,11 +2,11 @@ import { Type } from 'class-transformer';
 import { IsNumber, IsOptional, IsUrl, Max, Min } from 'class-validator';
 import { Variable } from '../config/variable.js';
 
-/** Where traces go. Names are those of the OpenTelemetry specification. */
+/** Where traces, and metrics of calls of models, go. Names are those of the OpenTelemetry specification. */
 export class TracingConfig {
   @Variable({
     description:
-      'OpenTelemetry collector that receives traces over HTTP. When unset, tracing is off and costs nothing.',
+      'OpenTelemetry collector that receives traces, and metrics of calls of models, over HTTP. When unset, both are off and cost nothing.',
     example: 'http://localhost:4318',
   })
   @IsOptional()

@@ -32,7 +32,7 @@ export const wholeReply = (
   limits: WholeReplyLimits,
 ): Promise<WholeReply> =>
   new Promise((resolve, reject) => {
-    const settle: Settle = (head, bytes) => resolve({ ...head, text: bytes.toString('utf8') });
+    const settle: Settle = ({ status, headers }, bytes) => resolve({ status, headers, text: bytes.toString('utf8') });
     line.dispatch(request, new WholeReplyHandler(limits, settle, reject));
   });
 
@@ -43,7 +43,10 @@ export const wholeReplyBytes = (
   limits: WholeReplyLimits,
 ): Promise<ReplyHead & { readonly bytes: Buffer }> =>
   new Promise((resolve, reject) => {
-    line.dispatch(request, new WholeReplyHandler(limits, (head, bytes) => resolve({ ...head, bytes }), reject));
+    line.dispatch(
+      request,
+      new WholeReplyHandler(limits, ({ status, headers }, bytes) => resolve({ status, headers, bytes }), reject),
+    );
   });
 
 /** Takes note of an interim response. @throws GatewayError `upstream_error` where it is one too many. */
@@ -58,85 +61,85 @@ type Settle = (head: ReplyHead, bytes: Buffer) => void;
  * much as all else that is done with it; so does a signal for the time limit, so that this has a timer.
  */
 class WholeReplyHandler implements Dispatcher.DispatchHandler {
-  readonly #accept: AcceptHead;
-  readonly #signal: StopSignal;
-  readonly #settle: Settle;
-  readonly #fail: (error: unknown) => void;
-  readonly #chunks: Buffer[] = [];
-  readonly #pieces = new PieceCount();
-  #interim: InterimResponses | undefined;
-  readonly #timer: NodeJS.Timeout | undefined;
-  #controller: Dispatcher.DispatchController | undefined;
-  #leaving: { readonly reason: Error } | undefined;
-  #status = 0;
-  #headers: IncomingHttpHeaders = {};
-  #bytes = 0;
-  #maxBytes = 0;
+  private readonly accept: AcceptHead;
+  private readonly signal: StopSignal;
+  private readonly chunks: Buffer[] = [];
+  private readonly pieces = new PieceCount();
+  private interim: InterimResponses | undefined;
+  private readonly timer: NodeJS.Timeout | undefined;
+  private controller: Dispatcher.DispatchController | undefined;
+  private leaving: { readonly reason: Error } | undefined;
+  private status = 0;
+  private headers: IncomingHttpHeaders = {};
+  private bytes = 0;
+  private maxBytes = 0;
 
-  constructor({ signal, accept, timeoutMs }: WholeReplyLimits, settle: Settle, fail: (error: unknown) => void) {
-    this.#accept = accept;
-    this.#signal = signal;
-    this.#settle = settle;
-    this.#fail = fail;
-    signal.addEventListener('abort', this.#aborted);
-    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.#leave(timeIsUp(timeoutMs)), timeoutMs).unref();
+  constructor(
+    { signal, accept, timeoutMs }: WholeReplyLimits,
+    private readonly settle: Settle,
+    private readonly fail: (error: unknown) => void,
+  ) {
+    this.accept = accept;
+    this.signal = signal;
+    signal.addEventListener('abort', this.aborted);
+    if (timeoutMs !== undefined) this.timer = setTimeout(() => this.leave(timeIsUp(timeoutMs)), timeoutMs).unref();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#signal.aborted) this.#aborted();
-    else if (this.#leaving) controller.abort(this.#leaving.reason);
+    this.controller = controller;
+    if (this.signal.aborted) this.aborted();
+    else if (this.leaving) controller.abort(this.leaving.reason);
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    this.#status = status;
-    this.#headers = headers;
+    this.status = status;
+    this.headers = headers;
     try {
-      if (status < 200) expectFew((this.#interim ??= new InterimResponses()));
-      else this.#maxBytes = this.#accept({ status, headers });
+      if (status < 200) expectFew((this.interim ??= new InterimResponses()));
+      else this.maxBytes = this.accept({ status, headers });
     } catch (error) {
       controller.abort(error as Error);
     }
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    if (this.#bytes > this.#maxBytes) controller.abort(new ReplyTooLarge(this.#head));
-    else if (this.#pieces.isTooMany(chunk)) controller.abort(new ReplyTooLarge(this.#head, this.#pieces.fault));
-    else this.#chunks.push(chunk);
+    this.bytes += chunk.length;
+    if (this.bytes > this.maxBytes) controller.abort(new ReplyTooLarge(this.head));
+    else if (this.pieces.isTooMany(chunk)) controller.abort(new ReplyTooLarge(this.head, this.pieces.fault));
+    else this.chunks.push(chunk);
   }
 
   onResponseEnd(): void {
-    this.#end();
-    this.#settle(this.#head, this.#body());
+    this.end();
+    this.settle(this.head, this.body());
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#end();
-    this.#fail(error);
+    this.end();
+    this.fail(error);
   }
 
-  get #head(): ReplyHead {
-    return { status: this.#status, headers: this.#headers };
+  private get head(): ReplyHead {
+    return { status: this.status, headers: this.headers };
   }
 
-  #body(): Buffer {
-    const [first = Buffer.alloc(0), ...others] = this.#chunks;
-    return others.length === 0 ? first : Buffer.concat(this.#chunks);
+  private body(): Buffer {
+    const [first = Buffer.alloc(0), ...others] = this.chunks;
+    return others.length === 0 ? first : Buffer.concat(this.chunks);
   }
 
-  readonly #aborted = (): void => this.#leave(this.#signal.reason as Error);
+  private readonly aborted = (): void => this.leave(this.signal.reason as Error);
 
   /** The caller has left, or the time is up, perhaps before there was a connection to send on. */
-  #leave(reason: Error): void {
-    this.#leaving = { reason };
-    if (this.#controller) return this.#controller.abort(reason);
-    this.#end();
-    this.#fail(reason);
+  private leave(reason: Error): void {
+    this.leaving = { reason };
+    if (this.controller) return this.controller.abort(reason);
+    this.end();
+    this.fail(reason);
   }
 
-  #end(): void {
-    clearTimeout(this.#timer);
-    this.#signal.removeEventListener('abort', this.#aborted);
+  private end(): void {
+    clearTimeout(this.timer);
+    this.signal.removeEventListener('abort', this.aborted);
   }
 }

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { MODEL_IDS } from '#contracts';
 import { checkMediaUpstream } from './check-media-upstreams.js';
 import { MEDIA_CODECS, MEDIA_PROTOCOLS } from './media-protocols.js';
-import { MediaUpstreamEntry } from './media-upstream-entry.js';
-import { readMediaUpstreams } from './open-media-upstreams.js';
-import { servedModels } from './served-models.js';
+import { MediaUpstreamEntry, servedModels } from './media-upstream-entry.js';
+import { openMediaUpstreams, readMediaUpstreams } from './open-media-upstreams.js';
 
 const ENVIRONMENT = { SECRET: 'sk-very-secret' };
 
@@ -153,8 +152,13 @@ ${fields}`;
     ],
     [
       'settings of a protocol without',
-      '    protocol: xai-image\n    key: a\n    settings: { region: a }',
+      '    protocol: vidu\n    key: a\n    settings: { region: a }',
       /settings\.region is not allowed here/,
+    ],
+    [
+      'a form of images that there is not',
+      '    protocol: xai-image\n    key: a\n    settings: { response_format: png }',
+      /settings\.response_format must be one of url, b64_json/,
     ],
   ])('names file, line, field and rule of %s, and no key', (_, fields, expected) => {
     const problems = problemsOf(entry(fields));
@@ -230,5 +234,18 @@ describe('docs/upstreams.example.yaml', () => {
     const environment = { ...Object.fromEntries(keys), VERTEX_KEY_FILE_BASE64: KEY_FILE };
     const entries = readMediaUpstreams(text, 'example', environment);
     expect(entries?.map(({ protocol }) => protocol).toSorted()).toEqual([...MEDIA_PROTOCOLS]);
+  });
+});
+
+describe('The variables of media upstreams', () => {
+  it('are all read before the first mistake is reported, those of text upstreams too', () => {
+    const wrong = { TEXT_RETRY_SECONDS: 'x', SANDBOX_IMAGE_MS: '-1', MEDIA_FETCH_ALLOW: 'nowhere/99', PORT: 'abc' };
+    let problems: readonly string[] = [];
+    try {
+      openMediaUpstreams({}, wrong);
+    } catch (error) {
+      ({ problems } = error as { problems: readonly string[] });
+    }
+    expect(problems.map((problem) => problem.split(' ', 1)[0])).toEqual(Object.keys(wrong));
   });
 });

@@ -13,12 +13,19 @@ import {
   type FieldPath,
   mistakesInList,
   type UpstreamMistake,
-} from '../text/check-upstreams.js';
-import { keyOf, MediaModelEntry, type MediaUpstreamEntry, MediaUpstreamsFile } from './media-upstream-entry.js';
+} from '../check-fields.js';
+import {
+  keyOf,
+  makeableModels,
+  MediaModelEntry,
+  type MediaUpstreamEntry,
+  MediaUpstreamsFile,
+  servedModels,
+} from './media-upstream-entry.js';
 import type { MediaCodec } from './http/media-codec.js';
 import { MEDIA_CODECS } from './media-protocols.js';
-import { makeableModels, servedModels } from './served-models.js';
-import { AMOUNT_RULE, partsOf } from './vendor-costs.js';
+import { AMOUNT_RULE, mistakesInRates, mistakesInUnit, partsOf } from '../vendor-amounts.js';
+import { traitMistakes } from './traits/media-traits.js';
 
 /** Reads the list of media upstreams, already parsed. */
 export function checkMediaUpstreamsFile(
@@ -58,6 +65,7 @@ const mistakesInEntry = (
     : []),
   ...mistakesInAccess(entry, path),
   ...(entry.models === 'all' ? mistakesInExcept(entry, path) : mistakesInModels(entry, path)),
+  ...mistakesInTraits(entry, path),
   ...mistakesInCosts(entry, path),
   ...mistakesInSpending(entry, path),
 ];
@@ -150,6 +158,21 @@ function unknownModel(model: string, protocol: string): string {
   return near === null ? 'is no model of ours' : `is no model of ours; did you mean ${near}?`;
 }
 
+/** The names were sent by somebody, and are perhaps none. */
+const isText = (name: unknown): name is string => typeof name === 'string';
+
+function mistakesInTraits(entry: MediaUpstreamEntry, path: FieldPath): UpstreamMistake[] {
+  const { model_traits: traits, protocol } = entry;
+  if (traits === undefined) return [];
+  if (protocol === 'sandbox')
+    return [{ path: [...path, 'model_traits'], rule: 'is not allowed here: the sandbox makes every order' }];
+  const served = [...servedModels(entry)].flatMap(([model, { name }]) => {
+    const family: ModelFamily | undefined = familyOf(model);
+    return family && isText(name) ? [[model, name, family] as const] : [];
+  });
+  return traitMistakes(traits, served).map(([at, rule]) => ({ path: [...path, 'model_traits', ...at], rule }));
+}
+
 function mistakesInCosts({ costs, protocol }: MediaUpstreamEntry, path: FieldPath): UpstreamMistake[] {
   const { unit, rates = {}, ...amounts } = costs;
   const models = Object.entries(amounts);
@@ -158,10 +181,11 @@ function mistakesInCosts({ costs, protocol }: MediaUpstreamEntry, path: FieldPat
     if (!makeableModels(protocol).has(model)) return [{ path: at, rule: unknownModel(model, protocol) }];
     return isJsonObject(said) ? mistakesInVariants(model, said, at) : amountMistakes(said, at);
   });
-  const hasUnit = typeof unit === 'string' && UNIT.test(unit);
-  if ((models.length > 0 || unit !== undefined) && !hasUnit)
-    mistakes.push({ path: [...path, 'costs', 'unit'], rule: 'must be 1 to 16 letters, for example USD' });
-  return [...mistakes, ...mistakesInRates(rates, [...path, 'costs', 'rates'])];
+  return [
+    ...mistakes,
+    ...mistakesInUnit(unit, models.length > 0, [...path, 'costs', 'unit']),
+    ...mistakesInRates(rates, [...path, 'costs', 'rates']),
+  ];
 }
 
 /** A bound of what is spent counts what `costs` say, so that they must say it of every model. */
@@ -184,8 +208,6 @@ function mistakesInSpending(entry: MediaUpstreamEntry, path: FieldPath): Upstrea
   ];
 }
 
-const UNIT = /^[A-Za-z]{1,16}$/;
-
 const amountMistakes = (said: JsonValue, path: FieldPath): UpstreamMistake[] =>
   partsOf(said) === undefined ? [{ path, rule: AMOUNT_RULE }] : [];
 
@@ -196,15 +218,5 @@ function mistakesInVariants(model: string, said: JsonObject, path: FieldPath): U
     known.includes(variant)
       ? amountMistakes(amount, [...path, variant])
       : [{ path: [...path, variant], rule: `is not a price variant of ${model}, which has ${known.join(', ')}` }],
-  );
-}
-
-/** A unit of a vendor to what one of it is worth in the unit of balances. */
-function mistakesInRates(rates: JsonValue, path: FieldPath): UpstreamMistake[] {
-  if (!isJsonObject(rates)) return [{ path, rule: 'must name units' }];
-  return Object.entries(rates).flatMap(([unit, rate]) =>
-    /^\w{1,32}$/.test(unit)
-      ? amountMistakes(rate, [...path, unit])
-      : [{ path: [...path, unit], rule: 'must be a unit of 1 to 32 letters, digits or _' }],
   );
 }

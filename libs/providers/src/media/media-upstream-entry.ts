@@ -17,11 +17,11 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
-import type { JsonObject, JsonValue } from '#contracts';
-import { REFERENCE_WAYS, type ReferenceWay } from './http/media-codec.js';
-import { MEDIA_PROTOCOLS, type MediaProtocol } from './media-protocols.js';
-import { AMOUNT_RULE, partsOf } from './vendor-costs.js';
+import { isJsonObject, type JsonObject, type JsonValue, MODEL_IDS } from '#contracts';
 import { IsUpstreamAddress, IsUpstreamName, RoutedEntry } from '../routed-entry.js';
+import { AMOUNT_RULE, partsOf } from '../vendor-amounts.js';
+import { REFERENCE_WAYS, type ReferenceWay } from './http/media-codec.js';
+import { MEDIA_CODECS, MEDIA_PROTOCOLS, type MediaProtocol } from './media-protocols.js';
 
 const Rate = (): PropertyDecorator => (target, property) => {
   IsOptional()(target, property);
@@ -140,6 +140,11 @@ export class MediaUpstreamEntry extends RoutedEntry {
   @IsIn(REFERENCE_WAYS)
   references?: ReferenceWay;
 
+  /** Model or pattern to field to what it allows here, in the place of what is shipped. */
+  @IsOptional()
+  @IsObject()
+  model_traits?: JsonObject;
+
   /** Whether orders carry an address of ours that the vendor may call; needs PUBLIC_BASE_URL. */
   @IsBoolean()
   callbacks = false;
@@ -150,7 +155,7 @@ export class MediaUpstreamEntry extends RoutedEntry {
 
   /**
    * `unit`, and for each model what the vendor takes for a second or an image: a number, or one for each price variant. `rates`: what
-   * one of a vendor's units is worth in the unit of balances.
+   * one of a vendor's units is worth in the unit of balances, a number or a list of `{ rate, effective_from }`.
    */
   @IsObject()
   costs: JsonObject = {};
@@ -171,3 +176,29 @@ export const keyOf = ({
   service_account_file: file,
 }: Pick<MediaUpstreamEntry, 'key' | 'service_account_file'>): string | undefined =>
   key ?? (file === undefined ? undefined : readFileSync(file).toString('base64'));
+
+/** One model of an upstream. */
+export interface ServedModel {
+  /** The vendor's name for it. */
+  readonly name: string;
+  readonly references?: ReferenceWay | undefined;
+}
+
+/** The models that a protocol has a mapping for, with the vendor's usual name of each. */
+export const makeableModels = (protocol: MediaProtocol): ReadonlyMap<string, string> =>
+  protocol === 'sandbox' ? new Map(MODEL_IDS.map((model) => [model, model])) : MEDIA_CODECS[protocol].models;
+
+/** Public model to what an entry says of it. Of use only for an entry without mistakes. */
+export function servedModels(entry: MediaUpstreamEntry): ReadonlyMap<string, ServedModel> {
+  const { models, except = [], protocol, references } = entry;
+  if (models === 'all') {
+    const all = [...makeableModels(protocol)].filter(([model]) => !except.includes(model));
+    return new Map(all.map(([model, name]) => [model, { name, references }]));
+  }
+  return new Map(
+    Object.entries(models).map(([model, said]) => {
+      const settings = (isJsonObject(said) ? said : { name: said }) as unknown as ServedModel;
+      return [model, { references, ...settings }];
+    }),
+  );
+}

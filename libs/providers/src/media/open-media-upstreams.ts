@@ -1,45 +1,21 @@
-import type { BalanceUnit, MediaProvider, MediaUpstream, VendorCost } from '#contracts';
+import type { BalanceUnit, MediaUpstream, VendorCost } from '#contracts';
 import { MediaStoreConfig } from '#media';
-import { type Environment, loadConfig, observeUpstream, SafeFetcher, ServerConfig } from '#platform';
+import { type Environment, loadConfig, readTogether, SafeFetcher, ServerConfig } from '#platform';
+import { RenderPool } from '#sandbox-media';
 import { accessFingerprint } from '../routed-entry.js';
 import { TextConfig } from '../text/text.config.js';
 import { readUpstreamList, upstreamsText } from '../upstreams-file.js';
 import { type CallbackReach, checkMediaUpstreamsFile } from './check-media-upstreams.js';
-import { keyOf, type MediaLimitsEntry, type MediaUpstreamEntry } from './media-upstream-entry.js';
+import { keyOf, type MediaLimitsEntry, type MediaUpstreamEntry, servedModels } from './media-upstream-entry.js';
 import { HttpMediaUpstream } from './http/http-media-upstream.js';
 import type { MediaCodec } from './http/media-codec.js';
 import type { Exchange } from './http/vendor-exchanges.js';
 import { VendorHttp } from './http/vendor-http.js';
 import { MEDIA_CODECS } from './media-protocols.js';
-import { ProviderUpstream } from './provider-upstream.js';
-import { SandboxConfig } from './sandbox/sandbox.config.js';
-import { SandboxProvider } from './sandbox/sandbox.provider.js';
-import { servedModels } from './served-models.js';
-import { microsOf, VendorCosts } from './vendor-costs.js';
-
-/** The same provider, with every call to its vendor counted, timed and traced. What it states of its vendor stays. */
-export function observedProvider(provider: MediaProvider): MediaProvider {
-  const { id } = provider;
-  const observed: Pick<MediaProvider, 'start' | 'check' | 'find' | 'open' | 'cancel'> = {
-    start: (order, signal) =>
-      observeUpstream(id, 'start', () => provider.start(order, signal), { task: order.taskId, model: order.model }),
-    check: (operation, signal) => observeUpstream(id, 'check', () => provider.check(operation, signal)),
-  };
-  if (provider.find) {
-    const find = provider.find.bind(provider);
-    observed.find = (taskId, signal) => observeUpstream(id, 'find', () => find(taskId, signal), { task: taskId });
-  }
-  if (provider.open) {
-    const open = provider.open.bind(provider);
-    observed.open = (output, signal) => observeUpstream(id, 'open', () => open(output, signal));
-  }
-  if (provider.cancel) {
-    const cancel = provider.cancel.bind(provider);
-    observed.cancel = (operation, signal) => observeUpstream(id, 'cancel', () => cancel(operation, signal));
-  }
-  // Inherits instead of copying, so that no statement of a vendor is ever forgotten here.
-  return Object.assign(Object.create(provider) as MediaProvider, observed);
-}
+import { SandboxConfig, SandboxUpstream } from './sandbox/sandbox-upstream.js';
+import { microsOf } from '../vendor-amounts.js';
+import { VendorCosts } from './vendor-costs.js';
+import type { TraitSettings } from './traits/media-traits.js';
 
 /** What an upstream may be handed in a day and in a month of UTC, over all processes together; what is absent is not limited. */
 export interface MediaAllowance {
@@ -114,27 +90,32 @@ export interface MediaUpstreamSources {
  * @throws ConfigError with one line for each mistake.
  */
 export function openMediaUpstreams(sources: MediaUpstreamSources = {}, environment?: Environment): OpenMediaUpstreams {
-  const { text = loadConfig(TextConfig), sandbox: sandboxConfig = loadConfig(SandboxConfig) } = sources;
+  // Together, so that a mistake in one of them hides none in the others.
+  const { text, sandboxConfig, store, server } = readTogether({
+    text: () => sources.text ?? loadConfig(TextConfig, environment),
+    sandboxConfig: () => sources.sandbox ?? loadConfig(SandboxConfig, environment),
+    store: () => loadConfig(MediaStoreConfig, environment),
+    server: () => loadConfig(ServerConfig, environment),
+  });
   const { UPSTREAMS_FILE: file } = text;
-  const sandbox = new SandboxProvider(sandboxConfig);
-  const observed = observedProvider(sandbox);
-  const { MEDIA_FETCH_ALLOW: allow } = loadConfig(MediaStoreConfig, environment);
-  const { fetcher = new SafeFetcher({ maxRedirects: 0, allow }) } = sources;
-  const { BALANCE_UNIT, PUBLIC_BASE_URL } = loadConfig(ServerConfig, environment);
+  const renderPool = new RenderPool();
+  const sandbox = { config: sandboxConfig, renderPool, now: Date.now };
+  const { fetcher = new SafeFetcher({ maxRedirects: 0, allow: store.MEDIA_FETCH_ALLOW }) } = sources;
+  const { BALANCE_UNIT, PUBLIC_BASE_URL } = server;
   const { balanceUnit = BALANCE_UNIT, isReached = PUBLIC_BASE_URL !== undefined } = sources;
   return {
     fromFile:
       file === undefined ? undefined : readMediaUpstreams(upstreamsText(file), file, environment, { isReached }),
-    sandbox: { ...PLAIN_PLACE, upstream: new ProviderUpstream(observed), models: undefined },
+    sandbox: { ...PLAIN_PLACE, upstream: new SandboxUpstream(sandbox), models: undefined },
     open: (entry) => {
       const costs = new VendorCosts(entry.costs, balanceUnit);
       const place = { ...placeOf(entry), costOfUnit: costs.ofUnit.bind(costs) };
       return entry.protocol === 'sandbox'
-        ? { ...place, upstream: new ProviderUpstream(observed, entry, costs) }
+        ? { ...place, upstream: new SandboxUpstream(sandbox, entry, costs) }
         : { ...place, upstream: openHttp(entry, MEDIA_CODECS[entry.protocol], { ...sources, fetcher, costs }) };
     },
     close: async () => {
-      await Promise.all([sandbox.close(), fetcher.close()]);
+      await Promise.all([renderPool.close(), fetcher.close()]);
     },
   };
 }
@@ -200,6 +181,8 @@ function openHttp(
     costs,
     canLink,
     onExchange,
+    traits: entry.model_traits as TraitSettings | undefined,
+    region: codec.regionOf?.(entry),
   });
 }
 

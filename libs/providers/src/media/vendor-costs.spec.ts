@@ -1,5 +1,6 @@
 import type { JsonValue } from '#contracts';
-import { partsOf, VendorCosts } from './vendor-costs.js';
+import { partsOf } from '../vendor-amounts.js';
+import { VendorCosts } from './vendor-costs.js';
 
 const video = (duration: number, resolution = '720p') => ({ model: 'alpha-2.0', parameters: { duration, resolution } });
 

@@ -1,23 +1,30 @@
 import {
   ALLOW_UNPRICED,
+  type BalanceUnit,
   type EmbeddingsProvider,
   type LackingTools,
+  type ModelTraits,
+  type TextProtocol,
   type TextProvider,
   type UpstreamPolicy,
 } from '#contracts';
-import { type Environment, loadConfig } from '#platform';
-import { type OpenTools, openTools } from '../tools/open-tools.js';
-import { ToolsConfig } from '../tools/tools.config.js';
+import { type Environment, loadConfig, readTogether, ServerConfig } from '#platform';
+import { accessFingerprint } from '../routed-entry.js';
+import { type OpenTools, openTools, ToolsConfig } from '../tools/tools.config.js';
 import { readUpstreamList, upstreamsText } from '../upstreams-file.js';
+import { chatCodec } from './chat/chat-codec.js';
 import { checkUpstreamsFile } from './check-upstreams.js';
-import type { ModelLimits } from './model-limits.js';
+import { geminiCodec } from './gemini/gemini-codec.js';
+import { messagesCodec } from './messages/messages-codec.js';
+import { type ModelLimits, TextConfig } from './text.config.js';
+import { responsesCodec } from './responses/responses-codec.js';
 import { SandboxTextProvider } from './sandbox/sandbox-text.provider.js';
-import { TextConfig } from './text.config.js';
+import { TextCosts } from './text-costs.js';
+import { upstreamTraits } from './traits/model-traits.js';
 import type { ModelLimitsEntry, UpstreamEntry } from './upstream-entry.js';
 import { HttpEmbeddings } from './upstream/http-embeddings.js';
 import { HttpTextProvider } from './upstream/http-text-provider.js';
-import type { ProtocolOptions } from './upstream/protocol-codec.js';
-import { PROTOCOL_CODECS } from './upstream/protocol-codecs.js';
+import type { ProtocolCodec, ProtocolOptions } from './upstream/protocol-codec.js';
 import { UpstreamHttp } from './upstream/upstream-http.js';
 
 /**
@@ -35,12 +42,18 @@ export const readUpstreamsFile = (
   readUpstreamList({ text, file, environment }, 'upstreams', checkUpstreamsFile);
 
 /** A provider with its place in the routing. */
-export interface ConfiguredTextProvider {
+interface ConfiguredTextProvider {
   readonly provider: TextProvider;
   /** Public model name to the upstream's own; undefined when it serves every model under its public name. */
   readonly models: ReadonlyMap<string, string> | undefined;
   readonly weight: number;
   readonly priority: number;
+  /** Shares its name with those whose prompt cache and proofs of reasoning are the same; the id where it is left out. */
+  readonly vendorAccount?: string;
+  /** Differs where its key or address does. */
+  readonly access?: string;
+  /** Whether conversations that began here stay; `forced`: also while it cools down. They do where it is left out. */
+  readonly sticky?: boolean | 'forced';
   /** What may be asked of it although the gateway has no price for it; nothing when it is left out. */
   readonly policy?: UpstreamPolicy;
   /** Whether it fetches the URLs of requests from the operator's own network. */
@@ -51,6 +64,10 @@ export interface ConfiguredTextProvider {
   readonly lackingTools?: LackingTools | undefined;
   /** Public model name to what its operator says of it; the rest is what is known of the name. */
   readonly limits?: ReadonlyMap<string, Partial<ModelLimits>>;
+  /** What its models cost; absent: nothing is known of it. */
+  readonly costs?: TextCosts;
+  /** True: it is passed over for models whose price is below their cost. */
+  readonly refusesBelowCost?: boolean;
 }
 
 /** An upstream with its connections. */
@@ -85,6 +102,8 @@ export interface OpenTextProviders {
   readonly sandbox: ConfiguredTextProvider;
   /** How long a request may look for an upstream that works, in milliseconds. */
   readonly retryBudgetMs: number;
+  /** How long it is remembered where a conversation lives; 0: it is not. */
+  readonly conversationMinutes: number;
   readonly leaving: LeavingLimits;
   /** What the gateway runs itself where an upstream does not. */
   readonly tools: OpenTools;
@@ -103,8 +122,15 @@ export function openTextProviders(
 ): OpenTextProviders {
   const { UPSTREAMS_FILE: file } = config;
   const wordDelayMs = config.SANDBOX_WORD_MS;
+  // Together, so that a mistake in one of them hides none in the others.
+  const { fromFile, server, tools } = readTogether({
+    fromFile: () => (file === undefined ? undefined : readUpstreamsFile(upstreamsText(file), file, environment)),
+    server: () => loadConfig(ServerConfig, environment),
+    tools: () => loadConfig(ToolsConfig, environment),
+  });
+  const { BALANCE_UNIT: balanceUnit } = server;
   return {
-    fromFile: file === undefined ? undefined : readUpstreamsFile(upstreamsText(file), file, environment),
+    fromFile,
     sandbox: {
       provider: new SandboxTextProvider(wordDelayMs),
       models: undefined,
@@ -114,9 +140,10 @@ export function openTextProviders(
       fetchesUrls: false,
     },
     retryBudgetMs: config.TEXT_RETRY_SECONDS * 1000,
+    conversationMinutes: config.CONVERSATION_MINUTES,
     leaving: leavingLimits(config),
-    tools: openTools(loadConfig(ToolsConfig, environment)),
-    open: (entry) => openEntry(entry, wordDelayMs),
+    tools: openTools(tools),
+    open: (entry) => openEntry(entry, wordDelayMs, balanceUnit),
   };
 }
 
@@ -141,16 +168,36 @@ const limitsOf = (said: ModelLimitsEntry): Partial<ModelLimits> => ({
   ...(said.image_tokens !== undefined && { imageTokens: said.image_tokens }),
 });
 
-function openEntry(entry: UpstreamEntry, wordDelayMs: number): OpenTextProvider {
+/** What the settings of an upstream say of all its models, apart from what is usual. */
+function settingsOfAll(
+  { translation, output_limit_field: field }: UpstreamEntry,
+  known: ModelTraits,
+): Partial<ModelTraits> {
+  const { system_messages: systemMessages, thinking, sampling } = translation;
+  return {
+    ...(field !== 'max_tokens' && { output_limit_field: field }),
+    ...(systemMessages === 'in_front' && { system_messages: systemMessages }),
+    ...(thinking && { thinking }),
+    ...(sampling === 'left_out' && { sampling: 'none', penalties: 'refused' }),
+    ...(sampling === 'sent' && { sampling: known.sampling === 'one' ? 'one' : 'all', penalties: 'taken' }),
+  };
+}
+
+function openEntry(entry: UpstreamEntry, wordDelayMs: number, balanceUnit: BalanceUnit): OpenTextProvider {
   const { id, protocol, weight, priority, timeouts } = entry;
   const isSandbox = protocol === 'sandbox';
   const place = {
     models: new Map(Object.entries(entry.models)),
     weight,
     priority,
+    vendorAccount: entry.vendor_account ?? id,
+    access: accessFingerprint(entry.key, entry.base_url),
+    sticky: entry.sticky,
     policy: isSandbox ? ALLOW_UNPRICED : entry.allow,
     fetchesUrls: !isSandbox && entry.fetches_urls === 'self',
     lackingTools: entry.translation.lacking_tools,
+    costs: new TextCosts(entry, balanceUnit),
+    refusesBelowCost: entry.refuse_below_cost,
     limits: new Map(Object.entries(entry.model_limits).map(([model, said]) => [model, limitsOf(said)])),
   };
   if (isSandbox) {
@@ -163,14 +210,17 @@ function openEntry(entry: UpstreamEntry, wordDelayMs: number): OpenTextProvider 
     idleMs: timeouts.idle_seconds * 1000,
   });
   const options: ProtocolOptions = {
-    outputLimitField: entry.output_limit_field,
+    traits: upstreamTraits({
+      protocol,
+      server: new URL(entry.base_url).hostname,
+      models: entry.models,
+      ofAll: (known) => settingsOfAll(entry, known),
+      said: entry.model_traits,
+    }),
     lackingTools: entry.translation.lacking_tools,
     replayedReasoning: entry.translation.reasoning,
     marksPromptCache: entry.translation.prompt_cache,
     tellsNoReasoning: entry.translation.no_reasoning && entry.translation.no_reasoning === 'told',
-    systemMessages: entry.translation.system_messages,
-    thinking: entry.translation.thinking,
-    takesSampling: entry.translation.sampling && entry.translation.sampling === 'sent',
   };
   const upstream = {
     id,
@@ -180,6 +230,9 @@ function openEntry(entry: UpstreamEntry, wordDelayMs: number): OpenTextProvider 
     options,
     policy: entry.allow,
     vendorAccount: entry.vendor_account,
+    passHeaders: entry.pass_headers,
+    writesCacheKey: entry.translation.cache_key,
+    mendsFinish: entry.mends_finish_reason,
   };
   const embeddingModels = new Map(Object.entries(entry.embedding_models));
   return {
@@ -192,3 +245,11 @@ function openEntry(entry: UpstreamEntry, wordDelayMs: number): OpenTextProvider 
     close: () => http.close(),
   };
 }
+
+/** Every protocol an HTTP upstream may speak. */
+export const PROTOCOL_CODECS: Readonly<Record<Exclude<TextProtocol, 'sandbox'>, ProtocolCodec>> = {
+  responses: responsesCodec,
+  chat: chatCodec,
+  messages: messagesCodec,
+  gemini: geminiCodec,
+};

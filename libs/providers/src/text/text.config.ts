@@ -1,6 +1,7 @@
-import { Variable } from '#platform';
 import { Type } from 'class-transformer';
 import { IsInt, IsNotEmpty, IsNumber, IsOptional, Max, Min } from 'class-validator';
+import type { ModelTraits } from '#contracts';
+import { Variable } from '#platform';
 
 /** Where text comes from. */
 export class TextConfig {
@@ -32,6 +33,17 @@ export class TextConfig {
   @Min(0)
   @Max(300)
   TEXT_RETRY_SECONDS = 10;
+
+  @Variable({
+    description:
+      "How long it is remembered at which upstream a conversation lives, since its last request, for the sake of the vendor's prompt cache and of proofs of reasoning. Shared by all API processes where there is Redis.",
+    unit: 'minutes, 0 to 1440; 0: every request is sent to an upstream by chance',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(1_440)
+  CONVERSATION_MINUTES = 60;
 
   @Variable({
     description:
@@ -74,4 +86,53 @@ export class TextConfig {
   @Min(1)
   @Max(600)
   TEXT_WRITE_STALL_SECONDS = 30;
+}
+
+/** What one model takes and gives at most, in tokens. A hold covers it wherever a request does not say less. */
+export interface ModelLimits {
+  /** The longest reply, reasoning included: what a request without a limit is sent on with. */
+  readonly maxOutputTokens: number;
+  /** The most that can be read, which a file of unknown length may fill. */
+  readonly contextTokens: number;
+  /** What an image may cost. */
+  readonly imageTokens: number;
+}
+
+/** For models without configured limits. */
+export const DEFAULT_MODEL_LIMITS: ModelLimits = {
+  maxOutputTokens: 32_000,
+  contextTokens: 1_048_576,
+  imageTokens: 5_000,
+};
+
+const { imageTokens } = DEFAULT_MODEL_LIMITS;
+const flash: ModelLimits = { maxOutputTokens: 65_535, contextTokens: 1_048_576, imageTokens };
+const large: ModelLimits = { maxOutputTokens: 64_000, contextTokens: 1_000_000, imageTokens };
+const opus: ModelLimits = { maxOutputTokens: 32_000, contextTokens: 200_000, imageTokens };
+
+/** The models of the catalogue, as far as they are known. */
+const KNOWN_MODEL_LIMITS: Readonly<Record<string, ModelLimits>> = {
+  'vendor-5': { maxOutputTokens: 128_000, contextTokens: 400_000, imageTokens },
+  'vendor-4o-image': { maxOutputTokens: 16_384, contextTokens: 128_000, imageTokens },
+  'vendor-4-vision': { maxOutputTokens: 4_096, contextTokens: 128_000, imageTokens },
+  'vendor-2.5-flash': flash,
+  'vendor-2.5-flash-lite': flash,
+  'vendor-2.5-pro': flash,
+  'vendor-2.5-pro-thinking': flash,
+  'vendor-haiku-4-5-20251001': { maxOutputTokens: 64_000, contextTokens: 200_000, imageTokens },
+  'vendor-sonnet-4-5-20250929': large,
+  'vendor-sonnet-4-5-20250929-thinking': large,
+  'vendor-opus-4-1-20250805': opus,
+  'vendor-opus-4-1-20250805-thinking': opus,
+};
+
+/** The limits of a model by what holds for it at an upstream, or else by its public name, where its operator does not say otherwise. */
+export function knownLimits(model: string, traits: Partial<ModelTraits> = {}): ModelLimits {
+  const named =
+    (Object.hasOwn(KNOWN_MODEL_LIMITS, model) ? KNOWN_MODEL_LIMITS[model] : undefined) ?? DEFAULT_MODEL_LIMITS;
+  return {
+    maxOutputTokens: traits.max_output_tokens ?? named.maxOutputTokens,
+    contextTokens: traits.context_tokens ?? named.contextTokens,
+    imageTokens: traits.image_tokens ?? named.imageTokens,
+  };
 }

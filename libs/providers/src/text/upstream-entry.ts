@@ -1,4 +1,4 @@
-import { Type } from 'class-transformer';
+import { Transform, Type } from 'class-transformer';
 import {
   ArrayMinSize,
   IsArray,
@@ -14,10 +14,23 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
-import { LACKING_TOOLS, type LackingTools, TEXT_PROTOCOLS, type TextProtocol, type UpstreamPolicy } from '#contracts';
+import {
+  type JsonObject,
+  LACKING_TOOLS,
+  type LackingTools,
+  type ModelTraits,
+  TEXT_PROTOCOLS,
+  type TextProtocol,
+  type UpstreamPolicy,
+} from '#contracts';
+import { IsPassedHeaders } from './upstream/passed-headers.js';
 import { IsUpstreamAddress, IsUpstreamName, RoutedEntry } from '../routed-entry.js';
+import { COST_REPORTS, type CostReport } from './text-costs.js';
 
 const LIMIT_FIELDS = ['max_tokens', 'max_completion_tokens'] as const;
+
+/** Whether conversations stay at an upstream. */
+const STICKY = [true, false, 'forced'] as const;
 
 /** The party that fetches the URLs in requests: the vendor from its own network, or a server in the operator's. */
 export const FETCHES_URLS = ['vendor', 'self'] as const;
@@ -42,12 +55,13 @@ export class UpstreamTimeoutsEntry {
   idle_seconds = 300;
 }
 
-/** A list of names, `*` for all of them. */
+/** A list of names, `*` in it or `all` in its place for all of them. */
 const IsNameList = (): PropertyDecorator => (target, property) => {
+  Transform(({ value }: { value: unknown }) => (value === 'all' ? ['*'] : value))(target, property);
   IsArray()(target, property);
   Matches(/^[\w.*:-]{1,128}$/, {
     each: true,
-    message: '$property must be a list of names of letters, digits, "_", "-", "." and ":", or "*" for all',
+    message: '$property must be a list of names of letters, digits, "_", "-", "." and ":", or "all"',
   })(target, property);
 };
 
@@ -137,6 +151,13 @@ export class UpstreamTranslationEntry {
   @IsIn(SAMPLING)
   sampling?: (typeof SAMPLING)[number];
 
+  /**
+   * Responses protocol: names the conversation to the vendor in `prompt_cache_key` where the caller does not, by which it finds its
+   * prompt cache.
+   */
+  @IsBoolean()
+  cache_key = false;
+
   /** Messages protocol: marks the beginning that turns of an agent have in common for the vendor's prompt cache. */
   @IsBoolean()
   prompt_cache = true;
@@ -181,12 +202,19 @@ export class UpstreamEntry extends RoutedEntry {
   base_url!: string;
 
   /**
-   * What proofs of reasoning belong to: entries of one organisation of a vendor, of which each can read what the others made, have
-   * one name. Absent: the entry's own id.
+   * What proofs of reasoning and the prompt cache belong to: entries of one organisation of a vendor, of which each can read what
+   * the others made, have one name. Absent: the entry's own id.
    */
   @IsOptional()
   @IsUpstreamName()
   vendor_account?: string;
+
+  /**
+   * Whether conversations stay where they began, for the sake of the vendor's prompt cache: `false` where the vendor has none;
+   * `forced`: a conversation goes to no other vendor account while this upstream cools down, and gets 503 instead.
+   */
+  @IsIn(STICKY)
+  sticky: boolean | 'forced' = true;
 
   /** Public model name to the upstream's own name for it. */
   @IsObject()
@@ -208,6 +236,20 @@ export class UpstreamEntry extends RoutedEntry {
   @Type(() => UpstreamTranslationEntry)
   translation = new UpstreamTranslationEntry();
 
+  /**
+   * Headers of callers that are sent on where the request is of the upstream's own protocol. Absent: those by which agents name
+   * their conversations; an empty list: none.
+   */
+  @IsPassedHeaders()
+  pass_headers?: string[];
+
+  /**
+   * Chat and messages protocol: whether a reply that passes through, calls functions and says that it ended by itself (`stop`, `end_turn`) is
+   * told as one that called (`tool_calls`, `tool_use`). Agents stop at the other. In translation it always is.
+   */
+  @IsBoolean()
+  mends_finish_reason = false;
+
   /** `self`: names in URLs are resolved before they are sent, and must lead to public addresses. */
   @IsIn(FETCHES_URLS)
   fetches_urls: (typeof FETCHES_URLS)[number] = 'vendor';
@@ -219,6 +261,29 @@ export class UpstreamEntry extends RoutedEntry {
   /** Public model name to what the model takes and gives at most. */
   @IsObject()
   model_limits: Record<string, ModelLimitsEntry> = {};
+
+  /**
+   * What the vendor takes: `unit`, `per_quantity`, `factor` (what this account pays of the figures), `rates` (what one of a unit is worth in
+   * the unit of balances), and for each model amounts by unit, or a list of them by `from_input_tokens` and `tier`.
+   */
+  @IsObject()
+  costs: JsonObject = {};
+
+  /** Whose fields in a reply say what it cost; they count before `costs`. Absent: none. */
+  @IsOptional()
+  @IsIn(COST_REPORTS)
+  reports_cost?: CostReport;
+
+  /** Whether the upstream is passed over for models whose price does not cover what it costs here. */
+  @IsBoolean()
+  refuse_below_cost = false;
+
+  /**
+   * What holds for a model, by its public name or the upstream's, or by a pattern of such names in which `*` stands for any letters.
+   * It takes the place of what the gateway knows by the upstream's name, field by field; names come before patterns.
+   */
+  @IsObject()
+  model_traits: Record<string, Partial<ModelTraits>> = {};
 }
 
 /** The whole file. */

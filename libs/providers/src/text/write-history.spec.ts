@@ -1,7 +1,7 @@
 import type { AssistantPart, JsonObject, TextRequest, UserPart } from '#contracts';
-import { PLAIN, RICH } from './testing/text-requests.js';
+import { PLAIN, RICH, saying } from './testing/text-requests.js';
 import type { ProtocolOptions } from './upstream/protocol-codec.js';
-import { PROTOCOL_CODECS } from './upstream/protocol-codecs.js';
+import { PROTOCOL_CODECS } from './open-text-providers.js';
 
 const write = (protocol: keyof typeof PROTOCOL_CODECS, change: Partial<TextRequest>): JsonObject =>
   PROTOCOL_CODECS[protocol].write({ ...PLAIN, ...change }, 'upstream-name', {});
@@ -126,7 +126,7 @@ describe('A system message in the middle of a conversation', () => {
   });
 
   it('goes to the front where an operator says so', () => {
-    expect(roles({ systemMessages: 'in_front' })).toEqual([
+    expect(roles(saying('chat', { system_messages: 'in_front' }))).toEqual([
       ['system', 'Be brief.\n\nNow be long.'],
       ['user', 'one'],
       ['assistant', null],
@@ -173,7 +173,7 @@ describe('A request for no reasoning', () => {
     ['gemini-2.5-flash', { thinkingBudget: 0 }],
     ['gemini-2.5-pro', { thinkingBudget: 128 }],
     ['gemini-3.1-pro-preview', { thinkingLevel: 'low' }],
-    ['gemini-3-flash-preview', { thinkingLevel: 'low' }],
+    ['gemini-3-flash-preview', { thinkingLevel: 'minimal' }],
     ['gemini-pro-latest', { thinkingLevel: 'low' }],
   ])('asks %s, of which some refuse to think nothing, for the least that it does', (model, least) => {
     const body = PROTOCOL_CODECS.gemini.write({ ...PLAIN, reasoning: { budgetTokens: 0, visible: false } }, model, {});
@@ -209,10 +209,10 @@ describe('A gemini upstream', () => {
     );
   };
 
-  it('that requires a proof at calls gets a marker at calls of this turn made elsewhere', () => {
+  it('that requires a proof at calls gets a marker at all calls made elsewhere, so that what was sent stays as it was', () => {
     const skip = 'skip_thought_signature_validator';
-    expect(proofs('gemini-3-pro-preview')).toEqual([null, null, skip, null, 'proof']);
-    expect(proofs('gemini-flash-latest')).toEqual([null, null, skip, null, 'proof']);
+    expect(proofs('gemini-3-pro-preview')).toEqual([skip, null, skip, null, 'proof']);
+    expect(proofs('gemini-flash-latest')).toEqual([skip, null, skip, null, 'proof']);
     expect(proofs('gemini-2.5-flash')).toEqual([null, null, null, null, 'proof']);
   });
 

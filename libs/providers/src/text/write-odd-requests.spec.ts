@@ -1,6 +1,6 @@
 import type { JsonObject, TextPart, TextRequest } from '#contracts';
 import { PLAIN } from './testing/text-requests.js';
-import { PROTOCOL_CODECS } from './upstream/protocol-codecs.js';
+import { PROTOCOL_CODECS } from './open-text-providers.js';
 
 type Protocol = keyof typeof PROTOCOL_CODECS;
 const PROTOCOLS = Object.keys(PROTOCOL_CODECS) as Protocol[];
@@ -199,4 +199,20 @@ it('A key of the prompt cache that is longer than a responses vendor takes is an
   expect(key('k'.repeat(64))).toBe('k'.repeat(64));
   expect(key('k'.repeat(65))).toMatch(/^[0-9a-f]{64}$/);
   expect(key('k'.repeat(65))).toBe(key('k'.repeat(65)));
+});
+
+it.each([
+  ['text/plain', 'document.txt'],
+  ['text/csv', 'document.csv'],
+  ['text/markdown; charset=utf-8', 'document.md'],
+  ['application/json', 'document.json'],
+  ['application/x-yaml', 'document.yaml'],
+  ['image/svg+xml', 'document.xml'],
+  ['application/pdf', 'document.pdf'],
+])('A file of the type %s without a name is sent as %s', (mediaType, name) => {
+  const file = { type: 'file', source: { kind: 'inline', mediaType, base64: 'eA==' } } as const;
+  for (const protocol of ['chat', 'responses'] as const) {
+    const turns = [{ role: 'user', parts: [file] }] as const;
+    expect(JSON.stringify(PROTOCOL_CODECS[protocol].write({ ...PLAIN, turns }, 'm', {}))).toContain(`"${name}"`);
+  }
 });

@@ -1,7 +1,7 @@
 import type { JsonObject, TextRequest } from '#contracts';
-import { PLAIN, RICH, SCHEMA } from './testing/text-requests.js';
+import { PLAIN, RICH, saying, SCHEMA } from './testing/text-requests.js';
 import { type Protocol, WISHES } from './testing/wishes.js';
-import { PROTOCOL_CODECS } from './upstream/protocol-codecs.js';
+import { PROTOCOL_CODECS } from './open-text-providers.js';
 
 const MARKED = { cache_control: { type: 'ephemeral' } };
 
@@ -277,7 +277,7 @@ it.each<[Protocol, Partial<TextRequest>, string]>([
 
 it('A newer chat upstream gets its output limit under the newer name', () => {
   const body = PROTOCOL_CODECS.chat.write({ ...PLAIN, maxOutputTokens: 9 }, 'm', {
-    outputLimitField: 'max_completion_tokens',
+    ...saying('chat', { output_limit_field: 'max_completion_tokens' }),
   });
   expect(body).toMatchObject({ max_completion_tokens: 9 });
   expect(body).not.toHaveProperty('max_tokens');

@@ -105,6 +105,17 @@ class RetentionConfig {
   @Min(0)
   @Max(MAX_DAYS)
   TASK_CONTENT_RETENTION_DAYS = 90;
+
+  @Variable({
+    description:
+      'Storage for the prompts and answers of an account that has them logged; beyond it the oldest are removed. An account is logged only once its owner or an operator has switched that on.',
+    unit: 'MiB, 0 to 65536; 0 forbids such logs',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(65_536)
+  PROMPT_LOG_ACCOUNT_MB = 256;
 }
 
 /** What accounts may keep of their own files. */

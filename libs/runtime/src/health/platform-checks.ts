@@ -25,11 +25,7 @@ export function platformChecks({ database, notifier, store }: CheckedPlatform): 
         return pending.length === 0 ? null : `the database lacks ${pending.length} migration(s) of this version`;
       },
     },
-    {
-      part: 'queue',
-      isNeeded: false,
-      check: async () => ((await notifier.isHealthy()) ? null : 'the queue takes no work'),
-    },
+    { part: 'queue', isNeeded: false, check: () => notifier.unfitness() },
     { part: 'store', isNeeded: false, check: async () => ((await store.healthy()) ? null : 'files cannot be written') },
   ];
 }

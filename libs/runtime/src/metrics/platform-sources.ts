@@ -10,9 +10,15 @@ export function platformSources(database: Database, notifier: TaskNotifier, heal
   return [
     { name: 'pool', collect: () => collectPool(database) },
     { name: 'queues', collect: () => collectQueues(notifier) },
-    { name: 'readiness', collect: () => collectReadiness(health) },
+    readinessSource(health),
   ];
 }
+
+/** What `/readyz` answers, as numbers. */
+export const readinessSource = (health: Health): MetricSource => ({
+  name: 'readiness',
+  collect: () => collectReadiness(health),
+});
 
 function collectPool(database: Database): void {
   const { total, idle, waiting, limit } = database.connections();

@@ -64,6 +64,12 @@ export class BullmqTaskNotifier implements TaskNotifier {
     return answers(this.store);
   }
 
+  async unfitness(): Promise<string | null> {
+    if (!(await this.isHealthy())) return 'the queue takes no work';
+    // A server that does not tell, and may not, is no worse than one that is asked nothing.
+    return (await this.store.weakness?.().catch(() => null)) ?? null;
+  }
+
   queues(): readonly WakeupQueue[] {
     return [...this.wakeups.values()].map(({ queue }) => queue);
   }

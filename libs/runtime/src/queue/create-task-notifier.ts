@@ -32,6 +32,13 @@ export class RedisStore implements WakeupStore {
     return this.notifying.set(`${this.prefix}:alive`, '1', 'EX', ALIVE_SECONDS);
   }
 
+  /** Managed servers often come with a policy for caches. */
+  async weakness(): Promise<string | null> {
+    const [, policy] = /^maxmemory_policy:(\S+)/m.exec(await this.notifying.info('memory')) ?? [];
+    if (policy === undefined || policy === 'noeviction') return null;
+    return `Redis may drop wake-ups, limits and cooldowns: its maxmemory-policy is ${policy}, and must be noeviction`;
+  }
+
   async close(): Promise<void> {
     this.notifying.disconnect();
     this.listening.disconnect();

@@ -35,6 +35,8 @@ export interface TaskNotifier {
   listen(queue: QueueName, options: ListenOptions, handler: TaskHandler): Listening;
   /** True when the queue's server answers within a second and takes work. */
   isHealthy(): Promise<boolean>;
+  /** Why the queue takes no work, or may lose it, in words for operators; null when all is well. */
+  unfitness(): Promise<string | null>;
   /** The queues behind the wake-ups, one for each name. */
   queues(): readonly WakeupQueue[];
   /** Stops every listener (see `Listening.stop`), sends what is still kept, and closes all connections. */

@@ -44,6 +44,15 @@ describeWithRedis('A Redis that responds but cannot work', () => {
     expect(await notifier.isHealthy()).toBe(true);
   });
 
+  it('names a policy that drops keys, while it is set', async () => {
+    await healed(() => notifier.isHealthy());
+    expect(await notifier.unfitness()).toBeNull();
+    await ask(server, 'CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+    expect(await notifier.unfitness()).toMatch(/maxmemory-policy is allkeys-lru, and must be noeviction/);
+    await ask(server, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+    expect(await notifier.unfitness()).toBeNull();
+  });
+
   it('is replaced by the new master when it has become a replica', async () => {
     const heard = new Set<string>();
     notifier.listen('image', { concurrency: 1 }, async (taskId) => void heard.add(taskId));

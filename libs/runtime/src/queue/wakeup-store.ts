@@ -10,6 +10,8 @@ export interface WakeupStore {
   readonly prefix?: string;
   /** Resolves when the server answers and takes work; rejects or stays silent when it does not. */
   ping(): Promise<unknown>;
+  /** Why the server may lose what it takes, in words for operators; null: it does not. Absent: it never does. */
+  weakness?(): Promise<string | null>;
   /** Closes the connections that queues and workers share. */
   close(): Promise<void>;
 }

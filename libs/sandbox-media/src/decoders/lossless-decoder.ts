@@ -17,8 +17,8 @@ export interface SequenceParameters {
 
 /** Reads what H.264 calls RBSP: a NAL unit without its header and without the bytes that avoid start codes. */
 class BitReader {
-  #at = 0;
-  readonly #bytes: Buffer;
+  private at = 0;
+  private readonly source: Buffer;
 
   constructor(nalUnit: Uint8Array) {
     const payload = Buffer.alloc(nalUnit.length);
@@ -27,13 +27,13 @@ class BitReader {
       const escaped = nalUnit[at] === 3 && at > 2 && nalUnit[at - 1] === 0 && nalUnit[at - 2] === 0;
       if (!escaped) payload[length++] = nalUnit[at] ?? 0;
     }
-    this.#bytes = payload.subarray(0, length);
+    this.source = payload.subarray(0, length);
   }
 
   bits(count: number): number {
     let value = 0;
-    for (let bit = 0; bit < count; bit++, this.#at++) {
-      value = value * 2 + (((this.#bytes[this.#at >> 3] ?? 0) >> (7 - (this.#at & 7))) & 1);
+    for (let bit = 0; bit < count; bit++, this.at++) {
+      value = value * 2 + (((this.source[this.at >> 3] ?? 0) >> (7 - (this.at & 7))) & 1);
     }
     return value;
   }
@@ -49,17 +49,17 @@ class BitReader {
   }
 
   bytes(count: number): Uint8Array {
-    while (this.#at % 8 !== 0) this.expect(0, this.bits(1), 'pcm_alignment_zero_bit');
-    const start = this.#at / 8;
-    this.#at += count * 8;
-    return this.#bytes.subarray(start, start + count);
+    while (this.at % 8 !== 0) this.expect(0, this.bits(1), 'pcm_alignment_zero_bit');
+    const start = this.at / 8;
+    this.at += count * 8;
+    return this.source.subarray(start, start + count);
   }
 
   /** Whether payload is left before the final one and its zeros. */
   hasMore(): boolean {
-    const last = this.#bytes.length - 1;
-    const trailingZeros = 31 - Math.clz32((this.#bytes[last] ?? 0) & -(this.#bytes[last] ?? 0));
-    return this.#at < last * 8 + 7 - trailingZeros;
+    const last = this.source.length - 1;
+    const trailingZeros = 31 - Math.clz32((this.source[last] ?? 0) & -(this.source[last] ?? 0));
+    return this.at < last * 8 + 7 - trailingZeros;
   }
 }
 
@@ -97,15 +97,19 @@ export class LosslessDecoder {
   readonly parameters: SequenceParameters;
   /** How many macroblocks were coded in each way so far. */
   readonly counts = { skipped: 0, copied: 0, raw: 0 };
-  readonly #planes: readonly { readonly samples: Uint8Array; readonly stride: number; readonly square: number }[];
-  readonly #coefficients: Uint8Array;
-  #expectedFrameNumber = 0;
+  private readonly planes: readonly {
+    readonly samples: Uint8Array;
+    readonly stride: number;
+    readonly square: number;
+  }[];
+  private readonly coefficients: Uint8Array;
+  private expectedFrameNumber = 0;
 
   constructor(sequenceParameterSet: Uint8Array) {
     this.parameters = readSequenceParameters(sequenceParameterSet);
     const { macroblocksWide, macroblocksHigh } = this.parameters;
-    this.#coefficients = new Uint8Array(macroblocksWide * macroblocksHigh);
-    this.#planes = [16, 8, 8].map((square) => ({
+    this.coefficients = new Uint8Array(macroblocksWide * macroblocksHigh);
+    this.planes = [16, 8, 8].map((square) => ({
       samples: new Uint8Array(macroblocksWide * macroblocksHigh * square * square),
       stride: macroblocksWide * square,
       square,
@@ -116,8 +120,8 @@ export class LosslessDecoder {
   decode(nalUnit: Uint8Array): DecodedFrame {
     const keyFrame = (nalUnit[0] ?? 0) % 32 === 5;
     const reader = new BitReader(nalUnit);
-    this.#readSliceHeader(reader, keyFrame);
-    this.#coefficients.fill(0);
+    this.readSliceHeader(reader, keyFrame);
+    this.coefficients.fill(0);
     let macroblock = 0;
     while (reader.hasMore()) {
       if (!keyFrame) {
@@ -126,34 +130,34 @@ export class LosslessDecoder {
         macroblock += skipped;
         if (!reader.hasMore()) break;
       }
-      this.#readMacroblock(reader, macroblock++, keyFrame ? 0 : 5);
+      this.readMacroblock(reader, macroblock++, keyFrame ? 0 : 5);
     }
-    if (macroblock !== this.#coefficients.length)
-      throw new Error(`${macroblock} of ${this.#coefficients.length} macroblocks`);
-    const [luma, blueDifference, redDifference] = [this.#cropped(0), this.#cropped(1), this.#cropped(2)];
+    if (macroblock !== this.coefficients.length)
+      throw new Error(`${macroblock} of ${this.coefficients.length} macroblocks`);
+    const [luma, blueDifference, redDifference] = [this.cropped(0), this.cropped(1), this.cropped(2)];
     return { luma, blueDifference, redDifference };
   }
 
-  #readSliceHeader(reader: BitReader, keyFrame: boolean): void {
+  private readSliceHeader(reader: BitReader, keyFrame: boolean): void {
     reader.expect(0, reader.golomb(), 'first_mb_in_slice');
     reader.expect(keyFrame ? 7 : 5, reader.golomb(), 'slice_type');
     reader.expect(0, reader.golomb(), 'pic_parameter_set_id');
-    if (keyFrame) this.#expectedFrameNumber = 0;
-    reader.expect(this.#expectedFrameNumber++ % 65_536, reader.bits(16), 'frame_num');
+    if (keyFrame) this.expectedFrameNumber = 0;
+    reader.expect(this.expectedFrameNumber++ % 65_536, reader.bits(16), 'frame_num');
     if (keyFrame) reader.expect(0, reader.golomb(), 'idr_pic_id');
     reader.expect(0, reader.bits(keyFrame ? 2 : 3), 'reference flags');
     reader.expect(0, reader.golomb(), 'slice_qp_delta');
     reader.expect(1, reader.golomb(), 'disable_deblocking_filter_idc');
   }
 
-  #readMacroblock(reader: BitReader, macroblock: number, typeOffset: number): void {
+  private readMacroblock(reader: BitReader, macroblock: number, typeOffset: number): void {
     const type = reader.golomb() - typeOffset;
     const column = macroblock % this.parameters.macroblocksWide;
     const row = Math.floor(macroblock / this.parameters.macroblocksWide);
     if (type === 25) {
       this.counts.raw++;
-      this.#coefficients[macroblock] = 16;
-      this.#eachRow(column, row, (samples, start, square) => samples.set(reader.bytes(square), start));
+      this.coefficients[macroblock] = 16;
+      this.eachRow(column, row, (samples, start, square) => samples.set(reader.bytes(square), start));
       return;
     }
     if (type !== 1 && type !== 2) throw new Error(`macroblock type ${type} is outside the subset`);
@@ -162,34 +166,34 @@ export class LosslessDecoder {
     if (fromAbove ? row === 0 : column === 0) throw new Error('copies from outside the image');
     reader.expect(fromAbove ? 2 : 1, reader.golomb(), 'intra_chroma_pred_mode');
     reader.expect(0, reader.golomb(), 'mb_qp_delta');
-    const few = this.#meanOfNeighbours(macroblock, column, row) < 2;
+    const few = this.meanOfNeighbours(macroblock, column, row) < 2;
     reader.expect(few ? 1 : 0b000011, reader.bits(few ? 1 : 6), 'coeff_token');
-    this.#eachRow(column, row, (samples, start, square, stride) => {
+    this.eachRow(column, row, (samples, start, square, stride) => {
       if (fromAbove) samples.copyWithin(start, start - stride, start - stride + square);
       else samples.fill(samples[start - 1] ?? 0, start, start + square);
     });
   }
 
-  #meanOfNeighbours(macroblock: number, column: number, row: number): number {
+  private meanOfNeighbours(macroblock: number, column: number, row: number): number {
     const neighbours = [
-      ...(column > 0 ? [this.#coefficients[macroblock - 1] ?? 0] : []),
-      ...(row > 0 ? [this.#coefficients[macroblock - this.parameters.macroblocksWide] ?? 0] : []),
+      ...(column > 0 ? [this.coefficients[macroblock - 1] ?? 0] : []),
+      ...(row > 0 ? [this.coefficients[macroblock - this.parameters.macroblocksWide] ?? 0] : []),
     ];
     return Math.ceil(neighbours.reduce((sum, count) => sum + count, 0) / Math.max(1, neighbours.length));
   }
 
-  #eachRow(
+  private eachRow(
     column: number,
     row: number,
     visit: (samples: Uint8Array, start: number, square: number, stride: number) => void,
   ): void {
-    for (const { samples, stride, square } of this.#planes) {
+    for (const { samples, stride, square } of this.planes) {
       for (let y = 0; y < square; y++) visit(samples, (row * square + y) * stride + column * square, square, stride);
     }
   }
 
-  #cropped(plane: number): Uint8Array {
-    const { samples = new Uint8Array(), stride = 0, square = 16 } = this.#planes[plane] ?? {};
+  private cropped(plane: number): Uint8Array {
+    const { samples = new Uint8Array(), stride = 0, square = 16 } = this.planes[plane] ?? {};
     const width = (this.parameters.width * square) / 16;
     const height = (this.parameters.height * square) / 16;
     const cropped = new Uint8Array(width * height);

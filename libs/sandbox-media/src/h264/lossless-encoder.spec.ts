@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type DecodedFrame, LosslessDecoder } from '../decoders/lossless-decoder.js';
-import { BitWriter } from './bit-writer.js';
+import { BitWriter, nalUnit } from './bit-stream.js';
 import { LosslessEncoder } from './lossless-encoder.js';
-import { nalUnit } from './nal-unit.js';
 import { lowestLevel } from './parameter-sets.js';
 import { YuvFrame } from './yuv-frame.js';
 

@@ -1,5 +1,4 @@
-import { BitWriter } from './bit-writer.js';
-import { nalUnit } from './nal-unit.js';
+import { BitWriter, nalUnit } from './bit-stream.js';
 import {
   FRAME_NUMBER_BITS,
   type VideoFormat,
@@ -36,28 +35,28 @@ const COEFFICIENTS_OF_RAW = 16;
 export class LosslessEncoder {
   readonly sequenceParameterSet: Uint8Array;
   readonly pictureParameterSet = pictureParameterSet();
-  readonly #wide: number;
-  readonly #high: number;
+  private readonly wide: number;
+  private readonly high: number;
   /** For each macroblock of the current frame, the coefficients its neighbours believe it has. */
-  readonly #coefficients: Uint8Array;
-  #frameNumber = 0;
+  private readonly coefficients: Uint8Array;
+  private frameNumber = 0;
 
   /** @throws RangeError when a side is odd or the size is beyond level 5.2. */
   constructor(format: VideoFormat) {
     this.sequenceParameterSet = sequenceParameterSet(format);
-    this.#wide = macroblocks(format.width);
-    this.#high = macroblocks(format.height);
-    this.#coefficients = new Uint8Array(this.#wide * this.#high);
+    this.wide = macroblocks(format.width);
+    this.high = macroblocks(format.height);
+    this.coefficients = new Uint8Array(this.wide * this.high);
   }
 
   /** Codes a frame that depends on no other. The first frame of a video must be one. */
   encodeKeyFrame(frame: YuvFrame): Uint8Array {
-    this.#frameNumber = 0;
+    this.frameNumber = 0;
     const writer = new BitWriter(65_536);
-    this.#writeSliceHeader(writer, true);
-    this.#coefficients.fill(0);
-    for (let index = 0; index < this.#coefficients.length; index++) this.#writeMacroblock(writer, frame, index, 0);
-    this.#frameNumber++;
+    this.writeSliceHeader(writer, true);
+    this.coefficients.fill(0);
+    for (let index = 0; index < this.coefficients.length; index++) this.writeMacroblock(writer, frame, index, 0);
+    this.frameNumber++;
     return nalUnit('keyFrameSlice', writer.trailingBits().toBytes());
   }
 
@@ -67,26 +66,26 @@ export class LosslessEncoder {
    */
   encodeChanges(frame: YuvFrame, changed: Uint8Array): Uint8Array {
     const writer = new BitWriter(256);
-    this.#writeSliceHeader(writer, false);
-    this.#coefficients.fill(0);
+    this.writeSliceHeader(writer, false);
+    this.coefficients.fill(0);
     let next = 0;
     for (let index = changed.indexOf(1); index !== -1; index = changed.indexOf(1, next)) {
       writer.unsignedExpGolomb(index - next); // mb_skip_run
-      this.#writeMacroblock(writer, frame, index, INTER_TYPES);
+      this.writeMacroblock(writer, frame, index, INTER_TYPES);
       next = index + 1;
     }
     if (next < changed.length) writer.unsignedExpGolomb(changed.length - next);
-    this.#frameNumber++;
+    this.frameNumber++;
     return nalUnit('dependentSlice', writer.trailingBits().toBytes());
   }
 
   /** ITU-T H.264, 7.3.3: one slice covers the whole image. */
-  #writeSliceHeader(writer: BitWriter, keyFrame: boolean): void {
+  private writeSliceHeader(writer: BitWriter, keyFrame: boolean): void {
     writer
       .unsignedExpGolomb(0) // first_mb_in_slice
       .unsignedExpGolomb(keyFrame ? 7 : 5) // slice_type: all I, or all P
       .unsignedExpGolomb(0) // pic_parameter_set_id
-      .fixed(this.#frameNumber % 2 ** FRAME_NUMBER_BITS, FRAME_NUMBER_BITS);
+      .fixed(this.frameNumber % 2 ** FRAME_NUMBER_BITS, FRAME_NUMBER_BITS);
     if (keyFrame) {
       writer
         .unsignedExpGolomb(0) // idr_pic_id
@@ -103,19 +102,19 @@ export class LosslessEncoder {
       .unsignedExpGolomb(1); // disable_deblocking_filter_idc: off
   }
 
-  #writeMacroblock(writer: BitWriter, frame: YuvFrame, index: number, typeOffset: number): void {
-    const column = index % this.#wide;
-    const row = (index - column) / this.#wide;
+  private writeMacroblock(writer: BitWriter, frame: YuvFrame, index: number, typeOffset: number): void {
+    const column = index % this.wide;
+    const row = (index - column) / this.wide;
     const copy = findEdgeCopy(frame, column, row);
     if (copy) {
       writer
         .unsignedExpGolomb(typeOffset + FIRST_INTRA_16X16 + copy.luma)
         .unsignedExpGolomb(copy.chroma)
         .signedExpGolomb(0); // mb_qp_delta
-      this.#writeNoCoefficients(writer, index, column, row);
+      this.writeNoCoefficients(writer, index, column, row);
       return;
     }
-    this.#coefficients[index] = COEFFICIENTS_OF_RAW;
+    this.coefficients[index] = COEFFICIENTS_OF_RAW;
     writer.unsignedExpGolomb(typeOffset + RAW_SAMPLES).alignWithZeros();
     for (const plane of frame.planes) appendSquare(writer, plane, column, row);
   }
@@ -124,9 +123,9 @@ export class LosslessEncoder {
    * "No luma DC coefficients" as `coeff_token` (table 9-5). Its code depends on how many the neighbours have: here 0 or 16,
    * so their rounded mean is below 2 or at least 8.
    */
-  #writeNoCoefficients(writer: BitWriter, index: number, column: number, row: number): void {
-    const left = column > 0 ? this.#coefficients[index - 1] : undefined;
-    const above = row > 0 ? this.#coefficients[index - this.#wide] : undefined;
+  private writeNoCoefficients(writer: BitWriter, index: number, column: number, row: number): void {
+    const left = column > 0 ? this.coefficients[index - 1] : undefined;
+    const above = row > 0 ? this.coefficients[index - this.wide] : undefined;
     const expected = left !== undefined && above !== undefined ? (left + above + 1) >> 1 : (left ?? above ?? 0);
     if (expected < 2) writer.fixed(0b1, 1);
     else writer.fixed(0b000011, 6);

@@ -1,5 +1,4 @@
-import { BitWriter } from './bit-writer.js';
-import { nalUnit } from './nal-unit.js';
+import { BitWriter, nalUnit } from './bit-stream.js';
 
 /** What a decoder of each level must cope with (ITU-T H.264, table A-1): macroblocks in a second and in a frame. */
 const LEVELS = [

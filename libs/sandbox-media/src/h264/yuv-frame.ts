@@ -41,7 +41,7 @@ export class YuvFrame {
 
   /** Takes over all pixels of a canvas of the same size. */
   copyAll(canvas: Canvas): void {
-    this.#copy(canvas, { x: 0, y: 0, width: this.luma.stride, height: this.macroblocksHigh * 16 });
+    this.copy(canvas, { x: 0, y: 0, width: this.luma.stride, height: this.macroblocksHigh * 16 });
   }
 
   /** Takes over the macroblocks that the rectangles touch, and marks each with 1 in the returned map (row by row). */
@@ -52,7 +52,7 @@ export class YuvFrame {
       const top = y >> 4;
       const right = Math.min(this.macroblocksWide, macroblocks(x + width));
       const bottom = Math.min(this.macroblocksHigh, macroblocks(y + height));
-      this.#copy(canvas, { x: left * 16, y: top * 16, width: (right - left) * 16, height: (bottom - top) * 16 });
+      this.copy(canvas, { x: left * 16, y: top * 16, width: (right - left) * 16, height: (bottom - top) * 16 });
       for (let row = top; row < bottom; row++) {
         changed.fill(1, row * this.macroblocksWide + left, row * this.macroblocksWide + right);
       }
@@ -60,7 +60,7 @@ export class YuvFrame {
     return changed;
   }
 
-  #copy(canvas: Canvas, { x: left, y: top, width, height }: Rectangle): void {
+  private copy(canvas: Canvas, { x: left, y: top, width, height }: Rectangle): void {
     const { pixels } = canvas;
     const { luma, blue, red } = paletteInYuv(canvas.palette);
     const lastColumn = canvas.width - 1;

@@ -1,12 +1,12 @@
-import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Patch, Post, Put, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { AccountsService, type Funding, FundsService, KeysService } from '#features';
+import { AccountsService, type Funding, FundsService, KeysService, TagLimitsService } from '#features';
 import { amountOf, checked, named } from '../../checked-input.js';
 import { Route, Routes } from '../../http/route.js';
 import { ListQuery } from '../../list-query.js';
 import { viewOf, viewOfRow } from '../../row-view.js';
 import { sendList } from '../../send-list.js';
-import { AccountChange, FundingBody, NewAccount, toAccountSettings } from './account.dto.js';
+import { AccountChange, FundingBody, NewAccount, tagLimitsOf, toAccountSettings } from './account.dto.js';
 import { operatorOf } from './admin-gate.js';
 import { ACCOUNT_OPERATIONS } from './admin.openapi.js';
 import { NewKeyBody, toKeySettings } from './key.dto.js';
@@ -19,6 +19,7 @@ export class AccountsController {
     private readonly accounts: AccountsService,
     private readonly funds: FundsService,
     private readonly keys: KeysService,
+    private readonly tagLimits: TagLimitsService,
   ) {}
 
   @Get()
@@ -84,6 +85,24 @@ export class AccountsController {
     const settings = { ...toKeySettings(checkedBody), name: checkedBody.name };
     const { key, row } = await this.keys.create(operatorOf(request), id, settings);
     return { key, ...viewOfRow(row) };
+  }
+
+  /** What the work under tags may cost, and has cost. */
+  @Get(':account_id/tag-limits')
+  @Route({ operation: ACCOUNT_OPERATIONS.adminListTagLimits })
+  async listTagLimits(@Param('account_id') id: string): Promise<unknown> {
+    return (await this.tagLimits.list(id)).map(viewOf);
+  }
+
+  /** Sets all of them anew. */
+  @Put(':account_id/tag-limits')
+  @Route({ operation: ACCOUNT_OPERATIONS.adminSetTagLimits })
+  async setTagLimits(
+    @Param('account_id') id: string,
+    @Body() body: unknown,
+    @Req() request: Request,
+  ): Promise<unknown> {
+    return (await this.tagLimits.replace(operatorOf(request), id, tagLimitsOf(body))).map(viewOf);
   }
 
   private async book(kind: Funding['kind'], accountId: string, body: unknown, request: Request): Promise<unknown> {

@@ -90,11 +90,113 @@ export const ACCOUNT_OPERATIONS = {
   adminChangeAccount: change('adminChangeAccount', 'Change an account', [ACCOUNT_ID], GONE),
   adminTopUp: change('adminTopUp', 'Top up, once for each reference', [ACCOUNT_ID], CLASHING),
   adminAdjust: change('adminAdjust', 'Correct a balance, once for each reference', [ACCOUNT_ID], CLASHING),
+  adminListTagLimits: read('adminListTagLimits', 'What the work under tags of an account may cost', ROWS, [ACCOUNT_ID]),
+  adminSetTagLimits: change(
+    'adminSetTagLimits',
+    'Set all limits of tags: `limits`, a list of `tag`, `daily_limit`, `monthly_limit`',
+    [ACCOUNT_ID],
+    GONE,
+  ),
   adminListKeys: read('adminListKeys', 'List the keys of an account', ROWS, [ACCOUNT_ID]),
   adminCreateKey: change('adminCreateKey', 'Create a key, which is shown only in this response', [ACCOUNT_ID], GONE),
   adminChangeKey: change('adminChangeKey', 'Change a key', [KEY_ID], GONE),
   adminRotateKey: change('adminRotateKey', 'Create a new secret for a key', [KEY_ID], CLASHING),
   adminRevokeKey: change('adminRevokeKey', 'End a key', [KEY_ID], GONE),
+} satisfies Readonly<Record<string, OperationText>>;
+
+const ENTRY_ID = inPath('entry_id', 'The id of the logged request.');
+
+/** Prompts and answers of accounts that have them logged. */
+export const PROMPT_LOG_OPERATIONS = {
+  adminReadPromptLog: read('adminReadPromptLog', 'What is logged of the prompts and answers of an account', OBJECT, [
+    ACCOUNT_ID,
+  ]),
+  adminSetPromptLog: change(
+    'adminSetPromptLog',
+    'Log the prompts and answers of an account, or no more',
+    [ACCOUNT_ID],
+    [...CLASHING, 'permission_denied'],
+  ),
+  adminClearPromptLog: change('adminClearPromptLog', 'Delete everything that is logged, at once', [ACCOUNT_ID], GONE),
+  adminListPrompts: read('adminListPrompts', 'Logged requests, without their words', LIST, [
+    ACCOUNT_ID,
+    inQuery('session', 'Only of this session.', TEXT),
+    inQuery('request_id', 'Only this request.', TEXT),
+    ...PAGING,
+  ]),
+  adminReadPrompt: admin({
+    id: 'adminReadPrompt',
+    summary: 'A logged request with its words. Leaves an audit record',
+    answer: OBJECT,
+    parameters: [ACCOUNT_ID, ENTRY_ID, ACTOR],
+    errors: GONE,
+  }),
+  adminRemovePrompt: change('adminRemovePrompt', 'Delete a logged request', [ACCOUNT_ID, ENTRY_ID], GONE),
+} satisfies Readonly<Record<string, OperationText>>;
+
+const LIST_ID = inPath('list_id', 'The id of the price list.');
+
+/** Prices by customer. */
+export const PRICE_LIST_OPERATIONS = {
+  adminListPriceLists: read(
+    'adminListPriceLists',
+    'Price lists, with their rules and the accounts that have them',
+    ROWS,
+  ),
+  adminReadPriceList: read('adminReadPriceList', 'One price list', OBJECT, [LIST_ID]),
+  adminAddPriceList: change('adminAddPriceList', 'Add a price list', [], ['invalid_parameter', 'conflict']),
+  adminAddPriceRules: change('adminAddPriceRules', 'Add rules to a price list', [LIST_ID], CLASHING),
+  adminAssignPriceList: change(
+    'adminAssignPriceList',
+    'Give an account a price list, or the book',
+    [ACCOUNT_ID],
+    CLASHING,
+  ),
+} satisfies Readonly<Record<string, OperationText>>;
+
+const PROPOSAL_ID = inPath('proposal_id', 'The id of the proposal.');
+const PROPOSED: readonly ErrorCode[] = ['invalid_parameter', 'not_found', 'conflict', 'upstream_error'];
+
+/** Prices that public lists propose. */
+export const PROPOSAL_OPERATIONS = {
+  adminListPriceProposals: read('adminListPriceProposals', 'Proposals of the last 7 days, without their items', ROWS),
+  adminReadPriceProposal: admin({
+    id: 'adminReadPriceProposal',
+    summary: 'One proposal with its items',
+    answer: OBJECT,
+    parameters: [PROPOSAL_ID],
+    errors: GONE,
+  }),
+  adminAddPriceProposal: change(
+    'adminAddPriceProposal',
+    'Read a list of prices and hold it against the price book',
+    [],
+    PROPOSED,
+  ),
+  adminApplyPriceProposal: change(
+    'adminApplyPriceProposal',
+    'Put the prices of chosen items into the price book, once',
+    [PROPOSAL_ID],
+    CLASHING,
+  ),
+  adminUndoPriceProposal: change(
+    'adminUndoPriceProposal',
+    'Take back what was applied, unless prices changed since',
+    [PROPOSAL_ID],
+    CLASHING,
+  ),
+  adminSimulatePrices: change(
+    'adminSimulatePrices',
+    'What past usage would have brought at other prices',
+    [],
+    ['invalid_parameter', 'not_found', 'conflict'],
+  ),
+  adminListPriceNames: read(
+    'adminListPriceNames',
+    'Which entries of lists are of which model, as operators said',
+    ROWS,
+  ),
+  adminSetPriceName: change('adminSetPriceName', 'Say which model an entry of a list is of, or that it is none'),
 } satisfies Readonly<Record<string, OperationText>>;
 
 /** The models on sale, and their vendors. */
@@ -136,7 +238,7 @@ export const CATALOGUE_OPERATIONS = {
   ),
   adminVerifyUpstream: admin({
     id: 'adminVerifyUpstream',
-    summary: 'Test the key of a media upstream with a free call',
+    summary: 'Test the key of an upstream, and show what holds for its models',
     answer: OBJECT,
     parameters: [UPSTREAM_ID],
     errors: CLASHING,
@@ -146,7 +248,12 @@ export const CATALOGUE_OPERATIONS = {
 
 /** What was written down. */
 export const RECORD_OPERATIONS = {
-  adminListLedger: read('adminListLedger', 'Entries of the ledger', LIST, [ofAccount, ofTask, ...PAGING]),
+  adminListLedger: read('adminListLedger', 'Entries of the ledger', LIST, [
+    ofAccount,
+    ofTask,
+    inQuery('request_id', 'Only entries of this text request.', TEXT),
+    ...PAGING,
+  ]),
   adminListAudit: read('adminListAudit', 'List changes made by operators', LIST, [
     inQuery('subject_id', 'The id of what was changed.', TEXT),
     ...PAGING,
@@ -157,13 +264,14 @@ export const RECORD_OPERATIONS = {
     inQuery('group_by', 'Some of day, model, key and account, separated by commas.', TEXT),
     ...PAGING,
   ]),
-  adminReadMargins: read('adminReadMargins', 'What media upstreams earned and cost', ROWS, [
+  adminReadMargins: read('adminReadMargins', 'What upstreams earned and cost', ROWS, [
     ...DAYS,
-    inQuery('group_by', 'Any of day, upstream and model, separated by commas.', TEXT),
+    inQuery('group_by', 'Any of day, upstream, model, account, kind, band and tag, separated by commas.', TEXT),
     inQuery('format', 'json, or csv.', { type: 'string', enum: ['json', 'csv'], default: 'json' }),
   ]),
   adminListUsageRecords: read('adminListUsageRecords', 'Every request and task with its price', LIST, [
     ofAccount,
+    inQuery('request_id', 'Only that of this request, on whatever day unless days are given.', TEXT),
     ...DAYS,
     ...PAGING,
   ]),

@@ -71,6 +71,43 @@ describe('The admin API', () => {
     );
     const prices = [{ model: 'eta-image-2.0', unit: 'image', amount: '0.06', effective_from: '2127-01-01' }];
     changes.push(['prices.imported', () => admin('POST', '/prices/import', { prices })]);
+    const other = await newAccount();
+    const rules = [{ model: '*', factor: '0.9' }];
+    const limits = [{ tag: 'nightly', daily_limit: '5' }];
+    changes.push(
+      ['price_list.added', () => admin('POST', '/price-lists', { id: 'partners', name: 'Partners', rules: [] })],
+      ['price_list.rules_added', () => admin('POST', '/price-lists/partners/rules', { rules })],
+      ['account.price_list_set', () => admin('POST', `/accounts/${other.id}/price-list`, { list: 'partners' })],
+      ['account.tag_limits_set', () => admin('PUT', `/accounts/${other.id}/tag-limits`, { limits })],
+    );
+    const own = { model: 'audited', unit: 'input_token', amount: '1', per_quantity: 1_000_000 };
+    await admin('POST', '/prices/import', { prices: [{ ...own, effective_from: '2026-01-01' }] });
+    const file = JSON.stringify({ audited: { input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 } });
+    const proposed = await admin<{ id: string; items: { id: string }[] }>('POST', '/price-proposals', {
+      source: 'litellm',
+      file,
+    });
+    const { id: proposal, items } = proposed.body.data;
+    const chosen = { items: items.map(({ id }) => id) };
+    const name = { source: 'litellm', id: 'audited', model: 'ours' };
+    changes.push(
+      ['price_proposal.added', () => admin('POST', '/price-proposals', { source: 'litellm', file, factor: '2' })],
+      ['price_proposal.applied', () => admin('POST', `/price-proposals/${proposal}/apply`, chosen)],
+      ['price_proposal.undone', () => admin('POST', `/price-proposals/${proposal}/undo`)],
+      ['price_name.set', () => admin('PUT', '/price-names', name)],
+    );
+    const prompts = `/accounts/${other.id}/prompt-log`;
+    await admin('PUT', prompts, { enabled: true });
+    await gateway.database.query({
+      text: `insert into prompt_entry (id, log_id, request_id, api_key_id, model, sealed, kept_bytes, created_at)
+        select 'prompt_audited', id, 'req', 'key', 'm', '', 0, now() from prompt_log where account_id = $1`,
+      values: [other.id],
+    });
+    changes.push(
+      ['account.prompt_log_set', () => admin('PUT', prompts, { enabled: true, retention_days: 7 })],
+      ['account.prompt_removed', () => admin('DELETE', `${prompts}/entries/prompt_audited`)],
+      ['account.prompt_log_cleared', () => admin('DELETE', `${prompts}/entries`)],
+    );
     const upstream = {
       id: 'audited',
       protocol: 'chat',
@@ -104,9 +141,9 @@ describe('The admin API', () => {
       await change();
       expect([action, await auditCount()]).toEqual([action, before + 1]);
     }
-    // A reconciliation compares, and a verification asks a vendor: neither changes anything.
+    // A reconciliation compares, a verification asks a vendor, and a simulation counts: none changes anything.
     const changing = adminRoutes(gateway).filter(
-      ([method, path]) => method !== 'GET' && !/\/reconciliations$|\/verify$/.test(path),
+      ([method, path]) => method !== 'GET' && !/\/reconciliations$|\/verify$|\/price-simulations$/.test(path),
     );
     expect(changing).toHaveLength(changes.length);
     const audit = await admin('GET', `/audit?subject_id=${account.id}&limit=2`);

@@ -6,6 +6,7 @@ import {
   IsInt,
   IsISO8601,
   IsString,
+  Matches,
   Max,
   MaxLength,
   Min,
@@ -13,7 +14,7 @@ import {
   registerDecorator,
   ValidateIf,
 } from 'class-validator';
-import { isAddressBlock, KEY_SCOPES, type KeySettings } from '#features';
+import { isAddressBlock, KEY_SCOPES, type KeySettings, TAG_FORM, TAGS_MAX } from '#features';
 import { isGiven, isLimit, limitOf, RequestLimits } from './request-limits.dto.js';
 
 const LIST_MAX = 200;
@@ -69,6 +70,18 @@ export class KeyChange extends RequestLimits {
   @IsIn(KEY_SCOPES, { each: true, message: `scopes must list some of ${KEY_SCOPES.join(', ')}; empty: everything` })
   scopes?: string[];
 
+  /** What every request of the key is tagged with. */
+  @ValidateIf(isGiven)
+  @IsArray()
+  @ArrayMaxSize(TAGS_MAX)
+  @ArrayUnique()
+  @IsString({ each: true })
+  @Matches(TAG_FORM, {
+    each: true,
+    message: 'tags must list tags of 1 to 64 letters, digits and . _ : - each',
+  })
+  tags?: string[];
+
   /** When the key ends. */
   @ValidateIf(isLimit)
   @IsISO8601({ strict: true })
@@ -102,6 +115,7 @@ export function toKeySettings(body: KeyChange): KeySettings {
     allowedModels: body.allowed_models,
     allowedAddresses: body.allowed_addresses,
     scopes: body.scopes,
+    tags: body.tags,
     requestsPerMinute: body.requests_per_minute,
     tokensPerMinute: body.tokens_per_minute,
     maxRunningTasks: body.max_running_tasks,

@@ -3,10 +3,10 @@ import { GatewayError, isJsonObject } from '#contracts';
 import { JsonScan, nextTurn, Turns } from '#platform';
 import { isYaml, readJson } from '../../http/json-body.middleware.js';
 
-/** The list that a file of an operator's holds beside a few other fields. */
+/** What the file of an operator's holds beside a few other fields. */
 export interface ListFile {
-  readonly name: string;
-  readonly mostEntries: number;
+  /** Its lists, and the most entries of each. */
+  readonly mostEntries: Readonly<Record<string, number>>;
   /** A field that an export has in front and that says nothing. */
   readonly ignored: string;
 }
@@ -14,44 +14,52 @@ export interface ListFile {
 /** So many characters of entries are read at a time, some milliseconds of YAML: more would keep other work waiting. */
 const PART_CHARACTERS = { json: 32 * 1024, yaml: 4 * 1024 };
 
-/** What stands around the list, and any one entry, in characters: both are read at once. */
+/** What stands around the lists, and any one entry, in characters: both are read at once. */
 const AROUND_MAX = 16 * 1024;
 
 const BOUNDS = { maxValues: 50_000, maxKeys: 20_000 };
 
 /**
- * Reads a file that is a long list of short entries, as JSON or YAML, some entries at a time. YAML is read by its lines: each
+ * Reads a file of long lists of short entries, as JSON or YAML, some entries at a time. YAML is read by its lines: each
  * entry begins with `- ` on a line of its own, as exports write it.
  *
  * @throws GatewayError `invalid_json`, `invalid_parameter` where it cannot be read or has too many entries.
  */
-export async function readListFile(bytes: Buffer, type: string | undefined, list: ListFile): Promise<unknown> {
+export async function readListFile(
+  bytes: Buffer,
+  type: string | undefined,
+  { mostEntries, ignored }: ListFile,
+): Promise<unknown> {
   const text = bytes.toString('utf8');
   // What begins so is JSON in YAML as well.
   const isJson = !isYaml(type) || /^\s*\{/.test(text.slice(0, 1_000));
-  const cut = isJson ? cutJson(text, list.name) : cutYaml(text, list.name);
-  const entries: unknown[] = [];
+  const names = Object.keys(mostEntries);
+  const cut = isJson ? cutJson(text, names) : cutYaml(text, names);
+  const lists = new Map<string, unknown[]>();
   const turns = new Turns();
   for (const part of cut.parts) {
-    if (part.text.length > PART_CHARACTERS.json + AROUND_MAX) throw tooLong(`An entry of ${list.name}`);
+    const { name } = part;
+    if (part.text.length > PART_CHARACTERS.json + AROUND_MAX) throw tooLong(`An entry of ${name}`);
     const read = isJson ? await json(`[${part.text}]`) : await yamlEntries(part);
     if (!Array.isArray(read)) throw unread(`line ${part.line} is no entry of a list.`);
+    const entries = lists.get(name) ?? [];
+    lists.set(name, entries);
     for (const entry of read) entries.push(entry);
-    if (entries.length > list.mostEntries) throw tooMany(list);
+    if (entries.length > mostEntries[name]!) throw tooMany(name, mostEntries[name]!);
     if (turns.isOver) await nextTurn(turns);
   }
   const around = cut.around();
-  if (around.length > AROUND_MAX) throw tooLong(`What stands around the list "${list.name}"`);
+  if (around.length > AROUND_MAX) throw tooLong(`What stands around ${names.join(' and ')}`);
   const fields = isJson ? await json(around) : yaml({ text: around, line: 1 });
   if (!isJsonObject(fields)) return fields;
-  const { [list.ignored]: _ignored, ...kept } = fields;
-  return entries.length > 0 ? { ...kept, [list.name]: entries } : kept;
+  const { [ignored]: _ignored, ...kept } = fields;
+  return { ...kept, ...Object.fromEntries(lists) };
 }
 
 const tooLong = (what: string): GatewayError =>
   new GatewayError('invalid_parameter', `${what} must be at most ${AROUND_MAX} characters long.`);
-const tooMany = ({ name, mostEntries }: ListFile): GatewayError =>
-  new GatewayError('invalid_parameter', `${name} must be a list of 1 to ${mostEntries} entries.`, { param: name });
+const tooMany = (name: string, most: number): GatewayError =>
+  new GatewayError('invalid_parameter', `${name} must be a list of 1 to ${most} entries.`, { param: name });
 const unread = (why: string): GatewayError => new GatewayError('invalid_parameter', `The YAML cannot be read: ${why}`);
 
 /** @throws GatewayError `invalid_json`, also where a key stands twice. */
@@ -63,54 +71,58 @@ function json(text: string): unknown {
   return readJson(bytes, 0, scan);
 }
 
-/** Some whole entries, and the line on which they begin. */
+/** Some whole entries of a list, and the line on which they begin. */
 interface Part {
+  readonly name: string;
   readonly text: string;
   readonly line: number;
 }
 
 interface CutFile {
   readonly parts: Iterable<Part>;
-  /** All else, with an empty list where the entries stood; called when there are no more parts. */
+  /** All else, with empty lists where the entries stood; called when there are no more parts. */
   around(): string;
 }
 
-/** Cuts the entries of a list out of the JSON of an object. What is no JSON is found when the pieces are parsed. */
-function cutJson(text: string, name: string): CutFile {
-  let around = text;
-  const found = new RegExp(String.raw`^"${name}"\s*:\s*\[`);
+/** Cuts the entries of lists out of the JSON of an object. What is no JSON is found when the pieces are parsed. */
+function cutJson(text: string, names: readonly string[]): CutFile {
+  let around = '';
+  // What lies before it was cut out, or stands in `around`.
+  let copied = 0;
+  const found = new RegExp(String.raw`^"(${names.join('|')})"\s*:\s*\[`);
   function* parts(): Generator<Part> {
     // Its place is kept while others read files of their own.
     const structure = /["{}[\],]/g;
     let depth = 0;
-    let start = -1;
+    let name: string | undefined;
     for (let match = structure.exec(text); match; match = structure.exec(text)) {
       const at = match.index;
-      if (start === -1 && at > AROUND_MAX) return;
+      if (name === undefined && around.length + at - copied > AROUND_MAX) return;
       const [character] = match;
       if (character === '"') {
-        const opened = depth === 1 && start === -1 ? found.exec(text.slice(at, at + name.length + AROUND_MAX)) : null;
+        const opened = depth === 1 && name === undefined ? found.exec(text.slice(at, at + AROUND_MAX)) : null;
         const end = opened ? at + opened[0].length : endOfString(text, at);
         if (opened) {
           depth = 2;
-          start = end;
-          around = text.slice(0, end);
+          name = opened[1];
+          around += text.slice(copied, end);
+          copied = end;
         }
         structure.lastIndex = end;
       } else if (character === '{' || character === '[') depth += 1;
       else if (character !== ',') {
         depth -= 1;
-        if (start === -1 || depth !== 1) continue;
-        if (text.slice(start, at).trim() !== '') yield { text: text.slice(start, at), line: 1 };
-        around += text.slice(at);
-        return;
-      } else if (depth === 2 && start !== -1 && at - start >= PART_CHARACTERS.json) {
-        yield { text: text.slice(start, at), line: 1 };
-        start = at + 1;
+        if (name === undefined || depth !== 1) continue;
+        if (text.slice(copied, at).trim() !== '') yield { name, text: text.slice(copied, at), line: 1 };
+        copied = at;
+        name = undefined;
+      } else if (name !== undefined && depth === 2 && at - copied >= PART_CHARACTERS.json) {
+        yield { name, text: text.slice(copied, at), line: 1 };
+        copied = at + 1;
       }
     }
   }
-  return { parts: parts(), around: () => around };
+  return { parts: parts(), around: () => around + text.slice(copied) };
 }
 
 function endOfString(text: string, start: number): number {
@@ -126,53 +138,55 @@ const IS_BLANK = /^\s*(?:#.*)?$/;
 
 /** Says of each line of YAML, in order, where it stands. */
 class YamlLines {
-  #indent: number | undefined;
-  #isInList = false;
-  readonly #begins: RegExp;
+  /** The list that it stands in. */
+  name: string | undefined;
+  private indent: number | undefined;
+  private readonly begins: RegExp;
 
-  constructor(name: string) {
-    this.#begins = new RegExp(String.raw`^${name}:\s*(?:#.*)?$`);
+  constructor(names: readonly string[]) {
+    this.begins = new RegExp(String.raw`^(${names.join('|')}):\s*(?:#.*)?$`);
   }
 
   placeOf(line: string): 'around' | 'begins' | 'entry' | 'within' {
-    if (this.#isInList) {
+    if (this.name !== undefined) {
       const dash = ENTRY.exec(line)?.[1]?.length;
-      this.#indent ??= dash;
-      if (dash !== undefined && dash === this.#indent) return 'entry';
-      if (IS_BLANK.test(line) || line.search(/\S/) > (this.#indent ?? 0)) return 'within';
+      this.indent ??= dash;
+      if (dash !== undefined && dash === this.indent) return 'entry';
+      if (IS_BLANK.test(line) || line.search(/\S/) > (this.indent ?? 0)) return 'within';
     }
-    this.#isInList = this.#begins.test(line);
-    return this.#isInList ? 'begins' : 'around';
+    this.name = this.begins.exec(line)?.[1];
+    this.indent = undefined;
+    return this.name === undefined ? 'around' : 'begins';
   }
 }
 
-/** Cuts the entries of a list out of the YAML of a mapping, by lines. */
-function cutYaml(text: string, name: string): CutFile {
+/** Cuts the entries of lists out of the YAML of a mapping, by lines. */
+function cutYaml(text: string, names: readonly string[]): CutFile {
   let around = '';
   function* parts(): Generator<Part> {
-    const lines = new YamlLines(name);
-    let part = '';
-    let partLine = 1;
+    const lines = new YamlLines(names);
+    let part = { name: '', text: '', line: 1 };
     let line = 0;
     for (const said of linesOf(text)) {
       line += 1;
       const place = lines.placeOf(said);
-      if (place === 'around' || place === 'begins') {
+      const isAround = place === 'around' || place === 'begins';
+      if (isAround || (place === 'entry' && part.text.length >= PART_CHARACTERS.yaml)) {
+        if (hasEntries(part)) yield part;
+        part = { name: '', text: '', line };
+      }
+      if (isAround) {
         if (around.length > AROUND_MAX) return;
-        around += place === 'begins' ? `${name}: []\n` : `${said}\n`;
-        continue;
-      }
-      if (place === 'entry' && part.length >= PART_CHARACTERS.yaml) {
-        yield { text: part, line: partLine };
-        part = '';
-      }
-      if (part === '') partLine = line;
-      part += `${said}\n`;
+        around += place === 'begins' ? `${lines.name}: []\n` : `${said}\n`;
+      } else
+        part = { name: lines.name ?? '', text: `${part.text}${said}\n`, line: part.text === '' ? line : part.line };
     }
-    if (/\S/.test(part.replaceAll(/^\s*#.*$/gm, ''))) yield { text: part, line: partLine };
+    if (hasEntries(part)) yield part;
   }
   return { parts: parts(), around: () => around };
 }
+
+const hasEntries = ({ text }: Part): boolean => /\S/.test(text.replaceAll(/^\s*#.*$/gm, ''));
 
 function* linesOf(text: string): Generator<string> {
   for (let start = 0, end = 0; start < text.length; start = end + 1) {
@@ -200,7 +214,7 @@ async function yamlEntries(part: Part): Promise<unknown> {
 }
 
 /** @throws GatewayError `invalid_parameter` naming the line. */
-function yaml({ text, line }: Part): unknown {
+function yaml({ text, line }: Pick<Part, 'text' | 'line'>): unknown {
   try {
     const document = parseDocument(text);
     const [error] = document.errors;

@@ -1,16 +1,7 @@
 import { IsIn, IsInt, IsISO8601, IsOptional, IsString, Matches, Max, MaxLength, Min, MinLength } from 'class-validator';
-
-const UNITS = [
-  'second',
-  'image',
-  'request',
-  'input_token',
-  'cached_input_token',
-  'cache_write_token',
-  'output_token',
-  'reasoning_token',
-  'image_token',
-] as const;
+import { GatewayError } from '#contracts';
+import { BAND_MAX, hasBands, type NewPrice, PRICE_UNITS, shownTier, VARIANT_FORM, variantsOf } from '#features';
+import { checked, positiveAmountOf } from '../../checked-input.js';
 
 /** A price to come into force. */
 export class NewPriceBody {
@@ -19,11 +10,17 @@ export class NewPriceBody {
   @MaxLength(200)
   model!: string;
 
-  @IsIn(UNITS)
-  unit!: (typeof UNITS)[number];
+  @IsIn(PRICE_UNITS)
+  unit!: string;
 
-  @Matches(/^[\w+.-]{1,50}$/, { message: 'variant must be 1 to 50 letters, digits or any of _ + . -' })
+  @Matches(VARIANT_FORM, { message: 'variant must be 1 to 50 letters, digits or any of _ + . -' })
   variant = 'default';
+
+  /** Of a band: the first number of input tokens at which it holds. */
+  @IsInt()
+  @Min(0)
+  @Max(BAND_MAX)
+  from_input_tokens = 0;
 
   /** Decimal text, not below 0, for each `per_quantity` units. */
   @IsString()
@@ -66,3 +63,40 @@ export class ImportQuery {
   @IsIn(['true', 'false'])
   dry_run: 'true' | 'false' = 'false';
 }
+
+/** @throws GatewayError `invalid_parameter` that names the field. */
+export function newPriceOf(body: unknown): NewPrice {
+  const price = checked(NewPriceBody, body);
+  const variant = hasBands(price.unit) ? String(shownTier(price.variant)) : price.variant;
+  if (hasBands(price.unit) && !variantsOf(price.unit).includes(variant))
+    throw wrong('variant', `must be one of ${variantsOf(price.unit).join(', ')} for ${price.unit}`);
+  if (price.from_input_tokens > 0 && !hasBands(price.unit))
+    throw wrong('from_input_tokens', `must be left out of a price for one ${price.unit}`);
+  return {
+    model: price.model,
+    unit: price.unit,
+    variant,
+    fromInputTokens: price.from_input_tokens,
+    amountMicros: positiveAmountOf(price.amount, 'amount'),
+    perQuantity: BigInt(price.per_quantity),
+    effectiveFrom: price.effective_from === undefined ? null : new Date(price.effective_from),
+  };
+}
+
+/**
+ * When something is to begin; absent: now.
+ *
+ * @throws GatewayError `invalid_parameter`: it has passed.
+ */
+export function beginning(text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const moment = new Date(text);
+  if (moment.getTime() < Date.now() - PAST_MS) throw wrong('effective_from', PAST_RULE);
+  return moment;
+}
+/** How far behind a date may lie and still count as now, in milliseconds. */
+const PAST_MS = 60_000;
+const PAST_RULE = 'must not be in the past: past charges do not change';
+
+const wrong = (param: string, rule: string): GatewayError =>
+  new GatewayError('invalid_parameter', `${param} ${rule}.`, { param });

@@ -2,18 +2,24 @@ import { Body, Controller, Get, HttpCode, Post, Query, Req } from '@nestjs/commo
 import type { Request } from 'express';
 import { GatewayError } from '#contracts';
 import {
+  type CheckedPrices,
   checkPricesInTurns,
   type DatedPrice,
   exportPrices,
   ENTRIES_MAX,
   fieldName,
+  type ImportedFile,
+  LISTS_MAX,
+  missingText,
   priceFileYaml,
   PriceImport,
+  priceName,
   PricesBelowCost,
   PricesService,
+  ruleConflictText,
 } from '#features';
 import { Database, nextTurn, Turns } from '#platform';
-import { checked, positiveAmountOf } from '../../checked-input.js';
+import { checked } from '../../checked-input.js';
 import { envelope, withCode } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
@@ -21,10 +27,10 @@ import { viewOf, viewOfRow } from '../../row-view.js';
 import { operatorOf } from './admin-gate.js';
 import { readListFile } from './list-file.js';
 import { CATALOGUE_OPERATIONS } from './admin.openapi.js';
-import { ExportQuery, ImportQuery, NewPriceBody, PriceQuery } from './price.dto.js';
+import { ExportQuery, ImportQuery, newPriceOf, PriceQuery } from './price.dto.js';
 
-/** The list of a file of prices. An export as JSON has the `code` of every answer in front. */
-const LIST = { name: 'prices', mostEntries: ENTRIES_MAX, ignored: 'code' };
+/** The lists of a file of prices. An export as JSON has the `code` of every answer in front. */
+const FILE = { mostEntries: { prices: ENTRIES_MAX, lists: LISTS_MAX }, ignored: 'code' };
 
 /** The price book, for operators. */
 @Controller('admin/v1/prices')
@@ -68,30 +74,27 @@ export class PricesController {
   @HttpCode(200)
   async import(@Query() query: unknown, @Req() request: Request): Promise<SerializedBody> {
     const { dry_run: dryRun } = checked(ImportQuery, query);
-    const prices = await checkedPrices(request);
-    const data = await (dryRun === 'true'
-      ? this.imports.compare(prices)
-      : this.imports.run(operatorOf(request), prices));
-    const [conflict] = data.conflicts;
-    if (!conflict || dryRun === 'true')
-      return SerializedBody.longJson(
-        envelope({ dry_run: dryRun === 'true', ...data, warnings: await this.#warningsOf(prices) }),
-      );
-    const { model, unit, variant, effective_from: from, was } = conflict;
-    throw new GatewayError(
-      'conflict',
-      `Nothing was imported: ${model} ${unit} ${variant} has cost ${was?.amount ?? ''} since ${from}, and ${data.conflicts.length - 1} more are in force at another amount; give the new prices a later effective_from.`,
-      { param: 'prices' },
+    const file = await checkedFile(request);
+    const data = await (dryRun === 'true' ? this.imports.compare(file) : this.imports.run(operatorOf(request), file));
+    if (dryRun === 'false') expectImported(data);
+    return SerializedBody.longJson(
+      envelope({
+        dry_run: dryRun === 'true',
+        ...data,
+        missing: data.missing.map(viewOfRow),
+        warnings: await this.warningsOf(file),
+      }),
     );
   }
 
-  async #warningsOf(prices: readonly DatedPrice[]): Promise<unknown> {
+  private async warningsOf({ prices, lists }: PriceFile): Promise<unknown> {
     const warnings: unknown[] = [];
     const turns = new Turns();
     for (const price of prices) {
       warnings.push(...this.belowCost.of(price));
       if (turns.isOver) await nextTurn(turns);
     }
+    for (const { id, rules } of lists) warnings.push(...(await this.belowCost.ofRules(id, rules, turns)));
     return viewOf(warnings);
   }
 
@@ -100,28 +103,48 @@ export class PricesController {
   @Route({ operation: CATALOGUE_OPERATIONS.adminAddPrice })
   @HttpCode(200)
   async add(@Body() body: unknown, @Req() request: Request): Promise<unknown> {
-    const price = checked(NewPriceBody, body);
-    const asked = {
-      model: price.model,
-      unit: price.unit,
-      variant: price.variant,
-      amountMicros: positiveAmountOf(price.amount, 'amount'),
-      perQuantity: BigInt(price.per_quantity),
-      effectiveFrom: price.effective_from === undefined ? null : new Date(price.effective_from),
-    };
+    const asked = newPriceOf(body);
     const row = await this.prices.add(operatorOf(request), asked);
     return { ...viewOfRow(row), warnings: viewOf(this.belowCost.of(asked)) };
   }
 }
 
-/** @throws GatewayError `invalid_json`, or `invalid_parameter` with the mistakes of the list. */
-async function checkedPrices({ rawBody = Buffer.alloc(0), headers }: Request): Promise<readonly DatedPrice[]> {
-  const { prices, mistakes } = await checkPricesInTurns(await readListFile(rawBody, headers['content-type'], LIST));
+type PriceFile = Pick<CheckedPrices, 'prices' | 'lists'>;
+
+/** @throws GatewayError that says what stood in the way of an import: gaps in bands, or what has been in force at another amount. */
+function expectImported({ missing, conflicts, lists }: ImportedFile): void {
+  if (missing.length > 0)
+    throw new GatewayError('invalid_parameter', `Nothing was imported: ${missingText(missing)}.`, {
+      param: missing.every(({ list }) => list !== undefined) ? 'lists' : 'prices',
+    });
+  const [conflict] = conflicts;
+  const [rule] = lists?.conflicts ?? [];
+  if (conflict) {
+    const { model, unit, variant, from_input_tokens: fromInputTokens = 0, effective_from: from, was } = conflict;
+    throw new GatewayError(
+      'conflict',
+      `Nothing was imported: ${priceName({ model, unit, variant, fromInputTokens })} has cost ${was?.amount ?? ''} since ${from}, and ${conflicts.length - 1} more are in force at another amount; give the new prices a later effective_from.`,
+      { param: 'prices' },
+    );
+  }
+  if (rule) throw new GatewayError('conflict', `Nothing was imported: ${ruleConflictText(rule)}.`, { param: 'lists' });
+}
+
+/** @throws GatewayError `invalid_json`, or `invalid_parameter` with the mistakes of the file. */
+const checkedFile = async ({ rawBody = Buffer.alloc(0), headers }: Request): Promise<PriceFile> =>
+  fileOf(await readListFile(rawBody, headers['content-type'], FILE));
+
+/** @throws GatewayError `invalid_parameter` with the mistakes of a file in the form of PRICES_FILE. */
+async function fileOf(sent: unknown): Promise<PriceFile> {
+  const { mistakes, ...file } = await checkPricesInTurns(sent);
   const [first, ...rest] = mistakes.map(({ path, rule }) => ({
     param: fieldName(path),
     code: 'invalid_parameter' as const,
     message: `${fieldName(path)} ${rule}.`,
   }));
   if (first) throw GatewayError.fromFields([first, ...rest]);
-  return prices;
+  return file;
 }
+
+/** The prices of such a file. @throws as `fileOf`. */
+export const pricesOf = async (sent: unknown): Promise<readonly DatedPrice[]> => (await fileOf(sent)).prices;

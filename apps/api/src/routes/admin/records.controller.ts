@@ -5,7 +5,15 @@ import { GatewayError } from '#contracts';
 import { MARGIN_GROUPS, MarginsService, RecordsService, ReconciliationService, UsageService } from '#features';
 import { checked } from '../../checked-input.js';
 import { Route, Routes } from '../../http/route.js';
-import { daysOf, groupsOf, ListQuery, UsageListQuery, UsageSumsQuery } from '../../list-query.js';
+import {
+  daysOf,
+  groupsOf,
+  ListQuery,
+  recordsOf,
+  UsageListQuery,
+  UsageRecordsQuery,
+  UsageSumsQuery,
+} from '../../list-query.js';
 import { viewOf } from '../../row-view.js';
 import { csvOf, sendList } from '../../send-list.js';
 import { RECORD_OPERATIONS } from './admin.openapi.js';
@@ -20,6 +28,11 @@ class LedgerQuery extends ListQuery {
   @IsString()
   @MaxLength(80)
   task_id?: string;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(200)
+  request_id?: string;
 }
 
 export class AuditQuery extends ListQuery {
@@ -30,7 +43,7 @@ export class AuditQuery extends ListQuery {
   subject_id?: string;
 }
 
-class AccountUsageQuery extends UsageListQuery {
+class AccountUsageQuery extends UsageRecordsQuery {
   @IsOptional()
   @IsString()
   @MaxLength(80)
@@ -46,7 +59,7 @@ class AccountUsageSumsQuery extends UsageSumsQuery {
 
 /** Sums over days, kept apart by what `group_by` lists. */
 class MarginsQuery extends UsageListQuery {
-  /** Any of day, upstream and model, separated by commas. */
+  /** Any of `MARGIN_GROUPS`, separated by commas. */
   @IsString()
   group_by = 'upstream,model';
 }
@@ -74,7 +87,12 @@ export class RecordsController {
   @Route({ operation: RECORD_OPERATIONS.adminListLedger })
   ledger(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
     const list = checked(LedgerQuery, query);
-    return sendList(response, list, (page) => this.records.ledger(list.account_id ?? null, list.task_id ?? null, page));
+    const narrowed = {
+      accountId: list.account_id ?? null,
+      taskId: list.task_id ?? null,
+      requestId: list.request_id ?? null,
+    };
+    return sendList(response, list, (page) => this.records.ledger(narrowed, page));
   }
 
   @Get('audit')
@@ -92,7 +110,7 @@ export class RecordsController {
     return asked.format === 'csv' ? csvOf(sums) : sums.map(viewOf);
   }
 
-  /** What the work of media upstreams brought beside what it cost. */
+  /** What the work of upstreams brought beside what it cost. */
   @Get('margins')
   @Route({ operation: RECORD_OPERATIONS.adminReadMargins })
   async margins(@Query() query: unknown): Promise<unknown> {
@@ -105,8 +123,8 @@ export class RecordsController {
   @Route({ operation: RECORD_OPERATIONS.adminListUsageRecords })
   usageRecords(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
     const list = checked(AccountUsageQuery, query);
-    const days = daysOf(list, list.account_id ?? null);
-    return sendList(response, list, (page) => this.usage.records(days, page));
+    const asked = recordsOf(list, list.account_id ?? null);
+    return sendList(response, list, (page) => this.usage.operatorRecords(asked, page));
   }
 
   @Get('reconciliations')

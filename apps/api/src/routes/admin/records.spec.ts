@@ -66,6 +66,36 @@ describe('Records for operators: prices, lists, usage and reconciliation', () =>
       expect(await admin('GET', '/ledger?limit=0')).toMatchObject({ status: 400, body: { error: { param: 'limit' } } });
     });
 
+    it('lists the entries and the usage record of one text request, on whatever day', async () => {
+      const { id } = await newAccount({ unlimited: true });
+      const { key } = await newKey(id);
+      const ask = async (): Promise<string> => {
+        const answer = await fetch(`${gateway.baseUrl}/v1/responses`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ model: 'vendor-5', input: 'Hello' }),
+        });
+        await answer.text();
+        return answer.headers.get('x-request-id') ?? '';
+      };
+      const [requestId] = [await ask(), await ask()];
+      const entries = await eventually(async () => {
+        const { body } = await admin<{ request_id: string }[]>('GET', `/ledger?request_id=${requestId}`);
+        return body.data.length > 0 && body.data;
+      });
+      expect(new Set(entries.map(({ request_id: each }) => each))).toEqual(new Set([requestId]));
+      expect((await admin('GET', '/ledger?request_id=req_of_nobody')).body.data).toEqual([]);
+      const ofRequest = `/usage/records?request_id=${requestId}`;
+      const records = [{ request_id: requestId, model: 'vendor-5' }];
+      expect((await admin('GET', ofRequest)).body).toMatchObject({ data: records, next_cursor: null });
+      expect((await withKey(key, `/v1${ofRequest}`)).body).toMatchObject({ data: records, next_cursor: null });
+      expect((await gateway.send('GET', `/v1${ofRequest}`)).body['data']).toEqual([]);
+      const before = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+      expect((await admin('GET', `${ofRequest}&to=${before}`)).body.data).toEqual([]);
+      expect((await admin('GET', '/usage/records?request_id=req_of_nobody')).body.data).toEqual([]);
+      expect((await admin('GET', `/ledger?request_id=${requestId}&account_id=acct_other`)).body.data).toEqual([]);
+    });
+
     it('exports as CSV, with formulas escaped', async () => {
       const { id } = await newAccount();
       const path = `/admin/v1/accounts/${id}/top-ups`;
@@ -87,7 +117,11 @@ describe('Records for operators: prices, lists, usage and reconciliation', () =>
       const submitted = await withKey<{ data: { task_id: string }[] }>(key, '/v1/images/generations', 'POST', IMAGE);
       const taskId = submitted.body.data[0]?.task_id ?? '';
       await waitUntilUsed(gateway, taskId);
-      const records = await withKey(key, '/v1/usage/records');
+      const records = await withKey<{ data: { request_id: string }[] }>(key, '/v1/usage/records');
+      const requestId = records.body.data[0]?.request_id;
+      expect((await withKey(key, `/v1/usage/records?request_id=${requestId}`)).body).toMatchObject({
+        data: [{ task_id: taskId }],
+      });
       expect(records.body).toMatchObject({
         next_cursor: null,
         data: [

@@ -125,17 +125,10 @@ describe('Actions of operators on tasks', () => {
     expect((await api.admin('GET', '/tasks/task_00000000000000000000000000')).status).toBe(404);
   });
 
-  it('says of a task that went well at the first try that no try failed, and calls its claims nothing else', async () => {
+  it('says of a task that went well at the first try that no try failed', async () => {
     const taskId = await submitAndWait(IMAGE);
     const { body } = await api.admin<{ task: { failures: number; attempt: number } }>('GET', `/tasks/${taskId}`);
     expect(body.data.task.failures).toBe(0);
-    const sent = { method: 'POST', redirect: 'manual', body: new URLSearchParams({ token: api.token }) } as const;
-    const signedIn = await fetch(`${gateway.baseUrl}/ops/sign-in`, sent);
-    const cookie = (signedIn.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? '';
-    const page = await (await fetch(`${gateway.baseUrl}/ops/tasks/${taskId}`, { headers: { cookie } })).text();
-    expect(page).toMatch(/<dt>Failed tries<\/dt>\s*<dd>0<\/dd>/);
-    expect(page).toMatch(new RegExp(`<dt>Claims</dt>\\s*<dd>${body.data.task.attempt}</dd>`));
-    expect(page).not.toMatch(/<(dt|th)[^>]*>Attempt</);
   });
 
   it('cancels the task of a customer', async () => {

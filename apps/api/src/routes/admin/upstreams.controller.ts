@@ -1,9 +1,9 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type AdminUpstream, GatewayError } from '#contracts';
-import type { UpstreamProof, UpstreamView } from '#features';
+import type { UpstreamView } from '#features';
 import { Route, Routes } from '../../http/route.js';
-import { Upstreams, upstreamSettings } from '../../upstreams.js';
+import { type TextUpstreamProof, Upstreams, upstreamSettings } from '../../upstreams.js';
 import { clientGone } from '../../http/client-gone.js';
 import { operatorOf } from './admin-gate.js';
 import { CATALOGUE_OPERATIONS } from './admin.openapi.js';
@@ -48,11 +48,11 @@ export class UpstreamsController {
     return toBody(await upstreams.update(operatorOf(request), id, patch));
   }
 
-  /** Proves its key by a call that is free. */
+  /** Proves its key by a call that is free, or for text by the least reply where the vendor has none. */
   @Post(':upstream_id/verify')
   @Route({ operation: CATALOGUE_OPERATIONS.adminVerifyUpstream })
   @HttpCode(200)
-  verify(@Param('upstream_id') id: string, @Res({ passthrough: true }) response: Response): Promise<UpstreamProof> {
+  verify(@Param('upstream_id') id: string, @Res({ passthrough: true }) response: Response): Promise<TextUpstreamProof> {
     return this.upstreams.verify(id, clientGone(response));
   }
 

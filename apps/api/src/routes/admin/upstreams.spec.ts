@@ -66,13 +66,13 @@ describe('Upstreams in the admin API', () => {
     const searching = () =>
       api.gateway.send('POST', '/v1/responses', { model: MODEL, input: 'Hello', tools: [{ type: 'web_search' }] });
     await api.admin('POST', '/upstreams', settings({ protocol: 'responses' }));
-    expect(await searching()).toMatchObject({ status: 400, body: { error: { param: 'tools[0]' } } });
+    expect(await searching()).toMatchObject({ status: 404, body: { error: { param: 'tools[0]' } } });
     const allowed = await api.admin('PATCH', '/upstreams/live', { allow: { tools: ['web_search'] } });
     const none = { service_tiers: [], account_ids: [], fields: [], betas: [] };
     expect(allowed.body.data).toMatchObject({ allow: { tools: ['web_search'], ...none }, fetches_urls: 'vendor' });
     expect((await searching()).status).toBe(200);
     await api.admin('PATCH', '/upstreams/live', { allow: null });
-    expect((await searching()).status).toBe(400);
+    expect((await searching()).status).toBe(404);
     const wrong = await api.admin('PATCH', '/upstreams/live', { allow: { tools: 'web_search' }, fetches_urls: 'me' });
     expect(wrong).toMatchObject({ status: 400, body: { error: { param: 'allow.tools' } } });
   });
@@ -101,6 +101,96 @@ describe('Upstreams in the admin API', () => {
     }
     await api.admin('PATCH', '/upstreams/live', { model_limits: null });
     expect(await sentLimit()).toBe(128_000);
+  });
+
+  it('have the traits of models that an operator says, each checked by its field', async () => {
+    const efforts = async (): Promise<unknown> => {
+      const messages = [{ role: 'user', content: 'x' }];
+      await api.gateway.send('POST', '/v1/chat/completions', { model: MODEL, messages, reasoning_effort: 'high' });
+      return (vendor.last.body['reasoning'] as { effort?: string } | undefined)?.effort;
+    };
+    const created = await api.admin('POST', '/upstreams', settings({ protocol: 'responses' }));
+    expect(created.body.data).toMatchObject({ model_traits: {} });
+    expect(await efforts()).toBe('high');
+    const traits = { 'vendor-*': { efforts: ['low', 'medium'] }, [MODEL]: { sampling: 'none' } };
+    const said = await api.admin('PATCH', '/upstreams/live', { model_traits: traits });
+    expect(said.body.data).toMatchObject({ model_traits: traits });
+    expect((await api.admin('GET', '/upstreams/live')).body.data).toMatchObject({ model_traits: traits });
+    expect(await efforts()).toBe('medium');
+    for (const [wrong, param] of [
+      [{ [MODEL]: { sampling: 'sent' } }, `model_traits.${MODEL}.sampling`],
+      [{ [MODEL]: { smapling: 'all' } }, `model_traits.${MODEL}.smapling`],
+      [{ [MODEL]: { efforts: ['high', 'higher'] } }, `model_traits.${MODEL}.efforts`],
+      [{ 'vendor-*': { max_output_tokens: 0 } }, 'model_traits.vendor-*.max_output_tokens'],
+      [{ 'another-model': { sampling: 'all' } }, 'model_traits.another-model'],
+    ] as const) {
+      const refused = await api.admin('PATCH', '/upstreams/live', { model_traits: wrong });
+      expect(refused).toMatchObject({ status: 400, body: { error: { param } } });
+    }
+    await api.admin('PATCH', '/upstreams/live', { model_traits: null });
+    expect(await efforts()).toBe('high');
+  });
+
+  describe('are verified by the list of models of their vendor', () => {
+    const verified = async (protocol: string, change: object = {}) => {
+      const models = { [MODEL]: 'claude-opus-5-5' };
+      await api.admin('DELETE', '/upstreams/live');
+      await api.admin('POST', '/upstreams', settings({ protocol, models, ...change }));
+      return (await api.admin('POST', '/upstreams/live/verify')).body.data;
+    };
+    afterEach(() => {
+      vendor.listing = undefined;
+    });
+
+    it.each<[string, object]>([
+      ['chat', { data: [{ id: 'claude-opus-5-5' }] }],
+      ['responses', { data: [{ id: 'other' }, { id: 'claude-opus-5-5' }] }],
+      ['messages', { data: [{ id: 'claude-opus-5-5', type: 'model' }] }],
+      ['gemini', { models: [{ name: 'models/claude-opus-5-5' }] }],
+    ])('over %s, which shows what holds for their models', async (protocol, body) => {
+      vendor.listing = { status: 200, body };
+      const asked = vendor.seen.length;
+      expect(await verified(protocol)).toMatchObject({
+        id: 'live',
+        ok: true,
+        problem: null,
+        request_id: 'vendor-list-1',
+        models: [{ model: MODEL, upstream_model: 'claude-opus-5-5', listed: true }],
+        traits: { [MODEL]: { forced_tools: 'refused' } },
+      });
+      expect(vendor.seen.length).toBe(asked);
+      vendor.listing = { status: 200, body: { data: [], models: [] } };
+      expect(await verified(protocol)).toMatchObject({ ok: true, models: [{ listed: false }] });
+    });
+
+    it.each(['chat', 'responses', 'messages', 'gemini'])(
+      'or by the least reply where %s has no list',
+      async (protocol) => {
+        const asked = vendor.seen.length;
+        expect(await verified(protocol)).toMatchObject({ ok: true, models: [{ model: MODEL, listed: null }] });
+        expect(vendor.seen.length).toBe(asked + 1);
+        expect(JSON.stringify(vendor.last.body)).toMatch(/ax_?(?:[a-z]+_)?(?:Output)?[tT]okens":16/);
+      },
+    );
+
+    it.each<[string, { status: number; body: object | string }]>([
+      ['wrong_key', { status: 401, body: { error: { message: `Bad key ${KEY}.` } } }],
+      ['no_balance', { status: 402, body: {} }],
+      ['not_opened', { status: 403, body: {} }],
+      ['busy', { status: 429, body: {} }],
+      ['away', { status: 503, body: {} }],
+      ['not_this_protocol', { status: 200, body: '<html>' }],
+    ])('which says %s and what to check, and never the key', async (problem, listing) => {
+      vendor.listing = listing;
+      const proof = await verified('chat');
+      expect(proof).toMatchObject({ ok: false, problem, message: expect.stringMatching(/[.?]$/) });
+      expect(JSON.stringify(proof)).not.toContain(KEY);
+    });
+
+    it('unless they are switched off', async () => {
+      await verified('chat', { enabled: false });
+      expect(await api.admin('POST', '/upstreams/live/verify')).toMatchObject({ status: 409 });
+    });
   });
 
   it('have the names in URLs resolved first where they fetch them from the network of the operator', async () => {

@@ -9,11 +9,11 @@ import { Route, Routes } from '../../http/route.js';
 import { toGatewayError } from '../../http/to-gateway-error.js';
 import { BALANCE_OPERATIONS } from './balance.openapi.js';
 
-/** What D1 2.5 says when nothing limits a balance. */
+/** What stands for a balance that nothing limits. */
 const UNLIMITED = '-1';
 
 /**
- * The balance of an account as JSON text (D1 2.5): no envelope. Written by hand because JSON numbers of the language
+ * The balance of an account as JSON text, without an envelope. Written by hand because JSON numbers of the language
  * lose digits beyond 2^53, and a balance must not.
  */
 const balanceBody = (balance: Balance): string => `{"success":true,${balanceFields(balance)}}`;
@@ -25,7 +25,7 @@ const keyBalanceBody = (balance: KeyBalance): string => {
   return `{"success":true,${balanceFields(balance)},"total_quota":${quota},"expires_at":${expires}}`;
 };
 
-/** `owed_balance` stands there only while the account owes something, so that the shape of D1 2.5 is otherwise exact. */
+/** `owed_balance` stands there only while the account owes something: any other answer has no field beyond those that clients know. */
 function balanceFields({ remainingMicros, usedMicros, owedMicros }: Balance): string {
   const remaining = remainingMicros === null ? UNLIMITED : shortDecimal(remainingMicros);
   const used = shortDecimal(usedMicros);
@@ -33,17 +33,17 @@ function balanceFields({ remainingMicros, usedMicros, owedMicros }: Balance): st
   return `"remain_balance":${remaining},"used_balance":${used},"unlimited_quota":${remainingMicros === null}${owed}`;
 }
 
-/** A failed balance request (D1 section 7). */
+/** A failed balance request. */
 const balanceFailureBody = (message: string): string => JSON.stringify({ success: false, message });
 
 const log = logger('balance');
 
-/** The words of D1 section 7. */
+/** The messages of a failed balance request, which clients may compare word by word. */
 const NO_HEADER = '无 Authorization 头';
 const NO_SUCH_USER = '获取用户额度失败';
 const READING_FAILED = '获取已使用额度失败';
 
-/** Balances of accounts and keys, in a shape of their own without the envelope (D1 2.5, 4.4 and 7). */
+/** Balances of accounts and keys, in a shape of their own without the envelope. */
 @Controller()
 @Routes({ style: 'account', scope: 'balance', cors: true })
 export class BalanceController {

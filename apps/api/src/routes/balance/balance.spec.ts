@@ -19,7 +19,7 @@ describe('The balance endpoints', () => {
     return { status: answer.status, text: await answer.text(), headers: answer.headers };
   }
 
-  describe.each(PATHS)('%s (D1 2.5)', (path) => {
+  describe.each(PATHS)('%s', (path) => {
     it.each([
       [12_340_000n, 5_000_000n, '12.34', '5'],
       [0n, 0n, '0', '0'],

@@ -12,7 +12,7 @@ import { READ_FILE } from './files.openapi.js';
 @Controller('files')
 @Routes({ style: 'files', access: 'open' })
 export class FilesController {
-  readonly #sent = new OpenTransfers('download', BY_LINK);
+  private readonly sent = new OpenTransfers('download', BY_LINK);
 
   constructor(
     private readonly owners: FileOwners,
@@ -24,7 +24,7 @@ export class FilesController {
   @Route({ operation: READ_FILE, answer: 'native' })
   read(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.store.serve(request, response, async (key, send) =>
-      this.#sent.during(await this.owners.of(key), send, sentOver(response)),
+      this.sent.during(await this.owners.of(key), send, sentOver(response)),
     );
   }
 }

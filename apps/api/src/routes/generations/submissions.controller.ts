@@ -11,7 +11,7 @@ import { SANDBOX_HEADER } from '../../sandbox-header.js';
 import { SUBMISSION_OPERATIONS } from './submissions.openapi.js';
 import { submissionContext, submitted } from '../../http/submitted.js';
 
-/** Orders for videos and images (D2, D3): each is answered with its task handle, and fetched by polling the task. */
+/** Orders for videos and images: each is answered with its task handle, and fetched by polling the task. */
 @Controller('v1')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'image', scope: 'generate' })
@@ -21,7 +21,7 @@ export class SubmissionsController {
     private readonly submissions: SubmissionService,
   ) {}
 
-  /** Video generation (D2). */
+  /** Video generation. */
   @Post('videos/generations')
   @Route({
     operation: SUBMISSION_OPERATIONS.generateVideo,
@@ -38,7 +38,7 @@ export class SubmissionsController {
     return this.submit('/v1/videos/generations', request, response);
   }
 
-  /** Image generation (D3). */
+  /** Image generation. */
   @Post('images/generations')
   @Route({ operation: SUBMISSION_OPERATIONS.generateImage, cost: 'task', body: 'images', answer: 'native' })
   @HttpCode(200)
@@ -49,7 +49,7 @@ export class SubmissionsController {
     return this.submit('/v1/images/generations', request, response);
   }
 
-  /** Image editing (D3). */
+  /** Image editing. */
   @Post('images/edits')
   @Route({ operation: SUBMISSION_OPERATIONS.editImage, cost: 'task', body: 'images', answer: 'native' })
   @HttpCode(200)

@@ -1,4 +1,4 @@
-import { familyOf, fieldTable, type FieldTableRow, formatMicros, type ModelFamily } from '#contracts';
+import { familyOf, fieldTable, type FieldTableRow, formatMicros, type ModelFamily, type ModelTraits } from '#contracts';
 import type { ListedPrice } from '#features';
 
 /** When the catalogue of this version was written, as client libraries expect a date on each model. */
@@ -8,6 +8,8 @@ const CATALOGUE_DATE = '2026-11-20T00:00:00Z';
 export interface PriceView {
   readonly unit: string;
   readonly variant: string;
+  /** Of a band alone: it holds for calls of so many input tokens and more. */
+  readonly from_input_tokens?: number;
   readonly amount: string;
   readonly per_quantity: number;
   readonly currency: string;
@@ -17,6 +19,7 @@ export interface PriceView {
 export interface VariantView {
   readonly variant: string;
   readonly unit: string;
+  readonly from_input_tokens?: number;
   readonly price: Pick<PriceView, 'amount' | 'per_quantity' | 'currency'> | null;
 }
 
@@ -39,6 +42,10 @@ export interface ModelView {
   readonly fields: readonly FieldTableRow[];
   /** Rules that concern several fields, in words. */
   readonly rules: readonly string[];
+  /** What no upstream of it takes at present although the fields allow it, in words. */
+  readonly limits: readonly string[];
+  /** What the text models of all its upstreams take alike, by trait; null for a model that writes no text. */
+  readonly traits: Partial<ModelTraits> | null;
   /** Seconds until result links expire; null when they stay or when there are none. */
   readonly result_lifetime_seconds: number | null;
   readonly prices: readonly PriceView[];
@@ -53,10 +60,12 @@ interface ModelFacts {
   /** Of a model that is not of the catalogue. */
   readonly kind: 'text' | 'embedding';
   readonly available: boolean;
+  readonly limits: readonly string[];
+  readonly traits: Partial<ModelTraits>;
 }
 
 /** A model of the catalogue, or one of an upstream. Identifiers match exactly. */
-export function toModelView(id: string, { prices, currency, kind, available }: ModelFacts): ModelView {
+export function toModelView(id: string, { prices, currency, kind, available, limits, traits }: ModelFacts): ModelView {
   const family = familyOf(id);
   const views = prices.map((price) => toPriceView(price, currency));
   return {
@@ -68,7 +77,9 @@ export function toModelView(id: string, { prices, currency, kind, available }: M
     display_name: id,
     created_at: CATALOGUE_DATE,
     ...(family ? mediaFacts(family) : kind === 'text' ? textFacts(id) : EMBEDDING_FACTS),
+    traits: family === undefined && kind === 'text' ? traits : null,
     available,
+    limits,
     prices: views,
     variants: family ? soldVariants(id, family, views) : views.map(toVariantView),
   };
@@ -80,10 +91,11 @@ const soldVariants = (id: string, { variants, unit }: ModelFamily, prices: reado
     return price ? toVariantView(price) : { variant, unit, price: null };
   });
 
-const toVariantView = ({ variant, unit, amount, per_quantity, currency }: PriceView): VariantView => ({
+const toVariantView = ({ variant, unit, from_input_tokens: from, ...price }: PriceView): VariantView => ({
   variant,
   unit,
-  price: { amount, per_quantity, currency },
+  ...(from !== undefined && { from_input_tokens: from }),
+  price: { amount: price.amount, per_quantity: price.per_quantity, currency: price.currency },
 });
 
 type Facts = Pick<ModelView, 'kind' | 'paths' | 'summary' | 'modes' | 'fields' | 'rules' | 'result_lifetime_seconds'>;
@@ -122,6 +134,7 @@ const EMBEDDING_FACTS: Facts = {
 const toPriceView = (price: ListedPrice, currency: string): PriceView => ({
   unit: price.unit,
   variant: price.variant,
+  ...(price.fromInputTokens > 0 && { from_input_tokens: price.fromInputTokens }),
   amount: formatMicros(price.amountMicros),
   per_quantity: Number(price.perQuantity),
   currency,

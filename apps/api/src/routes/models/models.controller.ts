@@ -1,4 +1,4 @@
-import { Controller, Get, Param, UseGuards } from '@nestjs/common';
+import { Controller, Get, Header, Param, UseGuards } from '@nestjs/common';
 import type { Caller } from '#features';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { DataWith } from '../../http/envelope.js';
@@ -7,6 +7,9 @@ import { expectKnown, KnownModels } from './known-models.js';
 import type { ModelView } from './model-view.js';
 import { ModelViews } from './model-views.js';
 import { MODEL_OPERATIONS } from './models.openapi.js';
+
+/** Each account sees its own prices, so that nothing between may keep them for others. */
+const OWN_PRICES = 'private';
 
 /** What can be generated here: the catalogue that also checks the requests, and the text models of the upstreams. */
 @Controller('v1/models')
@@ -20,9 +23,10 @@ export class ModelsController {
 
   /** Every model that the key may use, with its fields, rules and prices in force. */
   @Get()
+  @Header('cache-control', OWN_PRICES)
   @Route({ operation: MODEL_OPERATIONS.listModels })
   async list(@CurrentCaller() caller: Caller): Promise<DataWith<readonly ModelView[]>> {
-    const data = await this.views.of(this.models.all(caller));
+    const data = await this.views.of(this.models.all(caller), caller.priceList);
     // As the client libraries of two vendors page through it; it always fits one page.
     const page = { has_more: false, first_id: data.at(0)?.id ?? null, last_id: data.at(-1)?.id ?? null };
     return new DataWith(data, page, { object: 'list' });
@@ -30,10 +34,11 @@ export class ModelsController {
 
   /** One model. The fields are in `data` as everywhere, and at the top for client libraries. */
   @Get(':model')
+  @Header('cache-control', OWN_PRICES)
   @Route({ operation: MODEL_OPERATIONS.readModel })
   async read(@CurrentCaller() caller: Caller, @Param('model') id: string): Promise<DataWith<ModelView>> {
     expectKnown(id, this.models.all(caller));
-    const view = await this.views.one(id);
+    const view = await this.views.one(id, caller.priceList);
     return new DataWith(view, view);
   }
 }

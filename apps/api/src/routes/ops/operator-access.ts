@@ -1,11 +1,8 @@
-import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHash, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Platform } from '#runtime';
 
 /** What a signed-in operator may do: look, or look and act. */
 export type OperatorRole = 'admin' | 'viewer';
-
-/** How long a sign-in lasts, in seconds. */
-export const SESSION_SECONDS = 8 * 3_600;
 
 /** SHA-256 of what operators sign in with. A role without a token cannot be had: there is no default password. */
 export interface OperatorTokens {
@@ -13,20 +10,14 @@ export interface OperatorTokens {
   readonly viewer: Buffer | null;
 }
 
-const SESSION = /^(admin|viewer)\.(\d{10})\.([\w-]{43})$/;
-
 /** What is kept of a token. */
 export const tokenDigest = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-/**
- * Turns tokens into sessions. A session is a signed statement of role and end, so that every replica that has the same
- * secrets accepts it and nothing is stored; changing a token ends the sessions of its role.
- */
+/** Knows the tokens of operators. Changing a token ends the sessions that it opened. */
 export class OperatorAccess {
   constructor(
     private readonly tokens: OperatorTokens,
     private readonly pepper: string,
-    private readonly nowMs: () => number = Date.now,
   ) {}
 
   /** Over the tokens and secrets of a platform. */
@@ -51,31 +42,9 @@ export class OperatorAccess {
     return opens(this.tokens.viewer) ? 'viewer' : null;
   }
 
-  /** What changes with the token of a role, for sessions that are kept elsewhere; null without a token. */
+  /** What changes with the token of a role, kept beside the sessions that it opens; null without a token. */
   checkOf(role: OperatorRole): Buffer | null {
     const token = this.tokens[role];
     return token && Buffer.from(hkdfSync('sha256', this.pepper, token, `console sessions of ${role}`, 32));
-  }
-
-  /** A session of a role, for a cookie. */
-  open(role: OperatorRole): string {
-    const ends = Math.floor(this.nowMs() / 1000) + SESSION_SECONDS;
-    return `${role}.${ends}.${this.sign(role, ends)}`;
-  }
-
-  /** The role of a session; null when it is forged, over, or of a token that was changed. */
-  read(session: string | undefined): OperatorRole | null {
-    const parts = SESSION.exec(session ?? '');
-    if (!parts) return null;
-    const role = parts[1] as OperatorRole;
-    const ends = Number(parts[2]);
-    const genuine = timingSafeEqual(Buffer.from(parts[3] ?? ''), Buffer.from(this.sign(role, ends)));
-    return genuine && ends * 1000 > this.nowMs() ? role : null;
-  }
-
-  private sign(role: OperatorRole, ends: number): string {
-    const salt = this.tokens[role] ?? tokenDigest('');
-    const key = Buffer.from(hkdfSync('sha256', this.pepper, salt, 'sessions of operators', 32));
-    return createHmac('sha256', key).update(`${role}.${ends}`).digest('base64url');
   }
 }

@@ -1,9 +1,9 @@
-import { Body, Controller, HttpCode, Post, UseGuards } from '@nestjs/common';
+import { Body, Controller, Header, HttpCode, Post, UseGuards } from '@nestjs/common';
 import type { Caller } from '#features';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { Route, Routes } from '../../http/route.js';
 import { QUOTE } from './quote.openapi.js';
-import { Quotes, type QuoteView } from './quotes.js';
+import { Quotes, type QuoteView, type TextQuoteView } from './quotes.js';
 
 /** Prices without running. */
 @Controller('v1/quote')
@@ -12,11 +12,12 @@ import { Quotes, type QuoteView } from './quotes.js';
 export class QuoteController {
   constructor(private readonly quotes: Quotes) {}
 
-  /** Takes any body of the video and image endpoints, refuses what they refuse, and moves no money. */
+  /** Takes any body of the video and image endpoints and of chat completions, refuses what they refuse, and moves no money. */
   @Post()
   @Route({ operation: QUOTE, cost: 'free', body: 'images' })
   @HttpCode(200)
-  quote(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<QuoteView> {
-    return this.quotes.of(caller, body);
+  @Header('cache-control', 'private')
+  quote(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<QuoteView | TextQuoteView> {
+    return this.quotes.isOfText(body) ? this.quotes.ofText(caller, body) : this.quotes.of(caller, body);
   }
 }

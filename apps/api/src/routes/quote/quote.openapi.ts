@@ -5,9 +5,9 @@ import { envelope, type OperationText, schemaOf } from '../../http/operation.js'
 export const QUOTE: OperationText = {
   id: 'quote',
   tag: 'Prices',
-  summary: 'Price a video or image request without running it',
+  summary: 'Price a request for video, images or text without running it',
   description:
-    'Takes the body of any video or image endpoint and returns its price, or the error of that endpoint. Costs nothing.',
+    'Takes the body of any video or image endpoint, or of chat completions, and returns its price, or the error of that endpoint. Of text the input is counted and the longest reply is priced. Costs nothing.',
   body: {
     oneOf: [
       submissionSchema('/v1/videos/generations'),

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   type BalanceUnit,
+  ChatRequest,
   familyOf,
   formatMicros,
   GatewayError,
@@ -10,7 +11,15 @@ import {
   nearestNames,
   textModelElsewhere,
 } from '#contracts';
-import { type Caller, PriceList, SubmissionService } from '#features';
+import {
+  type Caller,
+  chatStyle,
+  checkedBody,
+  PriceList,
+  SubmissionService,
+  TextService,
+  TextUpstreams,
+} from '#features';
 import { PLATFORM, type Platform } from '#runtime';
 import { withFilesNamed } from './files-named.js';
 
@@ -38,6 +47,29 @@ export interface QuoteView {
   readonly valid_until: number | null;
 }
 
+/** What a text request would cost. */
+export interface TextQuoteView {
+  readonly object: 'quote';
+  readonly valid: true;
+  readonly model: string;
+  readonly path: '/v1/chat/completions';
+  readonly mode: 'text';
+  /** What is charged if the reply is as long as it may be, with six places. */
+  readonly amount: string;
+  /** What is held, by an estimate that is rarely too small. */
+  readonly held: string;
+  readonly currency: BalanceUnit;
+  readonly basis: {
+    /** Counted by a tokenizer, which may differ from the vendor's. */
+    readonly input_tokens: number;
+    /** The most that it may write. */
+    readonly output_tokens: number;
+    /** The beginning of the band of prices that the input is in; 0: below all. */
+    readonly from_input_tokens: number;
+    readonly service_tier: string;
+  };
+}
+
 /** Prices without running. */
 @Injectable()
 export class Quotes {
@@ -45,7 +77,38 @@ export class Quotes {
     private readonly submissions: SubmissionService,
     private readonly prices: PriceList,
     @Inject(PLATFORM) private readonly platform: Platform,
+    private readonly text: TextService,
+    private readonly upstreams: TextUpstreams,
   ) {}
+
+  /** Whether a body is one of text: of the chat style, for a model of an upstream. */
+  isOfText(body: unknown): body is JsonObject {
+    return isJsonObject(body) && typeof body['model'] === 'string' && this.upstreams.has(body['model']);
+  }
+
+  /** Takes a body of the chat style, refuses what that refuses, counts its input, and moves no money. */
+  async ofText(caller: Caller, sent: JsonObject): Promise<TextQuoteView> {
+    const body = await checkedBody(ChatRequest, sent);
+    const { model } = body;
+    const checked = { codec: chatStyle, model, body, sentBody: body, bytes: undefined, headers: {}, stream: false };
+    const quote = await this.text.quote(checked, caller);
+    return {
+      object: 'quote',
+      valid: true,
+      model,
+      path: '/v1/chat/completions',
+      mode: 'text',
+      amount: formatMicros(quote.chargeMicros),
+      held: formatMicros(quote.heldMicros),
+      currency: this.platform.config.server.BALANCE_UNIT,
+      basis: {
+        input_tokens: quote.inputTokens,
+        output_tokens: quote.outputTokens,
+        from_input_tokens: quote.fromInputTokens,
+        service_tier: quote.tier,
+      },
+    };
+  }
 
   /** Takes any body of the video and image endpoints, refuses what they refuse, and moves no money. */
   async of(caller: Caller, body: unknown): Promise<QuoteView> {

@@ -83,7 +83,7 @@ function requestedWait(request: Request): RequestedWait {
   return { seconds, preferenceApplied: `wait=${seconds}` };
 }
 
-/** How tasks stand (D1 section 4, `/v1/tasks/{task_id}`), many at once, and how to stop one. */
+/** How a task stands, or many at once, and how to stop one. */
 @Controller('v1/tasks')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'tasks', scope: 'tasks:read' })

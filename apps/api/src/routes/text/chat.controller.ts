@@ -17,8 +17,8 @@ function expectOneLimit(body: ChatRequest): void {
   });
 }
 
-/** Chat completions. The further paths are what client libraries make of other base addresses. */
-@Controller(['v1', 'v1/v1', ''])
+/** Chat completions. */
+@Controller('v1')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'chat', scope: 'generate', cors: true })
 export class ChatController {
@@ -38,7 +38,7 @@ export class ChatController {
         body,
         sentBody: body,
         bytes: request.rawBody,
-        headers: {},
+        headers: request.headers,
         stream: body.stream === true,
       };
     });

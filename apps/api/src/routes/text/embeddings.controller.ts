@@ -1,7 +1,7 @@
 import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { EmbeddingsRequest } from '#contracts';
-import { checkedBody, EmbeddingsService, RunningTexts } from '#features';
+import { attributionOf, checkedBody, EmbeddingsService, RunningTexts } from '#features';
 import { ApiKeyGuard, callerOf } from '../../http/api-key.guard.js';
 import { IdempotentRequests } from '../../http/idempotent-requests.js';
 import { MemoryReservations } from '../../http/memory-reservations.js';
@@ -10,8 +10,8 @@ import { SerializedBody } from '../../http/serialized-body.js';
 import { duringText } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
 
-/** Embeddings, in the form of the chat style's vendors. The further paths are what client libraries make of other base addresses. */
-@Controller(['v1', 'v1/v1', ''])
+/** Embeddings, in the form of the chat style's vendors. */
+@Controller('v1')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'chat', scope: 'generate', cors: true })
 export class EmbeddingsController {
@@ -36,10 +36,12 @@ export class EmbeddingsController {
   private embed(request: Request, response: Response): Promise<string> {
     return duringText(this.running, request, response, async (caller) => {
       const body = await checkedBody(EmbeddingsRequest, request.body);
+      const account = callerOf(request);
       const order = {
         requestId: request.requestId,
         idempotencyKey: request.attempt?.key,
-        caller: callerOf(request),
+        caller: account,
+        attribution: attributionOf(request.headers, body, account),
         body,
         bytes: request.rawBody,
       };

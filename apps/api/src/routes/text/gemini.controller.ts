@@ -49,8 +49,8 @@ function expectOneModel(sent: unknown, model: string): void {
   throw new GatewayError('invalid_parameter', 'model must be the model of the path, or left out.', { param: 'model' });
 }
 
-/** D1 4.2. The further paths are what client libraries make of other base addresses. */
-@Controller(['v1beta/models', 'v1/models', 'models'])
+/** The content-generation style. */
+@Controller('v1beta/models')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'gemini', scope: 'generate', cors: true })
 export class GeminiController {
@@ -83,7 +83,7 @@ export class GeminiController {
         body,
         sentBody: body,
         bytes: isRenamed ? undefined : request.rawBody,
-        headers: {},
+        headers: request.headers,
         stream: method === 'streamGenerateContent',
       };
     });

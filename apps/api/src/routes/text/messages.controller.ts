@@ -11,7 +11,7 @@ import { TEXT_OPERATIONS } from './text.openapi.js';
 
 const VERSION = /^\d{4}-\d{2}-\d{2}$/;
 
-/** D1 4.3 and section 9: the version header is required; newer and older client libraries send it under the vendor's name. */
+/** The version header is required; newer and older client libraries send it under the vendor's name. */
 function expectVersion({ headers }: Request): void {
   const sent = headers['vendor-version'] ?? headers['anthropic-version'];
   if (typeof sent !== 'string' || !VERSION.test(sent))
@@ -22,18 +22,8 @@ function expectVersion({ headers }: Request): void {
     );
 }
 
-/** The headers an upstream of the same style understands. */
-function nativeHeaders({ headers }: Request): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const name of ['anthropic-version', 'anthropic-beta']) {
-    const value = headers[name];
-    if (typeof value === 'string') kept[name] = value;
-  }
-  return kept;
-}
-
-/** D1 4.3. The further paths are what client libraries make of other base addresses. */
-@Controller(['v1', 'v1/v1', ''])
+/** Messages. */
+@Controller('v1')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'messages', scope: 'generate', cors: true })
 export class MessagesController {
@@ -56,7 +46,7 @@ export class MessagesController {
         body,
         sentBody: body,
         bytes: request.rawBody,
-        headers: nativeHeaders(request),
+        headers: request.headers,
         stream: body.stream === true,
       };
     });

@@ -8,6 +8,7 @@ import {
   compactionOf,
   expectScope,
   expectShortEcho,
+  holdsForeignCompaction,
   ItemStore,
   type ReserveMemory,
   resolveReferences,
@@ -31,8 +32,8 @@ function expectOneLimit(body: ResponsesRequest): void {
   });
 }
 
-/** D1 4.1. The further paths are what client libraries make of other base addresses. */
-@Controller(['v1', 'v1/v1', ''])
+/** Responses. */
+@Controller('v1')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'responses', scope: 'generate', cors: true })
 export class ResponsesController {
@@ -67,18 +68,20 @@ export class ResponsesController {
     if (refersToStored(sentBody)) expectScope(caller, 'responses');
     expectOneLimit(sentBody);
     expectShortEcho(sentBody);
-    const { body, changed, ownItems } = await resolveReferences(sentBody, accountId, this.items, reserve);
+    const { body, changed, ownItems, continues } = await resolveReferences(sentBody, accountId, this.items, reserve);
     const previousResponseId = sentBody.previous_response_id ?? undefined;
     return {
       codec: responsesStyle,
       model: body.model,
       body,
       sentBody,
-      headers: {},
+      headers: request.headers,
       bytes: changed ? undefined : request.rawBody,
       stream: sentBody.stream === true,
+      continues,
+      isBound: () => holdsForeignCompaction(body),
       ...(sentBody.store !== false && {
-        remember: (answer: Parameters<typeof responsesStyle.wrap>[1], json?: string) =>
+        remember: (answer, json, writtenBy) =>
           this.items.save({
             accountId,
             apiKeyId,
@@ -88,6 +91,7 @@ export class ResponsesController {
               : { response: { ...answer, previous_response_id: previousResponseId } }),
             inputItems: ownItems,
             previousResponseId,
+            writtenBy,
           }),
       }),
     };
@@ -104,7 +108,16 @@ export class ResponsesController {
   ): Promise<SerializedBody | undefined> {
     return this.answers.answer(request, response, async () => {
       const { body, codec, complete } = compactionOf(await this.conversation(request.body, caller, response));
-      return { codec, complete, model: body.model, body, sentBody: body, headers: {}, bytes: undefined, stream: false };
+      return {
+        codec,
+        complete,
+        model: body.model,
+        body,
+        sentBody: body,
+        headers: request.headers,
+        bytes: undefined,
+        stream: false,
+      };
     });
   }
 

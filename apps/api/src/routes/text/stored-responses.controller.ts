@@ -11,8 +11,8 @@ import { writeEvents } from '../../http/write-events.js';
 import { readInclude, readInputItemQuery, readReplayQuery } from './stored-responses-query.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
 
-/** What an account keeps of its responses. The further paths are what client libraries make of other base addresses. */
-@Controller(['v1/responses', 'v1/v1/responses', 'responses'])
+/** What an account keeps of its responses. */
+@Controller('v1/responses')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'responses', scope: 'responses', cors: true })
 export class StoredResponsesController {

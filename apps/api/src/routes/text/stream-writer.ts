@@ -7,18 +7,14 @@ const HEARTBEAT_MS = 15_000;
 
 /** Writes one streamed answer, all but its end: headers with the first event, heartbeats in silence, no faster than the client reads. */
 export class StreamWriter {
-  readonly #response: Response;
-  readonly #stream: TextStream;
-  #lastWriteAt = performance.now();
-
-  readonly #stallMs: number;
+  private lastWriteAt = performance.now();
 
   /** @param stallMs how long a client may read nothing of what waits for it; then it is cut off. */
-  constructor(response: Response, stream: TextStream, stallMs: number) {
-    this.#stallMs = stallMs;
-    this.#response = response;
-    this.#stream = stream;
-  }
+  constructor(
+    private readonly response: Response,
+    private readonly stream: TextStream,
+    private readonly stallMs: number,
+  ) {}
 
   /**
    * Writes the stream to its end.
@@ -26,46 +22,46 @@ export class StreamWriter {
    * @throws GatewayError when it failed before anything was written, so that it can still be an HTTP status.
    */
   async write(): Promise<void> {
-    const heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS / 3);
+    const heartbeat = setInterval(() => this.beat(), HEARTBEAT_MS / 3);
     try {
-      if (await this.#open()) await this.#stream.sendTo((piece) => this.#send(piece));
+      if (await this.open()) await this.stream.sendTo((piece) => this.send(piece));
     } finally {
       clearInterval(heartbeat);
     }
   }
 
   /** False when it failed after a heartbeat had begun the answer; the failure is then reported inside it. */
-  async #open(): Promise<boolean> {
+  private async open(): Promise<boolean> {
     try {
-      await this.#stream.open();
+      await this.stream.open();
       return true;
     } catch (error) {
-      if (!this.#response.headersSent) throw error;
-      await this.#stream.sendFailureTo((piece) => this.#send(piece), error);
+      if (!this.response.headersSent) throw error;
+      await this.stream.sendFailureTo((piece) => this.send(piece), error);
       return false;
     }
   }
 
-  #beat(): void {
-    const silentMs = performance.now() - this.#lastWriteAt;
-    if (silentMs < HEARTBEAT_MS || this.#response.destroyed || this.#response.writableNeedDrain) return;
-    this.#begin();
-    this.#response.write(this.#stream.heartbeat());
-    this.#lastWriteAt = performance.now();
+  private beat(): void {
+    const silentMs = performance.now() - this.lastWriteAt;
+    if (silentMs < HEARTBEAT_MS || this.response.destroyed || this.response.writableNeedDrain) return;
+    this.begin();
+    this.response.write(this.stream.heartbeat());
+    this.lastWriteAt = performance.now();
   }
 
-  #send(piece: StreamPiece): Promise<void> | undefined {
+  private send(piece: StreamPiece): Promise<void> | undefined {
     if (piece.length === 0) return undefined;
-    this.#begin();
-    this.#lastWriteAt = performance.now();
-    if (this.#response.write(piece) || this.#response.destroyed) return undefined;
-    return drained(this.#response, this.#stallMs);
+    this.begin();
+    this.lastWriteAt = performance.now();
+    if (this.response.write(piece) || this.response.destroyed) return undefined;
+    return drained(this.response, this.stallMs);
   }
 
-  #begin(): void {
-    if (this.#response.headersSent) return;
-    this.#response.writeHead(200, {
-      'content-type': this.#stream.contentType,
+  private begin(): void {
+    if (this.response.headersSent) return;
+    this.response.writeHead(200, {
+      'content-type': this.stream.contentType,
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
     });

@@ -1,8 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { GatewayError } from '#contracts';
 import {
+  attributionOf,
+  type Caller,
   type CheckedText,
   type ClientConnection,
+  PromptLogWriter,
   RunningTexts,
   TextRequestContext,
   TextService,
@@ -21,10 +25,22 @@ import { StreamWriter } from './stream-writer.js';
 /** Names the tools that were offered and that the upstream of the answer was asked without. */
 const TOOLS_LEFT_OUT_HEADER = 'x-gateway-tools-left-out';
 
+/** How often a vendor may be asked to go on with a reply that it left unfinished. */
+const CONTINUE_HEADER = 'x-gateway-continue';
+const CONTINUATIONS_MAX = 8;
+
+/** @throws GatewayError `invalid_parameter`. */
+function continuationsIn({ headers }: Request): number {
+  const said = headers[CONTINUE_HEADER] ?? '0';
+  if (typeof said === 'string' && /^\d$/.test(said) && Number(said) <= CONTINUATIONS_MAX) return Number(said);
+  const message = `The header ${CONTINUE_HEADER} must be a whole number from 0 to ${CONTINUATIONS_MAX}.`;
+  throw new GatewayError('invalid_parameter', message, { param: CONTINUE_HEADER });
+}
+
 /** Makes text answers, whole or streamed. The upstream of a client that leaves is read on for its usage. */
 @Injectable()
 export class TextAnswers {
-  readonly #keptAliveAfterMs: number;
+  private readonly keptAliveAfterMs: number;
 
   constructor(
     private readonly idempotent: IdempotentRequests,
@@ -32,9 +48,10 @@ export class TextAnswers {
     private readonly upstreams: TextUpstreams,
     private readonly memory: MemoryReservations,
     private readonly running: RunningTexts,
+    private readonly prompts: PromptLogWriter,
     @Inject(PLATFORM) { config }: Platform,
   ) {
-    this.#keptAliveAfterMs = config.server.WHOLE_REPLY_KEEPALIVE_SECONDS * 1000;
+    this.keptAliveAfterMs = config.server.WHOLE_REPLY_KEEPALIVE_SECONDS * 1000;
   }
 
   /**
@@ -48,7 +65,7 @@ export class TextAnswers {
     response: Response,
     check: () => Promise<CheckedText<Body>>,
   ): Promise<SerializedBody | undefined> {
-    const stop = keepAlive(response, isStreamed(request) ? 0 : this.#keptAliveAfterMs);
+    const stop = keepAlive(response, isStreamed(request) ? 0 : this.keptAliveAfterMs);
     return this.idempotent
       .answer(request, response, () =>
         duringText(this.running, request, response, (client) => this.make(check, client, request, response)),
@@ -64,22 +81,26 @@ export class TextAnswers {
   ): Promise<SerializedBody | undefined> {
     const checked = await check();
     // A request that may be repeated is finished all the same: the repeat gets its answer.
-    const mayLeave = checked.stream || !request.attempt;
+    const mayLeave = checked.stream || !(request.attempt ?? request.repeatable);
     if (mayLeave) expectClient(response);
     response.once('close', () => {
       if (!response.writableFinished && mayLeave) client.leave();
     });
     const caller = callerOf(request);
+    const setHeader = (name: string, value: string): void => {
+      // A heartbeat may have begun the answer.
+      if (!response.headersSent) response.setHeader(name, value);
+    };
     const context = new TextRequestContext(checked, {
       requestId: request.requestId,
       idempotencyKey: request.attempt?.key,
       caller,
       client,
+      attribution: attributionOf(request.headers, checked.sentBody, caller),
+      continuations: continuationsIn(request),
       reserve: this.memory.reserverFor(response, caller.accountId),
-      onToolsLeftOut: (names) => {
-        // A heartbeat may have begun the answer.
-        if (!response.headersSent) response.setHeader(TOOLS_LEFT_OUT_HEADER, names.join(', '));
-      },
+      onToolsLeftOut: (names) => setHeader(TOOLS_LEFT_OUT_HEADER, names.join(', ')),
+      onHeader: setHeader,
     });
     if (this.upstreams.isSandbox && !response.headersSent) response.setHeader(SANDBOX_HEADER, 'true');
     try {
@@ -91,8 +112,18 @@ export class TextAnswers {
     } catch (error) {
       // The client has left: no response can be sent.
       if (!client.hasLeft) throw error;
+    } finally {
+      if (caller.isLogged === true) this.keep(context, caller);
     }
     return undefined;
+  }
+
+  private keep(context: TextRequestContext<unknown>, { accountId, apiKeyId }: Caller): void {
+    const { requestId, checked, origin } = context;
+    const session = origin.attribution?.session;
+    const { model, sentBody: body } = checked;
+    const answer = context.words?.() ?? '';
+    this.prompts.add({ accountId, requestId, apiKeyId, model, session, body, answer });
   }
 }
 

@@ -9,6 +9,7 @@ const TEXT_ERRORS: readonly ErrorCode[] = [
   'model_not_allowed',
   'model_not_found',
   'request_too_large',
+  'upstream_rate_limited',
   'upstream_error',
   'overloaded',
   'upstream_timeout',

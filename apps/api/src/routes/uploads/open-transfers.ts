@@ -42,10 +42,10 @@ interface Begun {
  * the slowest of an account whose share strangers use: whoever has one link could keep everybody from all files of the account.
  */
 export class OpenTransfers {
-  readonly #accounts = new Map<string, number>();
+  private readonly accounts = new Map<string, number>();
   /** The transfers that may be ended. */
-  readonly #begun = new Map<Transfer, Begun>();
-  #all = 0;
+  private readonly begun = new Map<Transfer, Begun>();
+  private all = 0;
 
   constructor(
     private readonly verb: 'upload' | 'download',
@@ -58,13 +58,13 @@ export class OpenTransfers {
    * @throws GatewayError `rate_limit_exceeded` or `overloaded`.
    */
   async during<Result>(accountId: string, work: () => Promise<Result>, transfer?: Transfer): Promise<Result> {
-    const ofAccount = this.#accounts.get(accountId) ?? 0;
+    const ofAccount = this.accounts.get(accountId) ?? 0;
     const { ofAccount: most, ofProcess, areForStrangers } = this.places;
-    if (ofAccount >= most && !(areForStrangers && this.#cutSlowest(accountId)))
+    if (ofAccount >= most && !(areForStrangers && this.cutSlowest(accountId)))
       throw new GatewayError('rate_limit_exceeded', `An account may ${this.verb} ${most} files at once.`, {
         retryAfterMs: RETRY_AFTER_MS,
       });
-    if (this.#all >= ofProcess && !this.#cutSlowest())
+    if (this.all >= ofProcess && !this.cutSlowest())
       throw new GatewayError(
         'overloaded',
         `Too many files are ${this.verb}ed at the moment; try this one again shortly.`,
@@ -72,21 +72,21 @@ export class OpenTransfers {
           retryAfterMs: RETRY_AFTER_MS,
         },
       );
-    this.#count(accountId, 1);
-    if (transfer) this.#begun.set(transfer, { accountId, atMs: this.now() });
+    this.count(accountId, 1);
+    if (transfer) this.begun.set(transfer, { accountId, atMs: this.now() });
     try {
       return await work();
     } finally {
-      if (transfer) this.#begun.delete(transfer);
-      this.#count(accountId, -1);
+      if (transfer) this.begun.delete(transfer);
+      this.count(accountId, -1);
     }
   }
 
   /** @param among the transfers of this account alone; of all when it is left out. Answers false when none is slow enough. */
-  #cutSlowest(among?: string): boolean {
+  private cutSlowest(among?: string): boolean {
     let slowest: Transfer | undefined;
     let leastRate = LEAST_BYTES_PER_SECOND;
-    for (const [transfer, { accountId, atMs }] of this.#begun) {
+    for (const [transfer, { accountId, atMs }] of this.begun) {
       if (among !== undefined && accountId !== among) continue;
       const ageMs = this.now() - atMs;
       const rate = (transfer.bytes() * 1_000) / ageMs;
@@ -95,15 +95,15 @@ export class OpenTransfers {
       leastRate = rate;
     }
     if (!slowest) return false;
-    this.#begun.delete(slowest);
+    this.begun.delete(slowest);
     slowest.cut();
     return true;
   }
 
-  #count(accountId: string, change: number): void {
-    this.#all += change;
-    const now = (this.#accounts.get(accountId) ?? 0) + change;
-    if (now > 0) this.#accounts.set(accountId, now);
-    else this.#accounts.delete(accountId);
+  private count(accountId: string, change: number): void {
+    this.all += change;
+    const now = (this.accounts.get(accountId) ?? 0) + change;
+    if (now > 0) this.accounts.set(accountId, now);
+    else this.accounts.delete(accountId);
   }
 }

@@ -86,49 +86,49 @@ const tooLarge = (maxBytes: number): GatewayError =>
 
 /** A form while it is received. Of several mistakes the first is reported, once the form has ended. */
 class IncomingForm {
-  readonly #fields = new Map<string, string>();
-  #file: Promise<ReceivedFile> | undefined;
-  #head: Head | undefined;
-  #refusal: unknown;
-  #whenIgnored: (() => void) | undefined;
+  private readonly fields = new Map<string, string>();
+  private file: Promise<ReceivedFile> | undefined;
+  private head: Head | undefined;
+  private refusal: unknown;
+  private whenIgnored: (() => void) | undefined;
 
   constructor(
     private readonly parser: BusboyInstance,
     private readonly reception: Reception,
   ) {
     parser.on('field', (name, value, _nameTruncated, isTruncated) => {
-      if (isTruncated) this.#refuse(wrongField(name, `may have at most ${FIELD_BYTES_MAX} bytes`));
-      else if (this.#fields.has(name)) this.#refuse(wrongField(name, 'may be given once'));
-      else this.#fields.set(name, value);
+      if (isTruncated) this.refuse(wrongField(name, `may have at most ${FIELD_BYTES_MAX} bytes`));
+      else if (this.fields.has(name)) this.refuse(wrongField(name, 'may be given once'));
+      else this.fields.set(name, value);
     });
-    parser.on('file', (name, stream, filename) => this.#take(name, stream, filename));
+    parser.on('file', (name, stream, filename) => this.take(name, stream, filename));
     parser.on('partsLimit', () => {
-      this.#refuse(wrongField('form', `may have at most ${PARTS_MAX} parts`));
-      this.#whenIgnored?.();
+      this.refuse(wrongField('form', `may have at most ${PARTS_MAX} parts`));
+      this.whenIgnored?.();
     });
-    parser.on('fieldsLimit', () => this.#refuse(wrongField('form', `may have at most ${FIELDS_MAX} fields`)));
+    parser.on('fieldsLimit', () => this.refuse(wrongField('form', `may have at most ${FIELDS_MAX} fields`)));
   }
 
   async read(body: Readable): Promise<ReceivedFile> {
     body.once('error', (error) => this.parser.destroy(error));
     body.pipe(this.parser);
     let rest: Promise<void> | undefined;
-    this.#whenIgnored = () => {
+    this.whenIgnored = () => {
       // Millions of parts are much work; a part that is not looked into is none.
       body.unpipe(this.parser).resume();
       rest = finished(body).catch(() => undefined);
-      this.parser.destroy(asFormError(this.#refusal));
+      this.parser.destroy(asFormError(this.refusal));
     };
     try {
       await finished(this.parser, { readable: false });
     } catch (error) {
-      this.#refuse(asFormError(error));
+      this.refuse(asFormError(error));
       // The store would wait for the rest.
-      this.#head?.destroy(asFormError(error));
+      this.head?.destroy(asFormError(error));
     }
     await rest;
-    const file = await this.#file?.catch((error: unknown) => this.#refuse(error));
-    if (this.#refusal !== undefined) throw this.#refusal;
+    const file = await this.file?.catch((error: unknown) => this.refuse(error));
+    if (this.refusal !== undefined) throw this.refusal;
     if (!file)
       throw new GatewayError('missing_parameter', 'file is missing: it must be a file of the form, with a filename.', {
         param: 'file',
@@ -136,27 +136,27 @@ class IncomingForm {
     return file;
   }
 
-  #refuse(refusal: unknown): void {
-    this.#refusal ??= refusal;
+  private refuse(refusal: unknown): void {
+    this.refusal ??= refusal;
   }
 
-  #take(name: string, stream: Readable, filename: string | undefined): void {
-    stream.on('error', (error) => this.#refuse(asFormError(error)));
-    if (name !== 'file' || this.#file) {
+  private take(name: string, stream: Readable, filename: string | undefined): void {
+    stream.on('error', (error) => this.refuse(asFormError(error)));
+    if (name !== 'file' || this.file) {
       stream.resume();
-      return this.#refuse(wrongField(name, 'is no field that takes a file: one file is sent, as "file"'));
+      return this.refuse(wrongField(name, 'is no field that takes a file: one file is sent, as "file"'));
     }
     // The rest is read even when the store rejects the file, so that the form is parsed to its end.
-    this.#file = this.#store(stream, cleanFilename(filename ?? '')).finally(() => stream.unpipe().resume());
+    this.file = this.store(stream, cleanFilename(filename ?? '')).finally(() => stream.unpipe().resume());
     // Reported at the end of the form.
-    this.#file.catch(() => undefined);
+    this.file.catch(() => undefined);
   }
 
-  async #store(stream: Readable, filename: string): Promise<ReceivedFile> {
+  private async store(stream: Readable, filename: string): Promise<ReceivedFile> {
     const { store, maxBytes, begin } = this.reception;
     const { id, storeKey } = await begin();
     const head = new Head();
-    this.#head = head;
+    this.head = head;
     stream.pipe(head);
     const stored = await store
       .put(storeKey, head, { contentType: 'application/octet-stream', maxBytes, isAwaited: true })
@@ -165,7 +165,7 @@ class IncomingForm {
       });
     const contentType = contentTypeOf(formatOf(head.bytes), filename);
     const { bytes, sha256 } = stored;
-    return { id, filename, contentType, bytes, sha256, fields: this.#fields };
+    return { id, filename, contentType, bytes, sha256, fields: this.fields };
   }
 }
 

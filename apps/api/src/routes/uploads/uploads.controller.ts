@@ -18,14 +18,14 @@ import { sendFile, sentOver } from './send-file.js';
 import { readFileQuery, readUploadFields } from './upload-query.js';
 import { UPLOAD_OPERATIONS } from './uploads.openapi.js';
 
-/** The files that an account uploads. The further path is what client libraries make of other base addresses. */
-@Controller(['v1/files', 'v1/v1/files'])
+/** The files that an account uploads. */
+@Controller('v1/files')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'files', scope: 'files' })
 export class UploadsController {
-  readonly #rate = new SendingRate();
-  readonly #taken = new OpenTransfers('upload');
-  readonly #sent = new OpenTransfers('download');
+  private readonly rate = new SendingRate();
+  private readonly taken = new OpenTransfers('upload');
+  private readonly sent = new OpenTransfers('download');
 
   constructor(
     private readonly files: FilesService,
@@ -42,10 +42,10 @@ export class UploadsController {
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<SerializedBody | undefined> {
-    return this.#taken.during(caller.accountId, async () => {
-      const { id, received } = await this.#receive(request, response, caller);
+    return this.taken.during(caller.accountId, async () => {
+      const { id, received } = await this.receive(request, response, caller);
       try {
-        return await this.#keep(request, response, caller, received);
+        return await this.keep(request, response, caller, received);
       } finally {
         // One that was kept stays as it is.
         await this.files.discard(id);
@@ -78,7 +78,7 @@ export class UploadsController {
     @Res() response: Response,
   ): Promise<void> {
     const file = await this.files.find(accountId, id);
-    await this.#sent.during(accountId, () => this.#send(file, response), sentOver(response));
+    await this.sent.during(accountId, () => this.send(file, response), sentOver(response));
   }
 
   /** Deletes a file, with its passages and its places in vector stores. */
@@ -89,7 +89,7 @@ export class UploadsController {
     return SerializedBody.json(withCode({ id, object: 'file', deleted: true }));
   }
 
-  async #send({ storeKey, bytes, filename }: UploadedFile, response: Response): Promise<void> {
+  private async send({ storeKey, bytes, filename }: UploadedFile, response: Response): Promise<void> {
     const content = await this.store.open(storeKey).catch((error: unknown) => {
       if (!(error instanceof MediaStoreError)) throw error;
       throw new GatewayError('unavailable', 'The file cannot be read at the moment; ask again shortly.', {
@@ -106,13 +106,13 @@ export class UploadsController {
     await sendFile(content, response);
   }
 
-  async #receive(request: Request, response: Response, caller: Caller) {
+  private async receive(request: Request, response: Response, caller: Caller) {
     let id = '';
     try {
       const received = await receiveFile(request, {
         store: this.store,
         maxBytes: this.files.maxBytes,
-        rate: this.#rate,
+        rate: this.rate,
         begin: async () => {
           const begun = await this.files.begin(caller);
           ({ id } = begun);
@@ -132,7 +132,7 @@ export class UploadsController {
     }
   }
 
-  async #keep(
+  private async keep(
     request: Request,
     response: Response,
     { accountId }: Caller,

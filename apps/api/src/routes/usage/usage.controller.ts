@@ -1,13 +1,14 @@
-import { Controller, Get, Query, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Inject, Query, Res, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
 import { formatMicros } from '#contracts';
 import { BalanceService, type Caller, UsageService } from '#features';
+import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../../checked-input.js';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { DataWith } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
 import type { SerializedBody } from '../../http/serialized-body.js';
-import { daysOf, groupsOf, UsageListQuery, UsageSumsQuery } from '../../list-query.js';
+import { daysOf, groupsOf, recordsOf, UsageRecordsQuery, UsageSumsQuery } from '../../list-query.js';
 import { viewOf } from '../../row-view.js';
 import { csvOf, sendList } from '../../send-list.js';
 import { USAGE_OPERATIONS } from './usage.openapi.js';
@@ -20,9 +21,10 @@ export class UsageController {
   constructor(
     private readonly usage: UsageService,
     private readonly balances: BalanceService,
+    @Inject(PLATFORM) private readonly platform: Platform,
   ) {}
 
-  /** Sums by day, model and key; beside them what the account still owes of all it ever used. */
+  /** Sums by day, model and key, in the time zone of the account; beside them what the account still owes of all it ever used. */
   @Get()
   @Route({ operation: USAGE_OPERATIONS.readUsage, cost: 'free' })
   async sums(
@@ -30,23 +32,26 @@ export class UsageController {
     @Query() query: unknown,
   ): Promise<SerializedBody | DataWith<readonly unknown[]>> {
     const asked = checked(UsageSumsQuery, query);
-    const groups = groupsOf(asked.group_by, ['day', 'model', 'key']);
-    const sums = await this.usage.sums(daysOf(asked, accountId), groups);
+    const groups = groupsOf(asked.group_by, ['day', 'model', 'key', 'tag']);
+    const timeZone = await this.usage.timeZoneOf(accountId);
+    const sums = await this.usage.sums(daysOf(asked, accountId, timeZone), groups);
     if (asked.format === 'csv') return csvOf(sums);
     const owedMicros = (await this.balances.ofAccount(accountId))?.owedMicros ?? 0n;
-    return new DataWith(sums.map(viewOf), { owed: formatMicros(owedMicros) });
+    const { BALANCE_UNIT: currency } = this.platform.config.server;
+    const facts = { owed: formatMicros(owedMicros), currency, time_zone: timeZone ?? 'UTC' };
+    return new DataWith(sums.map(viewOf), facts);
   }
 
   /** Each request with the lines of its price. */
   @Get('records')
   @Route({ operation: USAGE_OPERATIONS.listUsageRecords, cost: 'free' })
-  records(
+  async records(
     @CurrentCaller() { accountId }: Caller,
     @Query() query: unknown,
     @Res({ passthrough: true }) response: Response,
   ): Promise<unknown> {
-    const list = checked(UsageListQuery, query);
-    const days = daysOf(list, accountId);
-    return sendList(response, list, (page) => this.usage.records(days, page));
+    const list = checked(UsageRecordsQuery, query);
+    const asked = recordsOf(list, accountId, await this.usage.timeZoneOf(accountId));
+    return sendList(response, list, (page) => this.usage.records(asked, page));
   }
 }

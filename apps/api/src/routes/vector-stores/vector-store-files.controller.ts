@@ -52,7 +52,7 @@ async function writeContent(response: Response, pieces: AsyncIterable<string>): 
 type Queried = Record<string, unknown>;
 
 /** The files of vector stores, one by one and in batches. */
-@Controller(['v1/vector_stores/:vector_store_id', 'v1/v1/vector_stores/:vector_store_id'])
+@Controller('v1/vector_stores/:vector_store_id')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'files', scope: 'files' })
 export class VectorStoreFilesController {
@@ -73,7 +73,7 @@ export class VectorStoreFilesController {
   ): Promise<SerializedBody> {
     const entry = readEntry(body);
     await this.entries.add({ accountId, vectorStoreId, files: [entry] });
-    return this.#entry(accountId, vectorStoreId, entry.fileId);
+    return this.entry(accountId, vectorStoreId, entry.fileId);
   }
 
   /** The files of the vector store. */
@@ -85,7 +85,7 @@ export class VectorStoreFilesController {
     @CurrentCaller() { accountId }: Caller,
   ): Promise<SerializedBody> {
     await this.stores.find(accountId, vectorStoreId);
-    return this.#list(accountId, vectorStoreId, readEntryQuery(query));
+    return this.listEntries(accountId, vectorStoreId, readEntryQuery(query));
   }
 
   /** How a file of the vector store is. */
@@ -96,7 +96,7 @@ export class VectorStoreFilesController {
     @Param('file_id') fileId: string,
     @CurrentCaller() { accountId }: Caller,
   ): Promise<SerializedBody> {
-    return this.#entry(accountId, vectorStoreId, fileId);
+    return this.entry(accountId, vectorStoreId, fileId);
   }
 
   /** Gives a file other attributes. */
@@ -110,7 +110,7 @@ export class VectorStoreFilesController {
     @CurrentCaller() { accountId }: Caller,
   ): Promise<SerializedBody> {
     await this.entries.change(accountId, vectorStoreId, fileId, readAttributes(body));
-    return this.#entry(accountId, vectorStoreId, fileId);
+    return this.entry(accountId, vectorStoreId, fileId);
   }
 
   /** Takes a file out of the vector store; the file stays. */
@@ -185,14 +185,14 @@ export class VectorStoreFilesController {
     @CurrentCaller() { accountId }: Caller,
   ): Promise<SerializedBody> {
     await this.entries.findBatch(accountId, vectorStoreId, batchId);
-    return this.#list(accountId, vectorStoreId, { ...readEntryQuery(query), batchId });
+    return this.listEntries(accountId, vectorStoreId, { ...readEntryQuery(query), batchId });
   }
 
-  async #entry(accountId: string, vectorStoreId: string, fileId: string): Promise<SerializedBody> {
+  private async entry(accountId: string, vectorStoreId: string, fileId: string): Promise<SerializedBody> {
     return SerializedBody.json(withCode(entryObject(await this.entries.find(accountId, vectorStoreId, fileId))));
   }
 
-  async #list(accountId: string, vectorStoreId: string, query: EntryListQuery): Promise<SerializedBody> {
+  private async listEntries(accountId: string, vectorStoreId: string, query: EntryListQuery): Promise<SerializedBody> {
     const { items, hasMore } = await this.entries.list(accountId, vectorStoreId, query);
     return SerializedBody.json(withCode(listObject(items.map(entryObject), hasMore)));
   }

@@ -14,8 +14,8 @@ import { readNewStore, readSearch, readStoreChange } from './vector-store-bodies
 import { resultsObject, storeObject } from './vector-store-objects.js';
 import { VECTOR_STORE_OPERATIONS } from './vector-stores.openapi.js';
 
-/** Sets of files that are searched together. The further path is what client libraries make of other base addresses. */
-@Controller(['v1/vector_stores', 'v1/v1/vector_stores'])
+/** Sets of files that are searched together. */
+@Controller('v1/vector_stores')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'files', scope: 'files' })
 export class VectorStoresController {

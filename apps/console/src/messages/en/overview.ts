@@ -2,7 +2,7 @@ export const overview = {
   title: 'Overview',
   available: 'Available',
   held: (amount: string) => `${amount} held for open work`,
-  today: 'Spent today (UTC)',
+  today: (zone: string) => `Spent today (${zone})`,
   week: 'Spent in 7 days',
   open: 'Open tasks',
   success: 'Succeeded in 7 days',

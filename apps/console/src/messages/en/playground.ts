@@ -33,6 +33,8 @@ export const playground = {
   },
   units: { second: 'seconds', image: 'images', video: 'videos' },
   range: (from: number, to: number) => `${from} to ${to}`,
+  wholeNumber: (range: string | undefined) =>
+    range === undefined ? 'A whole number.' : `A whole number from ${range}.`,
   counter: (used: number, most: number) => `${used} of ${most}`,
   notSet: 'not set',
   urlsHint: (most: number) => (most === 1 ? 'A link, or a file.' : `Links, one per line, or files. At most ${most}.`),
@@ -75,6 +77,7 @@ export const playground = {
 };
 
 export const models = {
+  band: (tokens: string) => `from ${tokens} tokens of input`,
   title: 'Models',
   empty: 'No models yet. An operator can add an upstream or enable the sandbox.',
   filter: 'Name',

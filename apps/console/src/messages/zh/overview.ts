@@ -4,7 +4,7 @@ export const overview = {
   title: '概览',
   available: '可用',
   held: (amount: string) => `另有 ${amount} 因进行中的任务冻结`,
-  today: '今日花费（UTC）',
+  today: (zone: string) => `今日花费（${zone}）`,
   week: '7 天花费',
   open: '进行中的任务',
   success: '7 天成功率',

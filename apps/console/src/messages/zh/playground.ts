@@ -34,6 +34,7 @@ export const playground = {
   },
   units: { second: '秒', image: '张', video: '个' },
   range: (from: number, to: number) => `${from} 至 ${to}`,
+  wholeNumber: (range: string | undefined) => (range === undefined ? '请输入整数。' : `请输入 ${range} 之间的整数。`),
   counter: (used: number, most: number) => `${used} / ${most}`,
   notSet: '未设置',
   urlsHint: (most: number) => (most === 1 ? '一个链接或一个文件。' : `每行一个链接，或添加文件。最多 ${most} 个。`),
@@ -76,6 +77,7 @@ export const playground = {
 } satisfies typeof Playground;
 
 export const models = {
+  band: (tokens: string) => `输入从 ${tokens} Token 起`,
   title: '模型',
   empty: '这里还没有可用的模型。请运营人员添加上游或启动沙盒。',
   filter: '名称',

@@ -1,7 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMay, useRead } from '../../api/queries';
-import type { AdminAccount, ConsoleEntry, ConsoleKey } from '../../api/types';
+import type { AdminAccount, AdminAccountDetails, ConsoleEntry, ConsoleKey } from '../../api/types';
 import { ListCard } from '../../components/list';
 import { Card, Facts, Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
@@ -11,7 +11,9 @@ import { Id, Money, None, Time } from '../../components/values';
 import { shortId } from '../../format/number';
 import { useMessages } from '../../messages/language';
 import { Change, useKindName } from '../billing/entry-parts';
+import { AssignDialog } from '../prices/assign-dialog';
 import { EditAccountDialog, FundingDialog } from './account-dialogs';
+import { TagLimits } from './tag-limits';
 
 const route = getRouteApi('/shell/admin/accounts/$accountId');
 
@@ -25,6 +27,8 @@ export function AdminAccountPage() {
       <Loaded query={query} height={360}>
         {(data) => <AccountFacts of={data} />}
       </Loaded>
+      {query.data && <AccountPrices of={query.data} />}
+      {mayRead && query.data && <TagLimits accountId={accountId} timeZone={query.data.time_zone ?? 'UTC'} />}
       {mayRead && <Keys accountId={accountId} />}
       {mayRead && <Entries accountId={accountId} />}
     </Page>
@@ -47,9 +51,49 @@ function Actions({ of: account }: { readonly of: AdminAccount }) {
       <button type="button" className="button" onClick={() => setDoing('edit')}>
         {admin.edit}
       </button>
+      <Link className="button" to="/admin/accounts/$accountId/prompt-log" params={{ accountId: account.id }}>
+        {admin.promptLog}
+      </Link>
       {doing === 'edit' && <EditAccountDialog of={account} onClose={close} />}
       {(doing === 'top-ups' || doing === 'adjustments') && <FundingDialog of={account} kind={doing} onClose={close} />}
     </>
+  );
+}
+
+/** Which price list it has, and the way to another. */
+function AccountPrices({ of: account }: { readonly of: AdminAccountDetails }) {
+  const { admin, selling } = useMessages();
+  const { lists: words } = selling;
+  const [isChanging, setChanging] = useState(false);
+  const mayWrite = useMay('admin:write');
+  const list = account.price_list;
+  return (
+    <Card
+      title={admin.priceList}
+      actions={
+        mayWrite && (
+          <button
+            type="button"
+            className="button small"
+            aria-label={`${words.change}: ${admin.priceList}`}
+            onClick={() => setChanging(true)}
+          >
+            {words.change}
+          </button>
+        )
+      }
+    >
+      {list ? (
+        <Link to="/admin/prices/lists/$listId" params={{ listId: list.id }}>
+          {list.name}
+        </Link>
+      ) : (
+        words.book
+      )}
+      {isChanging && (
+        <AssignDialog account={account} onClose={() => setChanging(false)} {...(list && { list: list.id })} />
+      )}
+    </Card>
   );
 }
 

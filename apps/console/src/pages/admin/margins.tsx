@@ -1,19 +1,28 @@
 import { getRouteApi } from '@tanstack/react-router';
+import { lazy, Suspense, useMemo } from 'react';
 import { useRead } from '../../api/queries';
 import type { AdminMargin, AdminMargins } from '../../api/types';
-import { DayRangeFilters } from '../../components/day-range';
+import { type DayRange, DayRangeFilters } from '../../components/day-range';
+import { MoneyBars } from '../prices/money-bars';
 import { Card, Notice, Page } from '../../components/page';
-import { Empty, Loaded } from '../../components/states';
+import { Empty, Loaded, Skeleton } from '../../components/states';
 import { type Column, Table } from '../../components/table';
 import { Tile } from '../../components/tile';
-import { Money, None } from '../../components/values';
+import { Id, Money, None } from '../../components/values';
+import { toMicros } from '../../format/money';
 import { formatCount } from '../../format/number';
 import { dayAgo, formatDay } from '../../format/time';
 import { useLanguage, useMessages } from '../../messages/language';
+import { CHART_HEIGHT } from '../usage/chart-size';
+import { type DaySeries, listDays } from '../usage/series';
+
+const DayChart = lazy(() => import('../usage/usage-chart').then(({ DayChart: Chart }) => ({ default: Chart })));
 
 const route = getRouteApi('/shell/admin/margins');
-const DEFAULT_DAYS = 6;
-const PARTS = ['day', 'upstream', 'model'] as const;
+const DEFAULT_DAYS = 29;
+const BARS_MAX = 8;
+const MICROS = 1_000_000;
+const PARTS = ['day', 'upstream', 'model', 'account', 'kind', 'band', 'tag'] as const;
 
 export function MarginsPage() {
   const { admin, money, common } = useMessages();
@@ -28,18 +37,18 @@ export function MarginsPage() {
       <DayRangeFilters
         range={range}
         parts={PARTS}
-        names={{ day: money.usage.day, upstream: words.upstream, model: common.model }}
+        names={{ day: money.usage.day, upstream: words.upstream, model: common.model, ...words.parts }}
         chosen={by.split(',')}
         onChange={(part) => void navigate({ search: (before) => ({ ...before, ...part }), replace: true })}
       />
-      <Loaded query={margins} height={360}>
+      <Loaded query={margins} height={920}>
         {(data) =>
           data.items.length === 0 ? (
             <section className="card">
               <Empty>{words.none}</Empty>
             </section>
           ) : (
-            <Margins data={data} by={by.split(',')} />
+            <Margins data={data} by={by.split(',')} range={range} />
           )
         }
       </Loaded>
@@ -53,7 +62,15 @@ const isCostKnown = ({
   tasks_without_cost: without,
 }: Pick<AdminMargin, 'completed_tasks' | 'tasks_without_cost'>): boolean => without === 0 || without < completed;
 
-function Margins({ data, by }: { readonly data: AdminMargins; readonly by: readonly string[] }) {
+function Margins({
+  data,
+  by,
+  range,
+}: {
+  readonly data: AdminMargins;
+  readonly by: readonly string[];
+  readonly range: DayRange;
+}) {
   const { admin, common } = useMessages();
   const { margins: words } = admin;
   const { total } = data;
@@ -71,11 +88,72 @@ function Margins({ data, by }: { readonly data: AdminMargins; readonly by: reado
         />
       </div>
       {total.tasks_without_cost > 0 && <Notice tone="warn">{words.withoutCost(total.tasks_without_cost)}</Notice>}
+      <Charts range={range} />
       <Card title={words.sums} isFlush>
         <Sums items={data.items} by={by} />
       </Card>
     </div>
   );
+}
+
+/** What was earned by day and by model, and what of it vendors took. */
+function Charts({ range }: { readonly range: DayRange }) {
+  const { margins: words } = useMessages().admin;
+  const byDay = useRead('GET /admin/margins', { query: { ...range, group_by: 'day' } });
+  const byModel = useRead('GET /admin/margins', { query: { ...range, group_by: 'model' } });
+  return (
+    <>
+      <Card title={words.byDay}>
+        <Loaded query={byDay} height={CHART_HEIGHT}>
+          {(data) => (
+            <Suspense fallback={<Skeleton height={CHART_HEIGHT} />}>
+              <ByDay data={data} />
+            </Suspense>
+          )}
+        </Loaded>
+      </Card>
+      <Card title={words.byModel}>
+        <Loaded query={byModel} height={CHART_HEIGHT}>
+          {({ items }) => (
+            <MoneyBars
+              rows={items
+                .toSorted((one, other) => Number(toMicros(other.earned) - toMicros(one.earned)))
+                .slice(0, BARS_MAX)
+                .map((row) => ({
+                  name: row.model ?? '–',
+                  bars: [{ earned: row.earned, cost: row.margin === null ? null : row.cost }],
+                }))}
+            />
+          )}
+        </Loaded>
+      </Card>
+    </>
+  );
+}
+
+function ByDay({ data }: { readonly data: AdminMargins }) {
+  const { admin, selling } = useMessages();
+  const shown = useMemo(() => daysOf(data, selling.bars), [data, selling.bars]);
+  return <DayChart of={shown} label={admin.margins.byDay} />;
+}
+
+/** Of each day what vendors took of its earnings, and what stayed, or was lost. Together the first two are what was earned. */
+function daysOf(data: AdminMargins, words: Readonly<Record<'cost' | 'margin' | 'loss', string>>): DaySeries {
+  const days = listDays(data);
+  const known = new Map(data.items.map((row) => [row.day, row]));
+  const amounts = (of: (earned: number, cost: number) => number) =>
+    days.map((day) => {
+      const row = known.get(day);
+      return row ? Math.max(0, of(Number(toMicros(row.earned)), Number(toMicros(row.cost)))) / MICROS : 0;
+    });
+  return {
+    days,
+    series: [
+      { name: words.cost, color: '--series-6', amounts: amounts((earned, cost) => Math.min(earned, cost)) },
+      { name: words.margin, color: '--series-5', amounts: amounts((earned, cost) => earned - cost) },
+      { name: words.loss, color: '--bad-fill', amounts: amounts((earned, cost) => cost - earned) },
+    ],
+  };
 }
 
 function Sums({ items, by }: { readonly items: readonly AdminMargin[]; readonly by: readonly string[] }) {
@@ -87,6 +165,14 @@ function Sums({ items, by }: { readonly items: readonly AdminMargin[]; readonly 
     day: { id: 'day', head: money.usage.day, cell: ({ day }) => (day === null ? <None /> : formatDay(day, language)) },
     upstream: { id: 'upstream', head: words.upstream, cell: ({ upstream }) => upstream ?? <None /> },
     model: { id: 'model', head: common.model, cell: ({ model }) => model ?? <None /> },
+    account: {
+      id: 'account',
+      head: words.parts.account,
+      cell: ({ account }) => (account === undefined ? <None /> : <Id id={account} name={words.parts.account} />),
+    },
+    kind: { id: 'kind', head: words.parts.kind, cell: ({ kind }) => kind ?? <None /> },
+    band: { id: 'band', head: words.parts.band, isNumber: true, cell: ({ band }) => words.from(number(band ?? 0)) },
+    tag: { id: 'tag', head: words.parts.tag, cell: ({ tag }) => tag ?? <None /> },
   };
   const columns: Column<AdminMargin>[] = [
     ...by.flatMap((name) => part[name] ?? []),
@@ -119,7 +205,7 @@ function Sums({ items, by }: { readonly items: readonly AdminMargin[]; readonly 
       name={`margins.${by.join('-')}`}
       columns={columns}
       rows={items}
-      keyOf={(row) => `${row.day} ${row.upstream} ${row.model}`}
+      keyOf={(row) => PARTS.map((part) => row[part] ?? '').join(' ')}
     />
   );
 }

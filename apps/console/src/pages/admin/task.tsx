@@ -6,10 +6,12 @@ import { CodeBlock } from '../../components/code-block';
 import { FormDialog } from '../../components/confirm-dialog';
 import { TextField } from '../../components/fields';
 import { Card, Facts, Page } from '../../components/page';
-import { Loaded } from '../../components/states';
+import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
+import { type Column, Table } from '../../components/table';
 import { Id, Money, None, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
+import { Resent, useDeliveryColumns } from './deliveries';
 
 const route = getRouteApi('/shell/admin/tasks/$taskId');
 const TOUCHED: readonly ReadRoute[] = ['GET /admin/tasks', 'GET /admin/tasks/:task_id', 'GET /admin/audit'];
@@ -63,12 +65,43 @@ function TaskCards({ of: data }: { readonly of: Details }) {
               </Link>,
             ],
             [admin.tasks.vendor, task.provider ?? <None key="vendor" />],
+            [admin.tasks.step, task.state],
+            [tasks.progress, `${task.progress} %`],
+            [
+              admin.tasks.vendorId,
+              task.vendor_ids ? (
+                <code key="vendor" className="break">
+                  {JSON.stringify(task.vendor_ids)}
+                </code>
+              ) : (
+                <None key="vendor-id" />
+              ),
+            ],
+            [admin.tasks.keyId, <Id key="api-key" id={task.api_key_id} name={common.id} whole />],
             [admin.tasks.attempt, task.attempt],
             [admin.tasks.failures, task.failures],
             [admin.tasks.lastFailure, task.last_failure ?? <None key="failure" />],
             [admin.tasks.errorCode, task.error_code ?? <None key="error" />],
+            [admin.tasks.message, task.error_message ?? <None key="message" />],
+            [admin.tasks.cancelled, task.cancel_outcome ?? <None key="cancelled" />],
+            [admin.tasks.lease, task.lease_owner ?? <None key="lease" />],
+            [
+              admin.tasks.leaseUntil,
+              task.lease_until ? <Time key="until" at={task.lease_until} absolute /> : <None key="until" />,
+            ],
             [common.amount, <Money key="amount" amount={task.charged ?? task.hold} form="full" />],
             [admin.tasks.refunded, <Money key="refunded" amount={task.refunded} form="full" />],
+            [admin.tasks.cost, <Cost key="cost" of={task} />],
+            ...(task.redrive_of === null
+              ? []
+              : [
+                  [
+                    admin.tasks.redriveOf,
+                    <Link key="of" to="/admin/tasks/$taskId" params={{ taskId: task.redrive_of }}>
+                      {task.redrive_of}
+                    </Link>,
+                  ] as const,
+                ]),
             ...(task.redriven_as === null
               ? []
               : [
@@ -99,16 +132,97 @@ function TaskCards({ of: data }: { readonly of: Details }) {
           ))}
         </ol>
       </Card>
+      {data.files && <Files of={data.files} />}
+      <Entries of={data.entries} />
+      <Deliveries of={data.deliveries} />
       <details className="card folded">
         <summary>{admin.tasks.raw}</summary>
         <div className="card-body">
-          <CodeBlock
-            name={admin.tasks.raw}
-            code={JSON.stringify({ entries: data.entries, usage: data.usage, deliveries: data.deliveries }, null, 2)}
-          />
+          <CodeBlock name={admin.tasks.raw} code={JSON.stringify(data.usage, null, 2)} />
         </div>
       </details>
     </div>
+  );
+}
+
+/** Links to what was made. */
+function Files({ of: files }: { readonly of: NonNullable<Details['files']> }) {
+  const { admin, tasks: words } = useMessages();
+  const { tasks } = admin;
+  return (
+    <Card title={words.result}>
+      {files.length === 0 ? (
+        <Empty>{tasks.noFiles}</Empty>
+      ) : (
+        <ul>
+          {files.map(({ url, is_expired: isExpired, content_type: type, bytes, width, height }, index) => (
+            // Files have no name of their own.
+            // oxlint-disable-next-line react/no-array-index-key
+            <li key={index}>
+              {url === null || isExpired ? (
+                <span className="muted">{tasks.expired}</span>
+              ) : (
+                <a className="button small" href={url} target="_blank" rel="noreferrer noopener">
+                  {tasks.file} {index + 1}
+                </a>
+              )}{' '}
+              <span className="muted small-text">
+                {[type, width !== null && `${width} × ${height}`, `${bytes} B`].filter(Boolean).join(' · ')}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+type Entry = Details['entries'][number];
+
+/** Every movement of money for the task. */
+function Entries({ of: entries }: { readonly of: readonly Entry[] }) {
+  const { admin, common } = useMessages();
+  const { tasks } = admin;
+  const columns: Column<Entry>[] = [
+    { id: 'time', head: common.time, cell: ({ created_at: at }) => <Time at={at} absolute /> },
+    { id: 'kind', head: tasks.kind, cell: ({ kind }) => kind },
+    { id: 'books', head: tasks.books, cell: ({ debit, credit }) => `${debit} → ${credit}` },
+    { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} form="full" /> },
+    { id: 'reference', head: admin.reference, cell: ({ reference }) => reference ?? <None /> },
+    { id: 'note', head: admin.note, cell: ({ note }) => (note ? <span className="break">{note}</span> : <None />) },
+  ];
+  return (
+    <Card title={admin.entries} isFlush>
+      {entries.length === 0 ? (
+        <Empty>{admin.noEntries}</Empty>
+      ) : (
+        <Table
+          label={admin.entries}
+          name="admin.task.entries"
+          columns={columns}
+          rows={entries}
+          keyOf={({ id }) => id}
+        />
+      )}
+    </Card>
+  );
+}
+
+function Deliveries({ of: deliveries }: { readonly of: Details['deliveries'] }) {
+  const { admin } = useMessages();
+  const { columns, resend } = useDeliveryColumns();
+  if (deliveries.length === 0) return null;
+  return (
+    <Card title={admin.tasks.deliveries} isFlush>
+      <Resent of={resend} />
+      <Table
+        label={admin.tasks.deliveries}
+        name="admin.task.deliveries"
+        columns={columns}
+        rows={deliveries}
+        keyOf={({ id }) => id}
+      />
+    </Card>
   );
 }
 
@@ -208,5 +322,16 @@ function ReasonDialog({ of: task, what, onClose }: OfTask & { readonly what: 're
       <p>{what === 'redrive' ? admin.tasks.redriveText : tasks.cancelText}</p>
       <TextField label={admin.tasks.reason} value={reason} onChange={(event) => setReason(event.target.value)} />
     </FormDialog>
+  );
+}
+
+/** What the order cost the operator, in the vendor's own currency; unknown is not 0. */
+function Cost({ of: { cost, cost_currency: currency, cost_source: source } }: { readonly of: Details['task'] }) {
+  const { admin } = useMessages();
+  if (cost === null) return <None />;
+  return (
+    <>
+      {cost} {currency} {source !== null && <span className="muted">({admin.tasks.costSources[source]})</span>}
+    </>
   );
 }

@@ -10,6 +10,7 @@ import { Money, None, ShortId, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 
 const route = getRouteApi('/shell/admin/tasks');
+const MEDIA = ['video', 'image'] as const;
 const STATUSES = ['submitted', 'in_progress', 'completed', 'failed', 'cancelled'] as const;
 
 export function AdminTasksPage() {
@@ -57,7 +58,17 @@ export function AdminTasksPage() {
 }
 
 function Filters() {
-  const { admin, common, status } = useMessages();
+  const { admin, common, status, tasks } = useMessages();
+  const fields = [
+    ['task_id', admin.tasks.taskId],
+    ['request_id', tasks.requestId],
+    ['account_id', admin.tasks.account],
+    ['api_key_id', admin.tasks.keyId],
+    ['vendor_id', admin.tasks.vendorId],
+    ['vendor_request_id', admin.tasks.vendorRequestId],
+    ['model', common.model],
+    ['error_code', admin.tasks.errorCode],
+  ] as const;
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const set = (name: keyof typeof search, value: string) =>
@@ -72,24 +83,33 @@ function Filters() {
           </option>
         ))}
       </Select>
-      <TextField
-        label={common.model}
-        type="search"
-        value={search.model ?? ''}
-        onChange={(event) => set('model', event.target.value)}
-      />
-      <TextField
-        label={admin.tasks.account}
-        type="search"
-        value={search.account_id ?? ''}
-        onChange={(event) => set('account_id', event.target.value)}
-      />
-      <TextField
-        label={admin.tasks.errorCode}
-        type="search"
-        value={search.error_code ?? ''}
-        onChange={(event) => set('error_code', event.target.value)}
-      />
+      <Select label={tasks.type} value={search.type ?? ''} onChange={(event) => set('type', event.target.value)}>
+        <option value="">{common.any}</option>
+        {MEDIA.map((each) => (
+          <option key={each} value={each}>
+            {tasks.types[each]}
+          </option>
+        ))}
+      </Select>
+      {fields.map(([name, label]) => (
+        <TextField
+          key={name}
+          label={label}
+          type="search"
+          value={search[name] ?? ''}
+          onChange={(event) => set(name, event.target.value)}
+        />
+      ))}
+      {(['created_from', 'created_to'] as const).map((name) => (
+        <TextField
+          key={name}
+          label={name === 'created_from' ? admin.tasks.submittedFrom : admin.tasks.submittedTo}
+          type="datetime-local"
+          value={search[name]?.replace(/Z$/, '') ?? ''}
+          // The fields of browsers name no zone.
+          onChange={({ target: { value } }) => set(name, value === '' ? '' : `${value}Z`)}
+        />
+      ))}
     </form>
   );
 }

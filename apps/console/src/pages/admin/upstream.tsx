@@ -12,6 +12,7 @@ import { None, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { ProofRefused } from '../../shell/proof-refused';
 import { patched, readObject } from './json-field';
+import { UpstreamModels } from './upstream-models';
 import { Health, LastError } from './upstreams';
 
 const route = getRouteApi('/shell/admin/upstreams/$upstreamId');
@@ -56,6 +57,7 @@ function Details({ of: upstream }: { readonly of: AdminUpstream }) {
           ]}
         />
       </Card>
+      {upstream.kind === 'text' && <UpstreamModels of={upstream} />}
       <Card title={words.settings}>
         <CodeBlock name={words.settings} code={JSON.stringify(upstream.settings, null, 2)} />
       </Card>

@@ -1,9 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useChange, useMay, useRead } from '../../api/queries';
+import { useMay, useRead } from '../../api/queries';
 import type { AdminUpstream } from '../../api/types';
-import { FormDialog } from '../../components/confirm-dialog';
-import { TextArea } from '../../components/fields';
 import { Icon } from '../../components/icons';
 import { Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
@@ -12,7 +10,8 @@ import { type Column, Table } from '../../components/table';
 import { None, Time } from '../../components/values';
 import { formatCount, formatShare } from '../../format/number';
 import { useLanguage, useMessages } from '../../messages/language';
-import { readObject } from './json-field';
+import { AddUpstreamDialog } from './add-upstream';
+import { Conversations } from './conversations';
 
 const READ_AGAIN_MS = 15_000;
 
@@ -41,7 +40,8 @@ export function UpstreamsPage() {
           </section>
         )}
       </Loaded>
-      {isAdding && <AddDialog onClose={() => setAdding(false)} />}
+      <Conversations />
+      {isAdding && <AddUpstreamDialog onClose={() => setAdding(false)} />}
     </Page>
   );
 }
@@ -100,35 +100,5 @@ export function LastError({ of: error }: { readonly of: NonNullable<AdminUpstrea
     <span className="break small-text">
       {[error.status, error.code, error.message].filter((each) => each !== null).join(' · ')} <Time at={error.time} />
     </span>
-  );
-}
-
-function AddDialog({ onClose }: { readonly onClose: () => void }) {
-  const { admin } = useMessages();
-  const { upstreams: words } = admin;
-  const [text, setText] = useState('{\n  "id": "",\n  "kind": "text",\n  "enabled": true\n}');
-  const create = useChange('POST /admin/upstreams', ['GET /admin/upstreams', 'GET /admin/audit']);
-  const body = readObject(text);
-  return (
-    <FormDialog
-      title={words.add}
-      submit={words.add}
-      isReady={body !== null}
-      isBusy={create.isPending}
-      failure={create.error}
-      onClose={onClose}
-      onSubmit={() => body && create.mutate({ body }, { onSuccess: onClose })}
-    >
-      <TextArea
-        label={words.settings}
-        hint={words.addHint}
-        error={body ? undefined : words.wrongJson}
-        rows={10}
-        spellCheck={false}
-        className="code-area"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-      />
-    </FormDialog>
   );
 }

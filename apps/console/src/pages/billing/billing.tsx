@@ -2,6 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ConsoleEntry } from '../../api/types';
 import { pathOf } from '../../api/call';
 import { useMay, useRead } from '../../api/queries';
+import { TextField } from '../../components/fields';
 import { Icon } from '../../components/icons';
 import { ListCard } from '../../components/list';
 import { Notice, Page } from '../../components/page';
@@ -54,8 +55,29 @@ export function BillingPage() {
           </div>
         )}
       </Loaded>
+      {mayRead && <EntryFilter value={search.task_id ?? search.request_id ?? ''} />}
       {mayRead ? <Entries /> : <Notice tone="info">{billing.noLedger}</Notice>}
     </Page>
+  );
+}
+
+/** Finds the entries of one request or task, by its id. */
+function EntryFilter({ value }: { readonly value: string }) {
+  const { money, common } = useMessages();
+  const navigate = route.useNavigate();
+  const find = (id: string): void => {
+    const search = id === '' ? {} : id.startsWith('task_') ? { task_id: id } : { request_id: id };
+    void navigate({ search, replace: true, resetScroll: false });
+  };
+  return (
+    <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
+      <TextField
+        label={money.billing.idFilter}
+        type="search"
+        value={value}
+        onChange={(event) => find(event.target.value.trim())}
+      />
+    </form>
   );
 }
 

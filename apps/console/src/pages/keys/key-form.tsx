@@ -15,6 +15,7 @@ export interface KeyDraft {
   readonly lifetime: Lifetime;
   readonly models: readonly string[];
   readonly addresses: string;
+  readonly tags: string;
   readonly quota: string;
   readonly dailyLimit: string;
   readonly monthlyLimit: string;
@@ -28,6 +29,7 @@ const EMPTY: KeyDraft = {
   lifetime: 'never',
   models: [],
   addresses: '',
+  tags: '',
   quota: '',
   dailyLimit: '',
   monthlyLimit: '',
@@ -53,6 +55,7 @@ export const draftOf = (key: ConsoleKey): KeyDraft => ({
   lifetime: 'keep',
   models: key.allowed_models,
   addresses: key.allowed_addresses.join('\n'),
+  tags: key.tags.join(', '),
   quota: text(key.quota),
   dailyLimit: limitOf(key, 'day'),
   monthlyLimit: limitOf(key, 'month'),
@@ -73,6 +76,7 @@ export const settingsOf = (draft: KeyDraft): ConsoleKeySettings & { name: string
   monthly_limit: amountOrNull(draft.monthlyLimit),
   allowed_models: draft.models,
   allowed_addresses: draft.addresses.split(/[\s,]+/).filter((each) => each !== ''),
+  tags: draft.tags.split(/[\s,]+/).filter((each) => each !== ''),
   requests_per_minute: numberOrNull(draft.requestsPerMinute),
   tokens_per_minute: numberOrNull(draft.tokensPerMinute),
   max_running_tasks: numberOrNull(draft.maxRunningTasks),
@@ -180,7 +184,7 @@ function Limits({
     ['tokensPerMinute', 'tokens_per_minute', keys.tokensPerMinute],
     ['maxRunningTasks', 'max_running_tasks', keys.maxRunningTasks],
   ] as const;
-  const isRefused = [...amounts, ...numbers, ['', 'allowed_addresses']].some(
+  const isRefused = [...amounts, ...numbers, ['', 'allowed_addresses'], ['', 'tags']].some(
     ([, wire = '']) => about(wire) !== undefined,
   );
   return (
@@ -217,6 +221,13 @@ function Limits({
           rows={2}
           value={draft.addresses}
           onChange={(event) => change({ addresses: event.target.value })}
+        />
+        <TextField
+          label={keys.tags}
+          hint={keys.tagsHint}
+          error={about('tags')}
+          value={draft.tags}
+          onChange={(event) => change({ tags: event.target.value })}
         />
         <ModelChecks chosen={draft.models} onChange={(models) => change({ models })} />
       </div>

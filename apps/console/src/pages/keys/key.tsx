@@ -6,7 +6,7 @@ import { Card, Facts, Notice, Page } from '../../components/page';
 import { SpendLimits } from '../../components/spend-limits';
 import { Loaded } from '../../components/states';
 import { Status } from '../../components/status';
-import { Id, Money, Time } from '../../components/values';
+import { Id, Money, None, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { KeyDialog, shownName } from './keys';
 
@@ -73,6 +73,7 @@ function KeyFacts({ of: key }: { readonly of: ConsoleKey }) {
             [keys.quota, key.quota === null ? common.unlimited : <Money key="quota" amount={key.quota} form="full" />],
             ...(key.limits.length > 0 ? [[keys.limits, <SpendLimits key="limits" of={key.limits} />] as const] : []),
             [keys.models, key.allowed_models.length === 0 ? keys.allModels : key.allowed_models.join(', ')],
+            [keys.tags, key.tags.length === 0 ? <None key="tags" /> : key.tags.join(', ')],
             [keys.addresses, key.allowed_addresses.length === 0 ? keys.allAddresses : key.allowed_addresses.join(', ')],
             [keys.requestsPerMinute, orUnlimited(key.requests_per_minute)],
             [keys.tokensPerMinute, orUnlimited(key.tokens_per_minute)],

@@ -6,7 +6,8 @@ import { Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
 import { Money, None } from '../../components/values';
-import { useMessages } from '../../messages/language';
+import { formatCount } from '../../format/number';
+import { useLanguage, useMessages } from '../../messages/language';
 import { UnitText } from './price-text';
 
 const route = getRouteApi('/shell/models/$model');
@@ -81,12 +82,19 @@ function ModelDetails({ of: model }: { readonly of: ConsoleModel }) {
 }
 
 function Variants({ of: model }: { readonly of: ConsoleModel }) {
-  const { models } = useMessages();
+  const { messages, language } = useLanguage();
+  const { models } = messages;
   const columns: Column<ConsoleModel['variants'][number]>[] = [
     {
       id: 'variant',
       head: models.variant,
-      cell: ({ variant }) => (variant === '' || variant === 'default' ? <None /> : variant),
+      cell: ({ variant, from_input_tokens: from = 0 }) => {
+        const isPlain = variant === '' || variant === 'default';
+        if (isPlain && from === 0) return <None />;
+        return [...(isPlain ? [] : [variant]), ...(from === 0 ? [] : [models.band(formatCount(from, language))])].join(
+          ' · ',
+        );
+      },
     },
     {
       id: 'unit',
@@ -111,7 +119,7 @@ function Variants({ of: model }: { readonly of: ConsoleModel }) {
       name="variants"
       columns={columns}
       rows={model.variants}
-      keyOf={({ variant, unit }) => `${variant} ${unit}`}
+      keyOf={({ variant, unit, from_input_tokens: from = 0 }) => `${variant} ${unit} ${from}`}
     />
   );
 }

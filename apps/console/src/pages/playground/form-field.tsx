@@ -1,9 +1,10 @@
+import { useState } from 'react';
 import type { ConsoleModel, JsonObject, JsonValue, ModelField } from '../../api/types';
 import { Check, Segments, Select, TextArea, TextField } from '../../components/fields';
 import { Icon } from '../../components/icons';
 import { useMessages } from '../../messages/language';
 import { FileInputs } from './file-inputs';
-import { choicesOf, innerFields, textOf } from './form-values';
+import { choicesOf, fits, innerFields, textOf } from './form-values';
 
 const MOST_SEGMENTS = 7;
 const LONG_TEXT = 200;
@@ -131,18 +132,25 @@ function NumberField(props: FieldProps) {
   const { playground } = useMessages();
   const [min, max] = [numberIn(field.schema, 'minimum'), numberIn(field.schema, 'maximum')];
   const range = min !== undefined && max !== undefined ? playground.range(min, max) : undefined;
+  // While it is typed in, an empty field does not show its default already.
+  const [typed, setTyped] = useState<string>();
+  const isWrong = value !== undefined && !fits(field, value);
   return (
     <TextField
       label={useLabelWithUnit(props)}
       hint={useHint(props)}
-      error={error}
+      error={isWrong ? playground.wholeNumber(range) : error}
       aside={range}
       type="number"
       min={min}
       max={max}
       placeholder={field.default === null ? playground.notSet : undefined}
-      value={textOf(value ?? field.default ?? '')}
-      onChange={(event) => onChange(event.target.value === '' ? undefined : Number(event.target.value))}
+      value={typed ?? textOf(value ?? field.default ?? '')}
+      onChange={(event) => {
+        setTyped(event.target.value);
+        onChange(event.target.value === '' ? undefined : Number(event.target.value));
+      }}
+      onBlur={() => setTyped(undefined)}
     />
   );
 }

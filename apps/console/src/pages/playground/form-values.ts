@@ -32,22 +32,27 @@ export function fits(field: ModelField, value: JsonValue): boolean {
   if (choices) return choices.includes(value);
   const { type, minimum, maximum, maxItems, maxLength } = field.schema;
   if (type === 'boolean') return typeof value === 'boolean';
-  if (type === 'integer') return typeof value === 'number' && within(value, minimum, maximum);
+  if (type === 'integer') return Number.isInteger(value) && within(value as number, minimum, maximum);
   if (type === 'array') return Array.isArray(value) && within(value.length, 0, maxItems);
   if (type === 'string') return typeof value === 'string' && within(value.length, 0, maxLength);
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The values that a model takes, and the names of those that it does not. */
+/**
+ * The values that a model takes, and the names of those that it does not.
+ *
+ * @param typed the fields that were changed since the model was chosen: a number that does not fit stays there as it was typed.
+ */
 export function valuesFor(
   model: ConsoleModel,
   values: FormValues,
+  typed: ReadonlySet<string>,
 ): { readonly kept: FormValues; readonly dropped: string[] } {
   const fields = new Map(topFields(model).map((field) => [field.name, field]));
   const entries = Object.entries(values);
   const isTaken = ([name, value]: [string, JsonValue]) => {
     const field = fields.get(name);
-    return field !== undefined && fits(field, value);
+    return field !== undefined && (fits(field, value) || (typed.has(name) && typeof value === 'number'));
   };
   return {
     kept: Object.fromEntries(entries.filter(isTaken)),

@@ -15,7 +15,7 @@ import { UnitText } from '../models/price-text';
 import { Code } from './code';
 import { endsRun, forgetRun, runKeyFor } from './draft';
 import { FormField, useFieldLabel } from './form-field';
-import { bodyOf, type FormValues, isDecision, topFields } from './form-values';
+import { bodyOf, fits, type FormValues, isDecision, topFields } from './form-values';
 import { useForm } from './use-form';
 import { useQuote } from './use-quote';
 
@@ -32,6 +32,10 @@ export function MediaPlayground({ model, select }: { readonly model: ConsoleMode
   const body = bodyOf(model, form.values);
   const quote = useQuote(body);
   const run = useRun();
+  const isWrong = topFields(model).some((field) => {
+    const value = form.values[field.name];
+    return typeof value === 'number' && !fits(field, value);
+  });
   const problems = (quote.data?.problems ?? []).map((problem) => ({
     ...problem,
     message: modelRules[problem.message] ?? problem.message,
@@ -44,7 +48,7 @@ export function MediaPlayground({ model, select }: { readonly model: ConsoleMode
         aria-label={playground.title}
         onSubmit={(event) => {
           event.preventDefault();
-          if (quote.data?.quote && !quote.isOld && !run.isPending) run.mutate(body);
+          if (quote.data?.quote && !quote.isOld && !run.isPending && !isWrong) run.mutate(body);
         }}
       >
         {select}
@@ -53,7 +57,7 @@ export function MediaPlayground({ model, select }: { readonly model: ConsoleMode
           <Notice tone="warn">{playground.dropped(form.dropped.map(label).join(', '))}</Notice>
         )}
         <Fields model={model} values={form.values} onChange={form.set} problems={problems} />
-        <RunRow quote={quote} isRunning={run.isPending} onReset={form.reset} />
+        <RunRow quote={quote} isRunning={run.isPending} isWrong={isWrong} onReset={form.reset} />
         {run.error && (
           <Failure
             of={run.error}
@@ -139,6 +143,7 @@ function Fields({
 function RunRow({
   quote,
   isRunning,
+  isWrong,
   onReset,
 }: {
   readonly quote: {
@@ -148,10 +153,12 @@ function RunRow({
     readonly refetch: () => unknown;
   };
   readonly isRunning: boolean;
+  /** A field holds what cannot be sent. */
+  readonly isWrong: boolean;
   readonly onReset: () => void;
 }) {
   const { playground } = useMessages();
-  const price = quote.data?.quote;
+  const price = isWrong ? undefined : quote.data?.quote;
   return (
     <div className="stack tight run-row">
       {quote.error && <Failure of={quote.error} onRetry={() => void quote.refetch()} />}

@@ -8,6 +8,14 @@ import { type FormValues, fromAddress, toAddress, topFields, valuesFor } from '.
 
 const route = getRouteApi('/shell/playground');
 
+/** The fields that were changed since a model was chosen. */
+interface Typed {
+  readonly model: string;
+  readonly names: ReadonlySet<string>;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
 /** The values of the form: from the address, a task to run again, and what was typed before in this tab. */
 export function useForm(model: ConsoleModel) {
   const { playground } = useMessages();
@@ -18,7 +26,8 @@ export function useForm(model: ConsoleModel) {
     ...readDraft(),
     ...fromAddress(model, search),
   }));
-  const { kept, dropped } = valuesFor(model, all);
+  const [typed, setTyped] = useState<Typed>({ model: model.id, names: NONE });
+  const { kept, dropped } = valuesFor(model, all, typed.model === model.id ? typed.names : NONE);
   useRepeated(model, setAll);
   useEffect(() => writeDraft(all), [all]);
   const address = JSON.stringify(toAddress(model, kept));
@@ -33,8 +42,13 @@ export function useForm(model: ConsoleModel) {
       replace: true,
     });
   }, [address, navigate]);
-  const set = (name: string, value: JsonValue | undefined) =>
+  const set = (name: string, value: JsonValue | undefined) => {
+    setTyped((before) => ({
+      model: model.id,
+      names: new Set(before.model === model.id ? before.names : NONE).add(name),
+    }));
     setAll(({ [name]: _before, ...rest }) => (value === undefined ? rest : { ...rest, [name]: value }));
+  };
   return { values: kept, dropped, set, reset: () => setAll({}) };
 }
 

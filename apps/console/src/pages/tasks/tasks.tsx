@@ -111,7 +111,7 @@ function Filters() {
         onChange={(event) => set('from', event.target.value)}
       />
       <TextField
-        label={common.to}
+        label={common.to('UTC')}
         type="date"
         value={search.to ?? ''}
         onChange={(event) => set('to', event.target.value)}

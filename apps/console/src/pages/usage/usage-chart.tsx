@@ -1,23 +1,28 @@
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
 import uPlot, { type AlignedData, type Options } from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { ConsoleUsage } from '../../api/types';
 import { useSession } from '../../api/queries';
+import type { ConsoleUsage } from '../../api/types';
 import { formatMoney } from '../../format/money';
 import { formatDay } from '../../format/time';
-import { useLanguage } from '../../messages/language';
+import { useLanguage, useMessages } from '../../messages/language';
 import { useIsDark } from '../../preferences/theme';
 import { CHART_HEIGHT } from './chart-size';
-import { seriesOf } from './series';
+import { type DaySeries, seriesOf } from './series';
 
 const BAR_SHARE = 0.7;
 const DAY_SECONDS = 86_400;
 const PLACES = 6;
 
-type Shown = ReturnType<typeof seriesOf>;
+/** What was spent by day, for each model. */
+export default function UsageChart({ data }: { readonly data: ConsoleUsage }) {
+  const { usage } = useMessages().money;
+  const shown = useMemo(() => seriesOf(data, usage.others), [data, usage.others]);
+  return <DayChart of={shown} label={usage.chart(data.time_zone)} />;
+}
 
 /** Money by day as bars that stand on each other. The keyboard reads the same days as the pointer. */
-export default function UsageChart({ data }: { readonly data: ConsoleUsage }) {
+export function DayChart({ of: all, label }: { readonly of: DaySeries; readonly label: string }) {
   const { messages, language } = useLanguage();
   const { usage } = messages.money;
   const { currency } = useSession();
@@ -26,18 +31,11 @@ export default function UsageChart({ data }: { readonly data: ConsoleUsage }) {
   const plot = useRef<uPlot | null>(null);
   const [index, setIndex] = useState<number | null>(null);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
-  const all = useMemo(() => seriesOf(data, usage.others), [data, usage.others]);
   const shown = useMemo(() => ({ ...all, series: all.series.filter(({ name }) => !hidden.has(name)) }), [all, hidden]);
-  const colorOf = (name: string) => `var(--series-${all.series.findIndex((each) => each.name === name) + 1})`;
   useEffect(() => {
     const element = place.current;
     if (!element) return;
-    const colors = shown.series.map(({ name }) => all.series.findIndex((each) => each.name === name) + 1);
-    const created = new uPlot(
-      chartOptions(element, shown, colors, language, currency, setIndex),
-      stacked(shown),
-      element,
-    );
+    const created = new uPlot(chartOptions(element, shown, language, currency, setIndex), stacked(shown), element);
     plot.current = created;
     const watch = new ResizeObserver(() => created.setSize({ width: element.clientWidth, height: CHART_HEIGHT }));
     watch.observe(element);
@@ -69,15 +67,15 @@ export default function UsageChart({ data }: { readonly data: ConsoleUsage }) {
         ref={place}
         tabIndex={0}
         role="group"
-        aria-roledescription={usage.chart}
-        aria-label={`${usage.chart}. ${usage.chartHint}`}
+        aria-roledescription={label}
+        aria-label={`${label}. ${usage.chartHint}`}
         onKeyDown={press}
       />
       <p className="chart-readout small-text" role="status">
         {index !== null && readout(shown, index, language, currency)}
       </p>
       <div className="row">
-        {all.series.map(({ name }) => (
+        {all.series.map(({ name, color }) => (
           <button
             key={name}
             type="button"
@@ -91,9 +89,9 @@ export default function UsageChart({ data }: { readonly data: ConsoleUsage }) {
           >
             <span
               className="swatch"
-              style={{ background: hidden.has(name) ? 'transparent' : colorOf(name), borderColor: colorOf(name) }}
+              style={{ background: hidden.has(name) ? 'transparent' : `var(${color})`, borderColor: `var(${color})` }}
             />
-            {name || usage.chart}
+            {name || label}
           </button>
         ))}
       </div>
@@ -101,7 +99,7 @@ export default function UsageChart({ data }: { readonly data: ConsoleUsage }) {
   );
 }
 
-function readout({ days, series }: Shown, index: number, language: string, currency: string): string {
+function readout({ days, series }: DaySeries, index: number, language: string, currency: string): string {
   const amounts = series.filter(({ amounts: each }) => (each[index] ?? 0) > 0);
   const say = (amount: number) => formatMoney(amount.toFixed(PLACES), currency);
   const total = amounts.reduce((sum, { amounts: each }) => sum + (each[index] ?? 0), 0);
@@ -110,7 +108,7 @@ function readout({ days, series }: Shown, index: number, language: string, curre
 }
 
 /** Each series on top of those before it. */
-function stacked({ days, series }: Shown): AlignedData {
+function stacked({ days, series }: DaySeries): AlignedData {
   const x = days.map((day) => Date.parse(`${day}T00:00:00Z`) / 1000);
   const sums = days.map(() => 0);
   const layers = series.map(({ amounts }) =>
@@ -122,8 +120,7 @@ function stacked({ days, series }: Shown): AlignedData {
 
 function chartOptions(
   element: HTMLElement,
-  shown: Shown,
-  colors: readonly number[],
+  shown: DaySeries,
   language: string,
   currency: string,
   onIndex: (index: number | null) => void,
@@ -167,8 +164,8 @@ function chartOptions(
     ],
     series: [
       {},
-      ...colors.toReversed().map((number) => ({
-        fill: resolved(`--series-${number}`),
+      ...shown.series.toReversed().map(({ color: token }) => ({
+        fill: resolved(token),
         width: 0,
         points: { show: false },
         ...(bars && { paths: bars }),

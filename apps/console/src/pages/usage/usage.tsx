@@ -4,9 +4,11 @@ import { pathOf } from '../../api/call';
 import { useMay, useRead } from '../../api/queries';
 import type { ConsoleUsage, ConsoleUsageRecord, ConsoleUsageSum } from '../../api/types';
 import { type DayRange, DayRangeFilters } from '../../components/day-range';
+import { TextField } from '../../components/fields';
 import { Icon } from '../../components/icons';
 import { ListCard } from '../../components/list';
 import { Card, Page } from '../../components/page';
+import { TagLimitTable } from '../../components/spend-limits';
 import { Empty, Loaded, Skeleton } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
@@ -19,28 +21,37 @@ import { CHART_HEIGHT } from './chart-size';
 const UsageChart = lazy(() => import('./usage-chart'));
 const route = getRouteApi('/shell/usage');
 const DEFAULT_DAYS = 29;
-const PARTS = ['day', 'model', 'key'] as const;
+const PARTS = ['day', 'model', 'key', 'tag'] as const;
+const DEFAULT_PARTS = 'day,model';
 
 export function UsagePage() {
   const { money, common, tasks } = useMessages();
   const mayRun = useMay('tasks:run');
   const search = route.useSearch();
-  const range = { from: search.from ?? dayAgo(DEFAULT_DAYS), to: search.to ?? dayAgo(0) };
-  const by = search.by ?? 'day,model';
-  const usage = useRead('GET /usage', { query: { ...range, group_by: by } });
+  const { tag, from, to } = search;
+  const by = tag === undefined ? (search.by ?? DEFAULT_PARTS) : ofTags(search.by ?? DEFAULT_PARTS);
+  // Days that nobody chose are left to the server: it knows the day of the account's time zone.
+  const days = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  const narrowed = { ...days, ...(tag !== undefined && { tag }) };
+  const asked = { ...narrowed, group_by: by };
+  const usage = useRead('GET /usage', { query: asked });
+  const range = {
+    from: from ?? usage.data?.from ?? dayAgo(DEFAULT_DAYS),
+    to: to ?? usage.data?.to ?? dayAgo(0),
+  };
   const navigate = route.useNavigate();
   const showRecords = () => void navigate({ search: (before) => ({ ...before, records: 'true' }), resetScroll: false });
   return (
     <Page
       title={money.usage.title}
       actions={
-        <a className="button" href={pathOf('/usage', {}, { ...range, group_by: by, format: 'csv' })} download>
+        <a className="button" href={pathOf('/usage', {}, { ...asked, format: 'csv' })} download>
           <Icon name="download" />
           {common.downloadCsv}
         </a>
       }
     >
-      <Filters range={range} by={by} />
+      <Filters range={range} by={by} timeZone={usage.data?.time_zone ?? '…'} />
       <Loaded query={usage} height={560}>
         {(data) =>
           data.items.length === 0 ? (
@@ -62,8 +73,9 @@ export function UsagePage() {
           )
         }
       </Loaded>
-      {search.records === 'true' ? (
-        <Records range={range} />
+      <TagLimits />
+      {search.records === 'true' || search.request_id !== undefined ? (
+        <Records of={search.request_id === undefined ? narrowed : { request_id: search.request_id }} />
       ) : (
         <p>
           <button type="button" className="button" onClick={showRecords}>
@@ -75,17 +87,86 @@ export function UsagePage() {
   );
 }
 
-function Filters({ range, by }: { readonly range: DayRange; readonly by: string }) {
-  const { money, common } = useMessages();
+function Filters({
+  range,
+  by,
+  timeZone,
+}: {
+  readonly range: DayRange;
+  readonly by: string;
+  readonly timeZone: string;
+}) {
+  const { money, common, tasks } = useMessages();
+  const search = route.useSearch();
   const navigate = route.useNavigate();
+  const find = (id: string) =>
+    void navigate({
+      search: (before) => ({ ...before, request_id: id || undefined }),
+      replace: true,
+      resetScroll: false,
+    });
   return (
     <DayRangeFilters
       range={range}
+      timeZone={timeZone}
       parts={PARTS}
-      names={{ day: money.usage.day, model: common.model, key: common.key }}
+      offered={search.tag === undefined ? PARTS : TAG_PARTS}
+      names={{ day: money.usage.day, model: common.model, key: common.key, tag: money.tags.tag }}
       chosen={by.split(',')}
-      onChange={(part) => void navigate({ search: (before) => ({ ...before, ...part }), replace: true })}
-    />
+      onChange={({ by: next, ...part }) =>
+        void navigate({
+          search: (before) => ({ ...before, ...part, ...(next !== undefined && { by: combined(next, by) }) }),
+          replace: true,
+        })
+      }
+    >
+      <TextField
+        label={money.tags.filter}
+        type="search"
+        maxLength={64}
+        value={search.tag ?? ''}
+        onChange={(event) =>
+          void navigate({
+            search: (before) => ({ ...before, tag: event.target.value.trim() || undefined }),
+            replace: true,
+            resetScroll: false,
+          })
+        }
+      />
+      <TextField
+        label={tasks.requestId}
+        type="search"
+        value={search.request_id ?? ''}
+        onChange={(event) => find(event.target.value.trim())}
+      />
+    </DayRangeFilters>
+  );
+}
+
+/** Sums by tag are kept for each day alone. */
+const TAG_PARTS = ['day', 'tag'] as const;
+const isOfTags = (part: string): boolean => part === 'tag' || part === 'day';
+
+/** What the sums of one tag are grouped by. */
+const ofTags = (by: string): string => by.split(',').filter(isOfTags).join(',') || 'tag';
+
+/** What is grouped by once a box is ticked or not. */
+function combined(next: string, before: string): string {
+  const parts = next.split(',');
+  if (!parts.includes('tag') || parts.every(isOfTags)) return next;
+  const isNew = !before.split(',').includes('tag');
+  return parts.filter((part) => (isNew ? isOfTags(part) : part !== 'tag')).join(',');
+}
+
+/** What the work under tags may cost, where an operator has set it. */
+function TagLimits() {
+  const { tags: words } = useMessages().money;
+  const { data } = useRead('GET /tag-limits', {});
+  if (!data || data.items.length === 0) return null;
+  return (
+    <Card title={words.limits} isFlush>
+      <TagLimitTable items={data.items} />
+    </Card>
   );
 }
 
@@ -94,7 +175,7 @@ function Usage({ data, by }: { readonly data: ConsoleUsage; readonly by: readonl
   return (
     <div className="stack">
       {by.includes('day') && (
-        <Card title={money.usage.chart}>
+        <Card title={money.usage.chart(data.time_zone)}>
           <Suspense fallback={<Skeleton height={CHART_HEIGHT} />}>
             <UsageChart data={data} />
           </Suspense>
@@ -126,6 +207,11 @@ function Sums({ data, by }: { readonly data: ConsoleUsage; readonly by: readonly
       cell: ({ day }) => (day === null ? <None /> : <time dateTime={day}>{formatDay(day, language)}</time>),
     },
     model: { id: 'model', head: common.model, cell: ({ model }) => model ?? <None /> },
+    tag: {
+      id: 'tag',
+      head: money.tags.tag,
+      cell: ({ tag }) => tag ?? <None />,
+    },
     key: {
       id: 'key',
       head: common.key,
@@ -153,12 +239,17 @@ function Sums({ data, by }: { readonly data: ConsoleUsage; readonly by: readonly
       name={`usage.${by.join('-')}`}
       columns={columns}
       rows={data.items}
-      keyOf={(sum) => `${sum.day} ${sum.model} ${sum.api_key_id}`}
+      keyOf={(sum) => `${sum.day} ${sum.model} ${sum.api_key_id} ${sum.tag}`}
     />
   );
 }
 
-function Records({ range }: { readonly range: DayRange }) {
+/** The records of days, or of one request on whatever day. */
+function Records({
+  of: asked,
+}: {
+  readonly of: (Partial<DayRange> & { readonly tag?: string }) | { readonly request_id: string };
+}) {
   const { messages, language } = useLanguage();
   const { money, common } = messages;
   const columns: Column<ConsoleUsageRecord>[] = [
@@ -194,7 +285,7 @@ function Records({ range }: { readonly range: DayRange }) {
   return (
     <ListCard
       route="GET /usage/records"
-      input={{ query: range }}
+      input={{ query: asked }}
       label={money.usage.records}
       name="records"
       columns={columns}

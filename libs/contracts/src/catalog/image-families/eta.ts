@@ -1,8 +1,7 @@
 import { Choice, ImageUrls, Resolution, Text, Whole } from '../fields.js';
 import { defineFamily } from '../model-family.js';
-import { GENERAL_IMAGE } from '../reference-limits.js';
-import { filesAt } from '../references.js';
-import { fixedSize, IMAGE_DEADLINE_SECONDS, IMAGE_PIXELS } from './image-pixels.js';
+import { filesAt, GENERAL_IMAGE } from '../references.js';
+import { fixedSize, IMAGE_DEADLINE_SECONDS, IMAGE_PIXELS } from '../output-sizes.js';
 
 const MODELS = ['eta-image-2.0', 'eta-image-2.0-pro'] as const;
 const SIZES = ['1:1', '4:3', '3:4', '16:9', '9:16', '3:2', '2:3'] as const;

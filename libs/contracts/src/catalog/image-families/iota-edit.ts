@@ -1,8 +1,7 @@
 import { Choice, ImageUrls, Text, Whole } from '../fields.js';
 import { defineFamily } from '../model-family.js';
-import { GENERAL_IMAGE } from '../reference-limits.js';
-import { fileAt } from '../references.js';
-import { DAY_SECONDS, IMAGE_DEADLINE_SECONDS } from './image-pixels.js';
+import { fileAt, GENERAL_IMAGE } from '../references.js';
+import { DAY_SECONDS, IMAGE_DEADLINE_SECONDS } from '../output-sizes.js';
 
 const MODELS = ['iota-1.0-edit-reseller'] as const;
 

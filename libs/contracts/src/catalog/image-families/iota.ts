@@ -1,6 +1,6 @@
 import { Choice, Text, Whole } from '../fields.js';
 import { defineFamily } from '../model-family.js';
-import { DAY_SECONDS, fixedSize, IMAGE_DEADLINE_SECONDS, IMAGE_PIXELS } from './image-pixels.js';
+import { DAY_SECONDS, fixedSize, IMAGE_DEADLINE_SECONDS, IMAGE_PIXELS } from '../output-sizes.js';
 
 const MODELS = ['iota-1.0-reseller'] as const;
 const SIZES = ['1:1', '16:9', '9:16', '3:2', '2:3'] as const;

@@ -2,7 +2,7 @@ import { Choice, Flag, ImageUrls, OneObject, Resolution, Text, Whole } from '../
 import type { MediaLimits, OutputSize } from '../media-order.js';
 import { defineFamily, refuse } from '../model-family.js';
 import { filesAt } from '../references.js';
-import { DAY_SECONDS, fixedSize, IMAGE_DEADLINE_SECONDS } from './image-pixels.js';
+import { DAY_SECONDS, fixedSize, IMAGE_DEADLINE_SECONDS } from '../output-sizes.js';
 
 const MODELS = ['kappa-a-4-0', 'kappa-b-4.0', 'kappa-b-4-0', 'Kappa-B-4.0'] as const;
 const SIZES = ['1:1', '4:3', '3:4', '16:9', '9:16', '3:2', '2:3', '21:9', '9:21', 'auto'] as const;

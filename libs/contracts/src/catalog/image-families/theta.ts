@@ -1,6 +1,6 @@
 import { Choice, Flag, Resolution, Text } from '../fields.js';
 import { defineFamily } from '../model-family.js';
-import { fixedSize, IMAGE_DEADLINE_SECONDS, IMAGE_PIXELS } from './image-pixels.js';
+import { fixedSize, IMAGE_DEADLINE_SECONDS, IMAGE_PIXELS } from '../output-sizes.js';
 
 const MODELS = ['theta-image-turbo'] as const;
 const SIZES = ['1:1', '4:3', '3:4', '16:9', '9:16', '3:2', '2:3'] as const;

@@ -12,11 +12,9 @@ import {
   Whole,
 } from '../fields.js';
 import { defineFamily, need, refuse } from '../model-family.js';
-import { GENERAL_AUDIO, GENERAL_IMAGE, GENERAL_VIDEO } from '../reference-limits.js';
-import { filesAt, imagesWithRoles, ratioSource } from '../references.js';
+import { filesAt, GENERAL_AUDIO, GENERAL_IMAGE, GENERAL_VIDEO, imagesWithRoles, ratioSource } from '../references.js';
 import { isVisible } from '../../unicode-text.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
-import { videoSize, videoSizeLike } from './video-pixels.js';
+import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
 
 const MODELS = ['alpha-2.0', 'alpha-2.0-fast', 'alpha-2.0-face', 'alpha-2.0-fast-face'] as const;
 const SIZES = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', 'adaptive'] as const;

@@ -1,10 +1,8 @@
 import { AudioUrl, Choice, Flag, ImageUrls, Resolution, Text, Whole } from '../fields.js';
 import { defineFamily, need, refuse } from '../model-family.js';
-import { GENERAL_AUDIO, GENERAL_IMAGE } from '../reference-limits.js';
-import { fileAt, filesAt } from '../references.js';
+import { fileAt, filesAt, GENERAL_AUDIO, GENERAL_IMAGE } from '../references.js';
 import { isVisible } from '../../unicode-text.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
-import { videoSize, videoSizeLike } from './video-pixels.js';
+import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
 
 const MODELS = ['beta-2.5-preview'] as const;
 const SIZES = ['16:9', '9:16', '1:1', '4:3', '3:4'] as const;

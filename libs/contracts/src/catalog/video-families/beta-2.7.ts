@@ -12,11 +12,17 @@ import {
 } from '../fields.js';
 import type { MediaReference } from '../media-order.js';
 import { defineFamily, need, refuse } from '../model-family.js';
-import { BETA_VIDEO, GENERAL_AUDIO, GENERAL_IMAGE } from '../reference-limits.js';
-import { fileAt, filesAt, imagesWithRoles, ratioSource } from '../references.js';
+import {
+  BETA_VIDEO,
+  fileAt,
+  filesAt,
+  GENERAL_AUDIO,
+  GENERAL_IMAGE,
+  imagesWithRoles,
+  ratioSource,
+} from '../references.js';
 import { isVisible } from '../../unicode-text.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
-import { videoSize, videoSizeLike } from './video-pixels.js';
+import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
 
 const MODELS = ['beta-2.7'] as const;
 const SIZES = ['16:9', '9:16', '1:1', '4:3', '3:4'] as const;

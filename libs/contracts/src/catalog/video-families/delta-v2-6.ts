@@ -1,9 +1,7 @@
 import { Choice, Flag, ImageUrls, Text } from '../fields.js';
 import { defineFamily, refuse } from '../model-family.js';
-import { GENERAL_IMAGE } from '../reference-limits.js';
-import { fileAt } from '../references.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
-import { videoSize, videoSizeLike } from './video-pixels.js';
+import { fileAt, GENERAL_IMAGE } from '../references.js';
+import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
 
 const MODELS = ['delta-v2-6'] as const;
 const GRADES = ['std', 'pro'] as const;

@@ -1,10 +1,8 @@
 import { Choice, Flag, ImageUrl, Resolution, Text } from '../fields.js';
 import { defineFamily, refuse } from '../model-family.js';
-import { GENERAL_IMAGE } from '../reference-limits.js';
-import { fileAt, ratioSource } from '../references.js';
+import { fileAt, GENERAL_IMAGE, ratioSource } from '../references.js';
 import type { MediaReference } from '../media-order.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
-import { videoSize, videoSizeLike } from './video-pixels.js';
+import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
 
 const MODELS = ['epsilon-02'] as const;
 const DURATIONS_SECONDS = [5, 10] as const;

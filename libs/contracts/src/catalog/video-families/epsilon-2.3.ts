@@ -1,9 +1,7 @@
 import { Choice, Flag, ImageUrl, Resolution, Text } from '../fields.js';
 import { defineFamily, need, refuse } from '../model-family.js';
-import { GENERAL_IMAGE } from '../reference-limits.js';
-import { fileAt } from '../references.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
-import { videoSize, videoSizeLike } from './video-pixels.js';
+import { fileAt, GENERAL_IMAGE } from '../references.js';
+import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
 
 const MODELS = ['epsilon-2.3', 'epsilon-2.3-Fast'] as const;
 const DURATIONS_SECONDS = [6, 10] as const;

@@ -1,9 +1,7 @@
 import { Choice, Flag, ImageUrl, Resolution, Text, Whole } from '../fields.js';
 import { defineFamily, refuse } from '../model-family.js';
-import { GENERAL_IMAGE } from '../reference-limits.js';
-import { fileAt } from '../references.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
-import { videoSize } from './video-pixels.js';
+import { fileAt, GENERAL_IMAGE } from '../references.js';
+import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize } from '../output-sizes.js';
 
 const MODELS = ['gamma-3.1-fast-official', 'gamma-3.1-quality-official'] as const;
 const RATIOS = ['16:9', '9:16'] as const;

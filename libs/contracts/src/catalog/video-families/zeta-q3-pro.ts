@@ -1,10 +1,8 @@
 import { Choice, Flag, ImageUrls, Resolution, Text, Whole } from '../fields.js';
 import { defineFamily, need, refuse } from '../model-family.js';
-import { GENERAL_IMAGE } from '../reference-limits.js';
-import { fileAt } from '../references.js';
+import { fileAt, GENERAL_IMAGE } from '../references.js';
 import { isVisible } from '../../unicode-text.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
-import { videoSize, videoSizeLike } from './video-pixels.js';
+import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
 
 const MODELS = ['zeta-q3-pro', 'zeta-q3-turbo'] as const;
 const RESOLUTIONS = ['540p', '720p', '1080p'] as const;

@@ -2,8 +2,7 @@ import { Choice, ImageUrls, Resolution, Text, Whole } from '../fields.js';
 import type { MediaLimits } from '../media-order.js';
 import { defineFamily, refuse } from '../model-family.js';
 import { filesAt } from '../references.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
-import { videoSize } from './video-pixels.js';
+import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize } from '../output-sizes.js';
 
 const MODELS = ['zeta-q3', 'zeta-q3-mix'] as const;
 const RESOLUTIONS = ['540p', '720p', '1080p'] as const;

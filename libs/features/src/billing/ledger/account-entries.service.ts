@@ -13,6 +13,10 @@ export interface EntryUsage {
   readonly quantity: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
+  readonly session: string | null;
+  readonly agent: string | null;
+  readonly end_user: string | null;
+  readonly tags: readonly string[] | null;
   /** What was counted, at which price; the amounts of all lines add up to that of the record. */
   readonly lines: readonly object[];
 }
@@ -36,8 +40,12 @@ const ofTask = (taskId: string): string => `
   and id in (
     select id from ledger_entry where task_id = ${taskId} union all select entry_id from task_refund where task_id = ${taskId})`;
 
-/** Each part has a partial index of its own. */
-const ofRequest = (requestId: string): string => `
+/**
+ * The condition on entries that they belong to a text request. Each part has a partial index of its own.
+ *
+ * @param requestId the parameter of the statement that holds it.
+ */
+export const ofRequest = (requestId: string): string => `
   and id in (
     select id from ledger_entry where task_id is null and request_id = ${requestId} and kind in ('hold', 'capture', 'release')
     union all select id from ledger_entry where request_id = ${requestId} and kind = 'overrun'
@@ -71,7 +79,8 @@ cross join lateral (select case
   end as at) settled
 left join lateral (
   select jsonb_build_object('id', u.id, 'model', u.model, 'status', u.status, 'amount_micros', u.amount_micros::text,
-    'quantity', u.quantity, 'input_tokens', u.input_tokens, 'output_tokens', u.output_tokens, 'lines', u.lines) as usage
+    'quantity', u.quantity, 'input_tokens', u.input_tokens, 'output_tokens', u.output_tokens, 'session', u.session,
+    'agent', u.agent, 'end_user', u.end_user, 'tags', u.tags, 'lines', u.lines) as usage
   from usage_record u
   where u.account_id = $1 and u.created_at = settled.at
     and case when e.task_id is null then u.task_id is null and u.request_id = e.request_id else u.task_id = e.task_id end

@@ -28,6 +28,8 @@ export interface WholeBalance {
   readonly is_unlimited: boolean;
   /** Below this the account gets `balance.low`; null: never. */
   readonly low_balance_micros: bigint | null;
+  /** In which it has its days and months. */
+  readonly time_zone: string;
 }
 
 interface AccountRow {
@@ -48,7 +50,8 @@ interface KeyRow {
 const READ_ACCOUNT = `
 select available_micros, used_micros, owed_micros, unlimited from account where id = $1 and disabled_at is null`;
 const READ_WHOLE = `
-select available_micros, held_micros, used_micros, owed_micros, unlimited as is_unlimited, low_balance_micros from account
+select available_micros, held_micros, used_micros, owed_micros, unlimited as is_unlimited, low_balance_micros,
+  coalesce(time_zone, 'UTC') as time_zone from account
 where id = $1`;
 const READ_KEY = `select k.quota_micros, k.held_micros, k.used_micros, k.expires_at, a.owed_micros
 from api_key k join account a on a.id = k.account_id where k.id = $1`;
@@ -58,7 +61,7 @@ from api_key k join account a on a.id = k.account_id where k.id = $1`;
 export class BalanceService {
   constructor(private readonly database: Database) {}
 
-  /** The balance of an account, whatever key asks (D1 4.4); null when there is no such account or it is disabled. */
+  /** The balance of an account, whatever key asks; null when there is no such account or it is disabled. */
   async ofAccount(accountId: string): Promise<Balance | null> {
     const statement = { name: 'read_balance', text: READ_ACCOUNT, values: [accountId] };
     const [row] = (await this.database.of(accountId).query<AccountRow>(statement)).rows;

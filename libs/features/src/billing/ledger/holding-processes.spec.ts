@@ -171,21 +171,21 @@ describe('The money of a process that dies', () => {
       const service = new IdempotencyService(test.database, ledger);
       const hold = await payer(1_000n);
       const request = { ...hold, key: 'again', path: '/p', body: 'b' };
-      await service.begin(request);
+      await service.begin(await service.name(request));
       const idempotencyKey = request.key;
       await ledger.hold({ ...hold, idempotencyKey });
       await ledger.releaseAbandoned([process.id]);
       if (isTakenOver) {
         await run('update idempotency_record set locked_until = now() where account_id = $1', hold.accountId);
         const heir = { ...hold, requestId: `${hold.requestId}_heir` };
-        await service.begin({ ...request, ...heir });
+        await service.begin(await service.name({ ...request, ...heir }));
         await ledger.hold({ ...heir, idempotencyKey });
         await ledger.capture({ ...heir, chargeMicros: 200n, heldMicros: 300n, usage: ANSWERED });
       }
       await charge({ ...hold, idempotencyKey, chargeMicros: 200n, usage: ANSWERED });
       expect(await books(hold)).toEqual([800n, 0n, 200n, 0n]);
       // It goes on answering, and no repeat takes over any more.
-      const repeat = await service.begin(request).catch((error: unknown) => error);
+      const repeat = await service.begin(await service.name(request)).catch((error: unknown) => error);
       expect(repeat).toMatchObject({ code: 'idempotency_in_flight' });
     });
   });

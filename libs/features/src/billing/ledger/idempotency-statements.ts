@@ -3,19 +3,21 @@ import { kindSql } from '#contracts';
 /** How long one attempt keeps others away without renewing, in seconds. Renewed three times as often. */
 export const LOCK_SECONDS = 60;
 
-/** How long an answer is kept. */
-const KEPT = `interval '24 hours'`;
 const LOCK = `interval '${LOCK_SECONDS} seconds'`;
 
-/** $1 account, $2 key, $3 fingerprint, $4 request id, $5 reserved task id. */
+/** $1 account, $2 key, $3 fingerprint, $4 request id, $5 reserved task id, $6 for how many seconds it is kept. */
 export const BEGIN = `
 insert into idempotency_record (account_id, key, fingerprint, request_id, reserved_task_id, locked_until, expires_at)
-values ($1, $2, $3, $4, $5, now() + ${LOCK}, now() + ${KEPT})
+values ($1, $2, $3, $4, $5, now() + ${LOCK}, now() + $6::integer * interval '1 second')
 on conflict (account_id, key) do update set fingerprint = excluded.fingerprint, request_id = excluded.request_id,
   reserved_task_id = excluded.reserved_task_id, locked_until = excluded.locked_until, expires_at = excluded.expires_at,
   created_at = now(), state = 'in_flight', response_status = null, response_body = null, response_content_type = null
 where idempotency_record.expires_at <= now()
 returning request_id`;
+
+/** Counts no further than the bound, so that the work is bounded too. $1 account, $2 the bound. */
+export const COUNT = `
+select count(*)::integer as records from (select from idempotency_record where account_id = $1 limit $2) as known`;
 
 const LAPSED = `account_id = $1 and key = $2 and fingerprint = $3 and state = 'in_flight' and locked_until <= now()`;
 
@@ -43,9 +45,9 @@ from idempotency_record where account_id = $1 and key = $2`;
 export const AT_WORK = `
 select from idempotency_record where account_id = $1 and key = $2 and state = 'in_flight' and locked_until > now()`;
 
-/** $1 account, $2 key, $3 request id. */
+/** What is at work does not expire. $1 account, $2 key, $3 request id. */
 export const RENEW = `
-update idempotency_record set locked_until = now() + ${LOCK}
+update idempotency_record set locked_until = now() + ${LOCK}, expires_at = greatest(expires_at, now() + ${LOCK})
 where account_id = $1 and key = $2 and request_id = $3 and state = 'in_flight'`;
 
 /**

@@ -22,13 +22,13 @@ with locked as (
   on conflict (account_id, reference) where reference is not null do nothing
   returning account_id, amount_micros
 ), sized as (
-  select l.id, e.amount_micros as added, greatest(least(l.owed_micros, l.available_micros + e.amount_micros), 0) as paid
+  select l.*, e.amount_micros as added, greatest(least(l.owed_micros, l.available_micros + e.amount_micros), 0) as paid
   from entered e join locked l on l.id = e.account_id
 ), collected as (
   insert into ledger_entry (account_id, kind, debit, credit, amount_micros)
   select id, ${entrySql('debt_payment')}, paid from sized where paid > 0
 )
-update account a set available_micros = a.available_micros + s.added - s.paid, owed_micros = a.owed_micros - s.paid
+update account a set available_micros = s.available_micros + s.added - s.paid, owed_micros = s.owed_micros - s.paid
 from sized s where a.id = s.id
 returning a.id`;
 

@@ -9,6 +9,7 @@ import {
   type Position,
   toPage,
 } from '../../paging/page.js';
+import { ofRequest } from './account-entries.service.js';
 import type { LedgerMovement } from './ledger-movement.js';
 
 /** A row of the ledger, for operators. */
@@ -29,12 +30,21 @@ export interface AuditRow extends Position {
   readonly address: string | null;
 }
 
+/** Which entries; null does not narrow. */
+interface LedgerQuery {
+  readonly accountId: string | null;
+  /** Of a task, its refunds among them. */
+  readonly taskId?: string | null;
+  /** Of a text request, by its `x-request-id`. */
+  readonly requestId?: string | null;
+}
+
 /** Ledger ids are numbers that grow with time, so they alone are the position. */
-const LEDGER = `
+const ledgerSql = (narrowed: string): string => `
 select id::text as id, ${cursorTime('created_at')} as time, account_id, api_key_id, task_id, request_id, kind, debit,
   credit, amount_micros, reference, note
 from ledger_entry
-where ($1::text is null or account_id = $1) and ($2::bigint is null or id < $2) and ($3::text is null or task_id = $3 or id in (select entry_id from task_refund where task_id = $3))
+where ($1::text is null or account_id = $1) and ($2::bigint is null or id < $2) and ($3::text is null or task_id = $3 or id in (select entry_id from task_refund where task_id = $3))${narrowed}
 order by ledger_entry.id desc limit $4`;
 
 const AUDIT = `
@@ -48,9 +58,13 @@ order by created_at desc, id desc limit $4`;
 export class RecordsService {
   constructor(private readonly database: Database) {}
 
-  async ledger(accountId: string | null, taskId: string | null, page: PageRequest): Promise<Page<LedgerRow>> {
-    const values = [accountId, numberOfCursor(page.cursor), taskId, page.limit + 1];
-    return toPage((await this.database.ofOperators().query<LedgerRow>({ text: LEDGER, values })).rows, page.limit);
+  async ledger(
+    { accountId, taskId = null, requestId = null }: LedgerQuery,
+    page: PageRequest,
+  ): Promise<Page<LedgerRow>> {
+    const values: unknown[] = [accountId, numberOfCursor(page.cursor), taskId, page.limit + 1];
+    const text = ledgerSql(requestId === null ? '' : ofRequest(`$${values.push(requestId)}`));
+    return toPage((await this.database.ofOperators().query<LedgerRow>({ text, values })).rows, page.limit);
   }
 
   async audit(subjectId: string | null, page: PageRequest): Promise<Page<AuditRow>> {

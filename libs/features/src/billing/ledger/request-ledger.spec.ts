@@ -283,6 +283,21 @@ describe('The ledger of requests that answer at once', () => {
     expect(await books(id)).toEqual([1_000n, 0n, 0n, 0n]);
   });
 
+  it('holds for others while hundreds of holds of one account wait for its lock', async () => {
+    const crowd = await account(1_000_000n);
+    const other = await account(1_000n);
+    const held = await test.database.transaction(async (tx) => {
+      await tx.query({ text: 'select from account where id = $1 for no key update', values: [crowd.id] });
+      const waiting = [Promise.all(Array.from({ length: 100 }, () => ledger.hold(crowd.hold(1n))))];
+      await untilBlocked(test.database);
+      waiting.push(Promise.all(Array.from({ length: 100 }, () => ledger.hold(crowd.hold(1n)))));
+      expect(await ledger.hold(other.hold(10n))).toBe(10n);
+      return { waiting };
+    });
+    await Promise.all(held.waiting);
+    expect(await books(crowd.id)).toEqual([999_800n, 200n, 0n, 0n]);
+  });
+
   it('releases the holds of a dead process', async () => {
     const { id, hold } = await account(1_000n);
     const held = hold(400n);

@@ -14,18 +14,19 @@ import {
 import { PausedWork } from '../../observability/paused-work.js';
 import { collectDebts } from './debts.js';
 import { HoldingProcess } from './holding-processes.js';
-import { inDebt, insufficientBalance, insufficientKeyQuota, limitWasReached, lostAttempt } from './payment-refusals.js';
+import { inDebt, lostAttempt } from './payment-refusals.js';
 import type { Captured, RequestCapture, RequestHold, UnheldCapture } from './request-hold.js';
 import {
   ABANDONED_HOLDS,
-  CHARGE_UNHELD,
   FUNDS,
+  HOLD_LIMITED_REQUEST,
   HOLD_REQUESTS,
   RENEW_HOLDS,
-  SETTLE_REQUESTS,
+  settleStatement,
+  unheldStatement,
 } from './request-statements.js';
 import { LOST_REQUEST, type RequestUsage, toEndingRow } from './request-usage.js';
-import { SpendLimits } from './spend-limits.js';
+import { type Lacking, SpendLimits } from './spend-limits.js';
 
 /** Keeps the holds of this process's living requests from expiring, however long a stream lasts. */
 export class OpenHolds {
@@ -79,7 +80,7 @@ const SETTLING_MS = 1_000;
 
 /** The result of an order to hold, and the amount held now. */
 interface HoldOutcome {
-  readonly outcome: 'held' | 'quota' | 'balance' | 'debt' | 'lost';
+  readonly outcome: 'held' | Lacking | 'debt' | 'lost';
   readonly heldMicros: Micros;
 }
 
@@ -92,6 +93,11 @@ interface FundsRow extends Record<string, unknown> {
 }
 
 const NOTHING_LEFT: FundsRow = { spare: 0n, key_spare: null, in_debt: false };
+
+function lacks({ spare, key_spare: keySpare }: FundsRow, micros: Micros): Lacking | undefined {
+  if (keySpare !== null && keySpare < micros) return 'quota';
+  return spare !== null && spare < micros ? 'balance' : undefined;
+}
 
 interface HoldRow {
   readonly request_id: string;
@@ -128,6 +134,8 @@ export class RequestLedger implements OnModuleDestroy {
     // Only what was not begun may be refused; an ending must be written however many wait.
     this.holds = new Batcher((holds) => this.holdTogether(holds), {
       ...bounds,
+      // A statement locks its accounts: a second one of the same account would wait there for the first, with all that goes with it.
+      keyOf: ({ accountId }) => accountId,
       maxWaiting: 4_000,
       maxWaitMs: REQUEST_WAIT_MS,
     });
@@ -148,17 +156,18 @@ export class RequestLedger implements OnModuleDestroy {
   async hold(hold: RequestHold, giveBack?: () => Promise<boolean>): Promise<Micros> {
     assertAmount(hold.amountMicros);
     const isSettling = this.underSettlement.has(hold.accountId);
-    let held = resultOf(await this.holds.add(hold));
+    const put = async (): Promise<HoldOutcome> =>
+      hold.limitedTags ? this.holdAlone(hold, new Map()) : resultOf(await this.holds.add(hold));
+    let held = await put();
     // Money that came back since may pay what is owed: checked only here, so that other requests do not pay for the query.
-    if (held.outcome === 'debt' && (await collectDebts(this.database, hold.accountId)) === 0n)
-      held = resultOf(await this.holds.add(hold));
+    if (held.outcome === 'debt' && (await collectDebts(this.database, hold.accountId)) === 0n) held = await put();
     if (held.outcome === 'balance' || held.outcome === 'quota') {
       const [wasSettled, wasGivenBack] = await Promise.all([this.settled(hold.accountId), giveBack?.()]);
-      if (isSettling || wasSettled || wasGivenBack === true) held = resultOf(await this.holds.add(hold));
+      if (isSettling || wasSettled || wasGivenBack === true || (await this.covers(hold))) held = await put();
     }
     if (held.outcome === 'lost') throw lostAttempt();
     if (held.outcome === 'debt') throw inDebt(hold.accountId);
-    if (held.outcome !== 'held') throw await this.refusalOf(held.outcome, hold);
+    if (held.outcome !== 'held') throw await this.limits.refusal(held.outcome, hold, leastOf(hold));
     this.open.add(hold.requestId);
     return held.heldMicros;
   }
@@ -188,22 +197,26 @@ export class RequestLedger implements OnModuleDestroy {
    * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `spend_limit_reached`.
    */
   async expectFunds(payer: Pick<RequestHold, 'accountId' | 'apiKeyId' | 'amountMicros'>): Promise<void> {
-    const { accountId, apiKeyId, amountMicros } = payer;
-    const read = async (): Promise<FundsRow> => {
-      const statement = { name: 'read_funds', text: FUNDS, values: [accountId, apiKeyId] };
-      return (await this.database.query<FundsRow>(statement)).rows[0] ?? NOTHING_LEFT;
-    };
-    const lacks = (most: Micros | null): boolean => most !== null && most < amountMicros;
+    const { accountId, amountMicros } = payer;
     const isSettling = this.underSettlement.has(accountId);
-    let funds = await read();
-    if (lacks(funds.key_spare) || lacks(funds.spare)) {
+    let funds = await this.fundsOf(payer);
+    if (lacks(funds, amountMicros)) {
       const wasSettled = await this.settled(accountId);
-      if (isSettling || wasSettled) funds = await read();
+      if (isSettling || wasSettled) funds = await this.fundsOf(payer);
     }
-    const { spare, key_spare: keySpare, in_debt: isInDebt } = funds;
-    if (isInDebt && (await collectDebts(this.database, accountId)) !== 0n) throw inDebt(accountId);
-    if (lacks(keySpare)) throw await this.refusalOf('quota', payer);
-    if (lacks(spare)) throw await this.refusalOf('balance', payer);
+    if (funds.in_debt && (await collectDebts(this.database, accountId)) !== 0n) throw inDebt(accountId);
+    const lacking = lacks(funds, amountMicros);
+    if (lacking) throw await this.limits.refusal(lacking, payer, amountMicros);
+  }
+
+  /** Whether there is enough by now for a hold that was refused: money that came back between the refusal and its answer. */
+  private async covers(hold: RequestHold): Promise<boolean> {
+    return lacks(await this.fundsOf(hold), leastOf(hold)) === undefined;
+  }
+
+  private async fundsOf({ accountId, apiKeyId }: Pick<RequestHold, 'accountId' | 'apiKeyId'>): Promise<FundsRow> {
+    const statement = { name: 'read_funds', text: FUNDS, values: [accountId, apiKeyId] };
+    return (await this.database.query<FundsRow>(statement)).rows[0] ?? NOTHING_LEFT;
   }
 
   /**
@@ -229,7 +242,7 @@ export class RequestLedger implements OnModuleDestroy {
     const payer = { account_id: accountId, api_key_id: apiKeyId, idempotency_key: idempotencyKey ?? null };
     const ending = { ...toEndingRow(capture), ...payer };
     try {
-      return (await this.charge('charge_unheld', CHARGE_UNHELD, [ending])).get(capture.requestId) ?? null;
+      return (await this.charge(unheldStatement([capture]), [ending])).get(capture.requestId) ?? null;
     } catch (error) {
       // A try whose answer was lost went through meanwhile.
       if (brokeConstraint(error, 'ledger_once_per_request')) return null;
@@ -268,19 +281,6 @@ export class RequestLedger implements OnModuleDestroy {
   }
 
   /**
-   * What does not cover the hold: a limit that begins again some day, the quota of the key, or the balance. A key without a
-   * quota was at a limit that has room again by now.
-   */
-  private async refusalOf(outcome: 'quota' | 'balance', hold: Omit<RequestHold, 'requestId'>): Promise<Error> {
-    const { accountId, apiKeyId, amountMicros, leastMicros = amountMicros } = hold;
-    const reached = await this.limits.refusal(accountId, apiKeyId, leastMicros);
-    if (reached || outcome === 'balance') return reached ?? insufficientBalance(accountId, amountMicros);
-    const text = 'select 1 from api_key where id = $1 and quota_micros is null';
-    const { rows } = await this.database.query({ text, values: [apiKeyId] });
-    return rows.length === 0 ? insufficientKeyQuota() : limitWasReached();
-  }
-
-  /**
    * Holds that were refused or failed together with others are tried one by one: the balance may cover some. One that is
    * more than what its account was just seen to have is not, so that a poor account does not hold up its neighbours. A
    * database that is away fails all of them at once, while their callers still wait.
@@ -291,7 +291,7 @@ export class RequestLedger implements OnModuleDestroy {
     const outcomes: PromiseSettledResult<HoldOutcome>[] = [];
     for (const hold of holds) {
       const outcome = together.get(hold.requestId);
-      const least = hold.leastMicros ?? hold.amountMicros;
+      const least = leastOf(hold);
       const isTooMuch = least > (spare.get(hold.accountId) ?? least);
       const isFinal = outcome && (FINAL.has(outcome.outcome) || (outcome.outcome === 'balance' && isTooMuch));
       const known = isFinal ? outcome : undefined;
@@ -339,8 +339,7 @@ export class RequestLedger implements OnModuleDestroy {
     spare: Map<string, Micros>,
   ): Promise<ReadonlyMap<string, HoldOutcome>> {
     const { rows } = await this.database.query<HoldRow>({
-      name: 'hold_requests',
-      text: HOLD_REQUESTS,
+      ...(holds.length === 1 && holds[0]?.limitedTags ? HOLD_LIMITED_REQUEST : HOLD_REQUESTS),
       values: [JSON.stringify(holds.map(toHoldRow)), this.process?.id],
     });
     for (const row of rows) if (row.spare !== null) spare.set(row.account_id, row.spare);
@@ -364,14 +363,16 @@ export class RequestLedger implements OnModuleDestroy {
   }
 
   private settle(endings: readonly RequestCapture[]): Promise<Map<string, Captured>> {
-    return this.charge('settle_requests', SETTLE_REQUESTS, endings.map(toEndingRow));
+    return this.charge(settleStatement(endings), endings.map(toEndingRow));
   }
 
-  private async charge(name: string, text: string, endings: readonly object[]): Promise<Map<string, Captured>> {
+  private async charge(
+    statement: { readonly name: string; readonly text: string },
+    endings: readonly object[],
+  ): Promise<Map<string, Captured>> {
     const { rows } = await retryOnConnectionError(() =>
       this.database.query<{ request_id: string; paid_micros: bigint; owed_micros: bigint }>({
-        name,
-        text,
+        ...statement,
         values: [JSON.stringify(endings)],
       }),
     );
@@ -384,14 +385,17 @@ export class RequestLedger implements OnModuleDestroy {
 /** Outcomes that asking again alone would not change. */
 const FINAL: ReadonlySet<HoldOutcome['outcome']> = new Set(['held', 'lost', 'debt']);
 
+const leastOf = ({ amountMicros, leastMicros = amountMicros }: RequestHold): Micros => leastMicros;
+
 const toHoldRow = (hold: RequestHold): Record<string, unknown> => ({
   request_id: hold.requestId,
   account_id: hold.accountId,
   api_key_id: hold.apiKeyId,
   amount_micros: hold.amountMicros.toString(),
-  least_micros: (hold.leastMicros ?? hold.amountMicros).toString(),
+  least_micros: leastOf(hold).toString(),
   expires_seconds: HOLD_EXPIRES_SECONDS,
   idempotency_key: hold.idempotencyKey ?? null,
+  limited_tags: hold.limitedTags,
 });
 
 function assertAmount(amount: Micros): void {

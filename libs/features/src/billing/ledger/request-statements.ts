@@ -1,13 +1,21 @@
 import { entrySql, kindSql } from '#contracts';
 import { notPaused } from '../../observability/paused-work.js';
 import { RENEW_RIGHTS, RENEW_STANDING } from './idempotency-statements.js';
+import { COST_COLUMNS, COST_FIELDS, type RequestUsage } from './request-usage.js';
 
 /** What the account's limits of the day and the month leave, and what those of a key and its quota do; null: all. */
 export const ACCOUNT_HEADROOM =
   'spend_room(a.id, null, a.used_micros, a.held_micros, a.daily_limit_micros, a.monthly_limit_micros)';
-export const KEY_HEADROOM =
+const KEY_HEADROOM =
   'spend_room(k.account_id, k.id, k.used_micros, k.held_micros, k.daily_limit_micros, k.monthly_limit_micros)';
 export const KEY_SPARE = `least(k.quota_micros - k.held_micros - k.used_micros, ${KEY_HEADROOM})`;
+
+/**
+ * What a statement takes of accounts `a` and keys `k` when it locks them. It writes them from that, and never from the rows as it
+ * first saw them: where it waited for another statement, Postgres checks conditions and constraints on the old ones as well.
+ */
+export const ACCOUNT_BOOKS = 'a.id, a.unlimited, a.available_micros, a.held_micros, a.used_micros, a.owed_micros';
+export const KEY_BOOKS = 'k.id, k.quota_micros, k.held_micros, k.used_micros';
 
 /** What an account and one of its keys have left, each null where nothing limits it. $1 account, $2 key. */
 export const FUNDS = `
@@ -25,26 +33,29 @@ from account a join api_key k on k.account_id = a.id where a.id = $1 and k.id = 
  * Every money statement locks accounts first, in the order of their ids, and touches keys and sums only behind that
  * lock: two of them can never wait for each other. `spare` is null where nothing limits it.
  *
+ * A request with tags that have a limit is held alone, by a text that asks them: it is refused like one beyond the quota of its key.
+ *
  * $1 the holds as JSON, $2 the process that holds, or null.
  */
-export const HOLD_REQUESTS = `
+const holdRequests = (hasLimitedTags: boolean): string => `
 with incoming as (
   select * from jsonb_to_recordset($1::jsonb) as r(
     request_id text, account_id text, api_key_id text, amount_micros bigint, least_micros bigint,
-    expires_seconds integer, idempotency_key text)
+    expires_seconds integer, idempotency_key text${hasLimitedTags ? ', limited_tags text[]' : ''})
 ), locked as (
-  select a.id, least(case when not a.unlimited then a.available_micros end, ${ACCOUNT_HEADROOM}) as spare,
+  select ${ACCOUNT_BOOKS}, least(case when not a.unlimited then a.available_micros end, ${ACCOUNT_HEADROOM}) as spare,
     not a.unlimited and a.owed_micros > 0 as in_debt
   from account a where a.id in (select account_id from incoming) and a.disabled_at is null
   order by a.id for no key update
 ), renewed as (${RENEW_RIGHTS}
-), locked_key as (
-  select k.id, k.account_id, ${KEY_SPARE} as spare, least(l.spare, ${KEY_SPARE}) as most
-  from api_key k join locked l on l.id = k.account_id
+), ${hasLimitedTags ? TAG_ROOM : ''}locked_key as (
+  select ${KEY_BOOKS}, k.account_id, ${keySpare(hasLimitedTags)} as spare, least(l.spare, ${keySpare(hasLimitedTags)}) as most
+  from api_key k join locked l on l.id = k.account_id ${hasLimitedTags ? 'cross join tag_room t' : ''}
   where k.id in (select api_key_id from incoming) and not l.in_debt
   order by k.id for no key update of k
 ), rightful as (
   select i.request_id, i.account_id, i.api_key_id, i.expires_seconds,
+    ${hasLimitedTags ? 'i.limited_tags' : 'null::text[]'} as limited_tags,
     case when k.most < i.amount_micros then least(i.amount_micros, greatest(i.least_micros, k.most / 2))
       else i.amount_micros end as amount_micros
   from incoming i left join locked_key k on k.id = i.api_key_id
@@ -56,17 +67,16 @@ with incoming as (
 ), wanted as (
   select account_id, sum(total)::bigint as total from covered group by account_id
 ), charged as (
-  update account a set available_micros = a.available_micros - w.total, held_micros = a.held_micros + w.total
-  from wanted w join locked l on l.id = w.account_id
-  where a.id = w.account_id and (a.unlimited or a.available_micros >= w.total) and (l.spare is null or l.spare >= w.total)
+  update account a set unlimited = l.unlimited, available_micros = l.available_micros - w.total, held_micros = l.held_micros + w.total
+  from wanted w join locked l on l.id = w.account_id where a.id = w.account_id and (l.spare is null or l.spare >= w.total)
   returning a.id
 ), keyed as (
-  update api_key k set held_micros = k.held_micros + c.total
-  from covered c join charged on charged.id = c.account_id where k.id = c.id
+  update api_key k set quota_micros = l.quota_micros, held_micros = l.held_micros + c.total, used_micros = l.used_micros
+  from covered c join charged on charged.id = c.account_id join locked_key l on l.id = c.id where k.id = c.id
   returning k.id
 ), written as (
-  insert into request_hold (request_id, account_id, api_key_id, amount_micros, expires_at, process_id)
-  select request_id, account_id, api_key_id, amount_micros, now() + expires_seconds * interval '1 second', $2::text
+  insert into request_hold (request_id, account_id, api_key_id, amount_micros, expires_at, process_id, limited_tags)
+  select request_id, account_id, api_key_id, amount_micros, now() + expires_seconds * interval '1 second', $2::text, limited_tags
   from rightful where api_key_id in (select id from keyed)
   returning request_id, account_id, api_key_id, amount_micros
 ), entered as (
@@ -82,15 +92,28 @@ select request_id, case when w.request_id is not null then 'held'
 from incoming i left join written w using (request_id) left join locked l on l.id = i.account_id
   left join charged c on c.id = i.account_id left join wanted t on t.account_id = i.account_id`;
 
+/** Asked behind the lock of the account, so that two requests never see the same room. */
+const TAG_ROOM = `tag_room as (
+  select min(tag_room(l.id, i.limited_tags)) as room from incoming i join locked l on l.id = i.account_id
+), `;
+const keySpare = (hasLimitedTags: boolean): string => (hasLimitedTags ? `least(${KEY_SPARE}, t.room)` : KEY_SPARE);
+
+export const HOLD_REQUESTS = { name: 'hold_requests', text: holdRequests(false) };
+export const HOLD_LIMITED_REQUEST = { name: 'hold_limited_request', text: holdRequests(true) };
+
 /**
  * The usage records of the requests in `settled`, and the daily sums they change, behind the lock of `paid`. What is
  * owed was used as much as what was paid.
+ *
+ * @param hasTags whether any of them has tags, whose sums cost others nothing.
  */
-export const EXPLAIN_AND_SUM = `explained as (
+export const explainAndSum = (hasTags: boolean): string => `explained as (
   insert into usage_record (id, account_id, api_key_id, kind, model, request_id, upstream, status, amount_micros, lines,
-    input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, duration_ms, owed_micros)
+    input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, duration_ms, owed_micros, ${COST_COLUMNS},
+    session, agent, end_user, tags)
   select usage_id, account_id, api_key_id, 'text', model, request_id, upstream, status, charge_micros, lines,
-    input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, duration_ms, owed_micros
+    input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, duration_ms, owed_micros, ${COST_COLUMNS},
+    session, agent, end_user, tags
   from settled
 ), summed as (
   insert into usage_daily as d (account_id, day, model, api_key_id, kind, requests, failed_requests, amount_micros,
@@ -104,23 +127,39 @@ export const EXPLAIN_AND_SUM = `explained as (
     failed_requests = d.failed_requests + excluded.failed_requests,
     amount_micros = d.amount_micros + excluded.amount_micros,
     input_tokens = d.input_tokens + excluded.input_tokens, output_tokens = d.output_tokens + excluded.output_tokens
+)${hasTags ? SUMMED_BY_TAG : ''}`;
+
+const SUMMED_BY_TAG = `, summed_by_tag as (
+  insert into usage_daily_by_tag as d (account_id, tag, day, requests, failed_requests, amount_micros, input_tokens,
+    output_tokens)
+  select account_id, counted.tag, (now() at time zone 'utc')::date, count(*), count(*) filter (where status <> 'completed'),
+    sum(charge_micros)::bigint, sum(input_tokens)::bigint, sum(output_tokens)::bigint
+  from settled cross join lateral counted_tags(account_id, tags) as counted(tag)
+  where tags is not null and exists (select from paid)
+  group by account_id, counted.tag
+  on conflict (account_id, tag, day) do update set requests = d.requests + excluded.requests,
+    failed_requests = d.failed_requests + excluded.failed_requests,
+    amount_micros = d.amount_micros + excluded.amount_micros,
+    input_tokens = d.input_tokens + excluded.input_tokens, output_tokens = d.output_tokens + excluded.output_tokens
 )`;
 
 /** How requests ended, as JSON in $1; `more` are further columns. */
-const endings = (more = ''): string => `incoming as (
+export const endings = (more = ''): string => `incoming as (
   select * from jsonb_to_recordset($1::jsonb) as r(
     request_id text, charge_micros bigint, usage_id text, model text, upstream text, status text, lines jsonb,
-    input_tokens bigint, cached_input_tokens bigint, output_tokens bigint, reasoning_tokens bigint, duration_ms integer${more})
+    input_tokens bigint, cached_input_tokens bigint, output_tokens bigint, reasoning_tokens bigint, duration_ms integer,
+    ${COST_FIELDS}, session text, agent text, end_user text, tags text[]${more})
 )`;
 
 /** Charges the requests in `freed`, whose accounts are locked and stand with what they have to spare in `locked`. */
-const CHARGE_FREED = `locked_key as (
-  select k.id, l.spare as account_spare, k.quota_micros - k.held_micros - k.used_micros as key_spare
+const chargeFreed = (hasTags: boolean): string => `locked_key as (
+  select ${KEY_BOOKS}, l.spare as account_spare, k.quota_micros - k.held_micros - k.used_micros as key_spare
   from api_key k join locked l on l.id = k.account_id where k.id in (select api_key_id from freed)
   order by k.id for no key update of k
 ), split as (
   select f.*, i.charge_micros, i.usage_id, i.model, i.upstream, i.status, i.lines, i.input_tokens,
-    i.cached_input_tokens, i.output_tokens, i.reasoning_tokens, i.duration_ms, k.account_spare, k.key_spare,
+    i.cached_input_tokens, i.output_tokens, i.reasoning_tokens, i.duration_ms, ${COST_COLUMNS},
+    i.session, i.agent, i.end_user, i.tags, k.account_spare, k.key_spare,
     least(i.charge_micros, f.hold_micros) as captured_micros,
     greatest(i.charge_micros - f.hold_micros, 0) as beyond_micros
   from freed f join incoming i using (request_id) join locked_key k on k.id = f.api_key_id
@@ -135,15 +174,15 @@ const CHARGE_FREED = `locked_key as (
   select account_id, sum(hold_micros)::bigint as held, sum(paid_micros)::bigint as paid,
     sum(charge_micros)::bigint as used, sum(owed_micros)::bigint as owed from settled group by account_id
 ), paid as (
-  update account a set held_micros = a.held_micros - s.held, used_micros = a.used_micros + s.used,
-    available_micros = a.available_micros + s.held - s.paid, owed_micros = a.owed_micros + s.owed
-  from account_sum s where a.id = s.account_id returning a.id
+  update account a set unlimited = l.unlimited, held_micros = l.held_micros - s.held, used_micros = l.used_micros + s.used,
+    available_micros = l.available_micros + s.held - s.paid, owed_micros = l.owed_micros + s.owed
+  from account_sum s join locked l on l.id = s.account_id where a.id = s.account_id returning a.id
 ), key_sum as (
   select api_key_id, sum(hold_micros)::bigint as held, sum(captured_micros + overrun_micros)::bigint as paid
   from settled group by api_key_id
 ), keyed as (
-  update api_key k set held_micros = k.held_micros - s.held, used_micros = k.used_micros + s.paid
-  from key_sum s where k.id = s.api_key_id and exists (select from paid)
+  update api_key k set quota_micros = l.quota_micros, held_micros = l.held_micros - s.held, used_micros = l.used_micros + s.paid
+  from key_sum s join locked_key l on l.id = s.api_key_id where k.id = s.api_key_id and exists (select from paid)
 ), entered as (
   insert into ledger_entry (account_id, api_key_id, request_id, kind, debit, credit, amount_micros)
   select account_id, case when e.of_key then api_key_id end, request_id, e.kind, e.debit, e.credit, e.amount
@@ -156,7 +195,7 @@ const CHARGE_FREED = `locked_key as (
       (s.charge_micros = 0 and s.status <> 'completed'), true)
   ) as e(kind, debit, credit, amount, needed, of_key)
   where e.needed
-), ${EXPLAIN_AND_SUM}
+), ${explainAndSum(hasTags)}
 select request_id, paid_micros, owed_micros from settled`;
 
 /**
@@ -171,15 +210,15 @@ select request_id, paid_micros, owed_micros from settled`;
  *
  * $1 the endings as JSON.
  */
-export const SETTLE_REQUESTS = `
+const settleRequests = (hasTags: boolean): string => `
 with ${endings()}, locked as (
-  select a.id, case when not a.unlimited then a.available_micros end as spare
+  select ${ACCOUNT_BOOKS}, case when not a.unlimited then a.available_micros end as spare
   from account a where a.id in (select h.account_id from request_hold h join incoming i using (request_id))
   order by a.id for no key update
 ), freed as (
   delete from request_hold h using incoming i, locked l where h.request_id = i.request_id and l.id = h.account_id
   returning h.request_id, h.account_id, h.api_key_id, h.amount_micros as hold_micros
-), ${CHARGE_FREED}`;
+), ${chargeFreed(hasTags)}`;
 
 /**
  * Charges a request that is over and for which nothing is held: neither debt nor limits refuse what was used already. Its
@@ -188,9 +227,9 @@ with ${endings()}, locked as (
  *
  * $1 the ending as JSON.
  */
-export const CHARGE_UNHELD = `
+const chargeUnheld = (hasTags: boolean): string => `
 with ${endings(', account_id text, api_key_id text, idempotency_key text')}, locked as (
-  select a.id, case when not a.unlimited then a.available_micros end as spare
+  select ${ACCOUNT_BOOKS}, case when not a.unlimited then a.available_micros end as spare
   from account a where a.id in (select account_id from incoming) order by a.id for no key update
 ), renewed as (${RENEW_STANDING}
 ), freed as (
@@ -199,7 +238,20 @@ with ${endings(', account_id text, api_key_id text, idempotency_key text')}, loc
     select from ledger_entry e where e.request_id = i.request_id and e.task_id is null and e.kind = ${kindSql('capture')}
   ) and (i.idempotency_key is null or i.request_id in (select request_id from renewed) or not exists (
     select from idempotency_record r where r.account_id = i.account_id and r.key = i.idempotency_key))
-), ${CHARGE_FREED}`;
+), ${chargeFreed(hasTags)}`;
+
+/** A statement that ends requests, with and without what tags need, each under the name that it is prepared by. */
+export const withAndWithoutTags = (name: string, textOf: (hasTags: boolean) => string) => {
+  const [tagged, plain] = [
+    { name: `${name}_with_tags`, text: textOf(true) },
+    { name, text: textOf(false) },
+  ];
+  return (ended: readonly { readonly usage: RequestUsage }[]): { readonly name: string; readonly text: string } =>
+    ended.some(({ usage }) => usage.attribution?.tags) ? tagged : plain;
+};
+
+export const settleStatement = withAndWithoutTags('settle_requests', settleRequests);
+export const unheldStatement = withAndWithoutTags('charge_unheld', chargeUnheld);
 
 /**
  * $1 request ids, $2 seconds. The requests live: their holds stay for that long again. Rows that are locked are being

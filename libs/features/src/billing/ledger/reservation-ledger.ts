@@ -4,9 +4,9 @@ import { Batcher, Database, isConnectionError, logger, retryOnConnectionError, t
 import { PausedWork } from '../../observability/paused-work.js';
 import { HoldingProcess } from './holding-processes.js';
 import {
-  CAPTURE_FROM_RESERVATIONS,
-  CLOSE_RESERVATIONS,
   ABANDONED_RESERVATIONS,
+  captureStatement,
+  CLOSE_RESERVATIONS,
   OPEN_RESERVATION,
   RENEW_RESERVATIONS,
 } from './reservation-statements.js';
@@ -130,8 +130,7 @@ export class ReservationLedger {
     const endings = captures.map((capture) => ({ reservation_id: capture.reservationId, ...toEndingRow(capture) }));
     const { rows } = await retryOnConnectionError(() =>
       this.database.query<{ request_id: string; in_debt: boolean }>({
-        name: 'capture_from_reservations',
-        text: CAPTURE_FROM_RESERVATIONS,
+        ...captureStatement(captures),
         values: [JSON.stringify(endings)],
       }),
     );

@@ -1,6 +1,14 @@
 import { entrySql, kindSql } from '#contracts';
 import { notPaused } from '../../observability/paused-work.js';
-import { ACCOUNT_HEADROOM, EXPLAIN_AND_SUM, KEY_SPARE } from './request-statements.js';
+import {
+  ACCOUNT_BOOKS,
+  ACCOUNT_HEADROOM,
+  endings,
+  explainAndSum,
+  KEY_BOOKS,
+  KEY_SPARE,
+  withAndWithoutTags,
+} from './request-statements.js';
 
 /**
  * Puts a reservation aside for a key: what is wanted, but at most one `share`th of what the account and the key's quota
@@ -11,19 +19,20 @@ import { ACCOUNT_HEADROOM, EXPLAIN_AND_SUM, KEY_SPARE } from './request-statemen
  */
 export const OPEN_RESERVATION = `
 with locked as (
-  select a.id, least(case when not a.unlimited then a.available_micros end, ${ACCOUNT_HEADROOM}) as spare
+  select ${ACCOUNT_BOOKS}, least(case when not a.unlimited then a.available_micros end, ${ACCOUNT_HEADROOM}) as spare
   from account a where a.id = $2 and a.disabled_at is null and (a.unlimited or a.owed_micros = 0) for no key update
 ), sized as (
-  select k.id, k.account_id,
+  select ${KEY_BOOKS}, k.account_id,
     least($4::bigint, l.spare / $6::bigint, ${KEY_SPARE} / $6::bigint) as amount
   from api_key k join locked l on l.id = k.account_id where k.id = $3 and k.revoked_at is null for no key update of k
 ), granted as (
   select * from sized where amount >= $5::bigint
 ), charged as (
-  update account a set available_micros = a.available_micros - g.amount, held_micros = a.held_micros + g.amount
-  from granted g where a.id = g.account_id
+  update account a set unlimited = l.unlimited, available_micros = l.available_micros - g.amount, held_micros = l.held_micros + g.amount
+  from granted g join locked l on l.id = g.account_id where a.id = g.account_id
 ), keyed as (
-  update api_key k set held_micros = k.held_micros + g.amount from granted g where k.id = g.id
+  update api_key k set quota_micros = g.quota_micros, held_micros = g.held_micros + g.amount, used_micros = g.used_micros
+  from granted g where k.id = g.id
 ), entered as (
   insert into ledger_entry (account_id, api_key_id, request_id, kind, debit, credit, amount_micros)
   select account_id, id, $1, ${entrySql('hold')}, amount from granted
@@ -39,13 +48,8 @@ returning amount_micros`;
  *
  * $1 the endings as JSON; no charge may be more than what its reservation still has.
  */
-export const CAPTURE_FROM_RESERVATIONS = `
-with incoming as (
-  select * from jsonb_to_recordset($1::jsonb) as r(
-    request_id text, reservation_id text, charge_micros bigint, usage_id text, model text, upstream text, status text,
-    lines jsonb, input_tokens bigint, cached_input_tokens bigint, output_tokens bigint, reasoning_tokens bigint,
-    duration_ms integer)
-), locked as (
+const captureFromReservations = (hasTags: boolean): string => `
+with ${endings(', reservation_id text')}, locked as (
   select a.id from account a
   where a.id in (select h.account_id from request_hold h join incoming i on i.reservation_id = h.request_id)
   order by a.id for no key update
@@ -77,8 +81,10 @@ with incoming as (
   update api_key k set held_micros = k.held_micros - s.paid, used_micros = k.used_micros + s.paid
   from (select api_key_id, sum(paid_micros)::bigint as paid from settled group by api_key_id) s
   where k.id = s.api_key_id
-), ${EXPLAIN_AND_SUM}
+), ${explainAndSum(hasTags)}
 select s.request_id, p.in_debt from settled s join paid p on p.id = s.account_id`;
+
+export const captureStatement = withAndWithoutTags('capture_from_reservations', captureFromReservations);
 
 /** Gives back what reservations have left. $1 their ids. */
 export const CLOSE_RESERVATIONS = `

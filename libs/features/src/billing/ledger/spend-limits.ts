@@ -1,8 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { formatMicros, GatewayError, type Micros } from '#contracts';
 import { Database, type StatementRunner } from '#platform';
+import { insufficientBalance, insufficientKeyQuota, limitWasReached } from './payment-refusals.js';
 
-/** A limit that begins again with each day or month of UTC, and how far it is used. */
+/** What does not cover a hold: the key, by its quota or a limit of its own, or the account. */
+export type Lacking = 'quota' | 'balance';
+
+/** A limit that begins again with each day or month of the account's time zone, and how far it is used. */
 export interface SpendLimit {
   readonly period: 'day' | 'month';
   readonly limitMicros: Micros;
@@ -26,7 +30,7 @@ interface LimitRow {
 const limitsOf = (subject: string, account: string, key: string): string => `
 select ${subject}.id as subject_id, p.period, p.limit_micros, ${subject}.held_micros,
   spent_micros(${account}, ${key}, p.period, ${subject}.used_micros) as spent_micros,
-  (date_trunc(p.period, now() at time zone 'utc') + ('1 ' || p.period)::interval) at time zone 'utc' as resets_at
+  period_end(${account}, p.period) as resets_at
 from ${subject} cross join lateral (values
   ('day', ${subject}.daily_limit_micros), ('month', ${subject}.monthly_limit_micros)) as p(period, limit_micros)
 where p.limit_micros is not null and ${subject}.id = any($1)`;
@@ -35,27 +39,55 @@ const OF_ACCOUNTS = limitsOf('account', 'account.id', 'null::text');
 const OF_KEYS = limitsOf('api_key', 'api_key.account_id', 'api_key.id');
 
 /**
- * Marks what each limited subject had used when the period began: what it has used by now, less the daily sums since. Both
- * change in the same transactions, so the difference is the same whenever it is taken.
+ * Marks what each limited subject had used when the period began: what it has used by now, less what it used since. All of it
+ * changes in the same transactions, so the difference is the same whenever it is taken.
  */
 const markOf = (table: string, account: string, key: string, period: 'day' | 'month', limit: string): string => `
-insert into spend_mark as m (subject_id, period, started_on, base_micros)
-select s.id, '${period}', date_trunc('${period}', now() at time zone 'utc')::date,
-  s.used_micros - (select coalesce(sum(d.amount_micros), 0)::bigint from usage_daily d
-    where d.account_id = ${account} and d.day >= date_trunc('${period}', now() at time zone 'utc')::date ${key})
-from ${table} s where s.${limit} is not null and not exists (
-  select from spend_mark k where k.subject_id = s.id and k.period = '${period}'
-    and k.started_on >= date_trunc('${period}', now() at time zone 'utc')::date)
-on conflict (subject_id, period) do update set started_on = excluded.started_on, base_micros = excluded.base_micros
-where m.started_on < excluded.started_on`;
+insert into spend_mark as m (subject_id, period, started_on, started_at, base_micros)
+select s.id, '${period}', (p.began at time zone 'utc')::date, p.began, s.used_micros - used_since(${account}, ${key}, p.began)
+from ${table} s cross join lateral (select period_start(${account}, '${period}') as began) p
+where s.${limit} is not null and not exists (
+  select from spend_mark k where k.subject_id = s.id and k.period = '${period}' and k.started_on = (p.began at time zone 'utc')::date
+    and coalesce(k.started_at, k.started_on::timestamp at time zone 'utc') = p.began)
+on conflict (subject_id, period) do update
+set started_on = excluded.started_on, started_at = excluded.started_at, base_micros = excluded.base_micros`;
 
-const OF_KEY = 'and d.api_key_id = s.id';
+/** Of a tag, how much of its daily sums lies before the period, where that does not begin with a day of UTC. */
+const markOfTags = (period: 'day' | 'month', limit: string): string => `
+insert into spend_mark as m (subject_id, period, started_on, started_at, base_micros)
+select l.account_id || ' ' || l.tag, '${period}', (p.began at time zone 'utc')::date, p.began,
+  tag_used_from_day_of(l.account_id, l.tag, p.began) - tag_used_since(l.account_id, l.tag, p.began)
+from tag_limit l cross join lateral (select period_start(l.account_id, '${period}') as began) p
+where l.${limit} is not null and p.began <> first_whole_day(p.began)::timestamp at time zone 'utc' and not exists (
+  select from spend_mark k
+  where k.subject_id = l.account_id || ' ' || l.tag and k.period = '${period}' and k.started_at = p.began)
+on conflict (subject_id, period) do update
+set started_on = excluded.started_on, started_at = excluded.started_at, base_micros = excluded.base_micros`;
+
 const MARKS = [
-  markOf('account', 's.id', '', 'day', 'daily_limit_micros'),
-  markOf('account', 's.id', '', 'month', 'monthly_limit_micros'),
-  markOf('api_key', 's.account_id', OF_KEY, 'day', 'daily_limit_micros'),
-  markOf('api_key', 's.account_id', OF_KEY, 'month', 'monthly_limit_micros'),
+  markOf('account', 's.id', 'null', 'day', 'daily_limit_micros'),
+  markOf('account', 's.id', 'null', 'month', 'monthly_limit_micros'),
+  markOf('api_key', 's.account_id', 's.id', 'day', 'daily_limit_micros'),
+  markOf('api_key', 's.account_id', 's.id', 'month', 'monthly_limit_micros'),
+  markOfTags('day', 'daily_limit_micros'),
+  markOfTags('month', 'monthly_limit_micros'),
 ];
+
+/** $1 account, $2 tags. */
+const OF_TAGS = `
+select l.tag as subject_id, p.period, p.limit_micros, tag_held(l.account_id, l.tag) as held_micros,
+  tag_spent(l.account_id, l.tag, p.period) as spent_micros,
+  period_end(l.account_id, p.period) as resets_at
+from tag_limit l cross join lateral (values
+  ('day', l.daily_limit_micros), ('month', l.monthly_limit_micros)) as p(period, limit_micros)
+where p.limit_micros is not null and l.account_id = $1 and l.tag = any($2)`;
+
+/** Who is to pay, and under which tags that have a limit. */
+export interface LimitedPayer {
+  readonly accountId: string;
+  readonly apiKeyId: string;
+  readonly limitedTags?: readonly string[] | undefined;
+}
 
 const WORDS = { day: 'daily', month: 'monthly' } as const;
 
@@ -66,34 +98,51 @@ export class SpendLimits {
 
   /** The limits of accounts by their ids; those without any are left out. */
   ofAccounts(ids: readonly string[]): Promise<ReadonlyMap<string, readonly SpendLimit[]>> {
-    return this.read(OF_ACCOUNTS, ids);
+    return this.read(OF_ACCOUNTS, [ids]);
   }
 
   /** The limits of keys by their ids; those without any are left out. */
   ofKeys(ids: readonly string[]): Promise<ReadonlyMap<string, readonly SpendLimit[]>> {
-    return this.read(OF_KEYS, ids);
+    return this.read(OF_KEYS, [ids]);
   }
 
-  /** Why the hold was refused, if it was for a limit: 402 that names it and when it begins again. */
-  async refusal(accountId: string, apiKeyId: string, amountMicros: Micros): Promise<GatewayError | undefined> {
+  /**
+   * Why a hold was refused, 402: a limit that begins again some day, the quota of the key, or the balance. A key without a quota
+   * was at a limit that has room again by now.
+   */
+  async refusal(lacking: Lacking, payer: LimitedPayer, amountMicros: Micros): Promise<GatewayError> {
+    const reached = await this.reachedBy(payer, amountMicros);
+    if (reached || lacking === 'balance') return reached ?? insufficientBalance(payer.accountId, amountMicros);
+    const text = 'select 1 from api_key where id = $1 and quota_micros is null';
+    const { rows } = await this.database.query({ text, values: [payer.apiKeyId] });
+    return rows.length === 0 ? insufficientKeyQuota() : limitWasReached();
+  }
+
+  private async reachedBy(
+    { accountId, apiKeyId, limitedTags = [] }: LimitedPayer,
+    amountMicros: Micros,
+  ): Promise<GatewayError | undefined> {
     const keys = await this.ofKeys([apiKeyId]);
     const accounts = await this.ofAccounts([accountId]);
+    const tags = await this.read(OF_TAGS, [accountId, limitedTags]);
     const limits = [
       ...(keys.get(apiKeyId) ?? []).map((limit) => ({ limit, owner: 'this API key' })),
       ...(accounts.get(accountId) ?? []).map((limit) => ({ limit, owner: 'the account' })),
+      ...[...tags].flatMap(([tag, ofTag]) => ofTag.map((limit) => ({ limit, owner: `the tag "${tag}"` }))),
     ];
     const reached = limits.find(({ limit }) => roomIn(limit) < amountMicros);
     return reached && limitReached(reached.owner, reached.limit, amountMicros);
   }
 
-  /** Once a period has begun. Until then limits are read from the daily sums, which is slower. */
+  /** Once a period has begun, in whatever time zone. Until then limits are read from the daily sums, which is slower. */
   async mark(): Promise<void> {
     for (const text of MARKS) await this.database.query({ text, values: [], limit: 'long' });
   }
 
-  private async read(text: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly SpendLimit[]>> {
-    if (ids.length === 0) return new Map();
-    const { rows } = await this.database.query<LimitRow & Record<string, unknown>>({ text, values: [ids] });
+  /** The last of the values is the list of subjects. */
+  private async read(text: string, values: readonly unknown[]): Promise<ReadonlyMap<string, readonly SpendLimit[]>> {
+    if ((values.at(-1) as readonly string[]).length === 0) return new Map();
+    const { rows } = await this.database.query<LimitRow & Record<string, unknown>>({ text, values: [...values] });
     const limits = new Map<string, SpendLimit[]>();
     for (const row of rows) limits.set(row.subject_id, [...(limits.get(row.subject_id) ?? []), toLimit(row)]);
     return limits;

@@ -1,9 +1,11 @@
-import { logger } from '#platform';
+import { isConnectionError, logger } from '#platform';
 
 const log = logger('ledger');
 
 /** Longer than a statement goes on at a server whose client has left, in milliseconds. */
 const PAUSE_MS = 10_000;
+/** Those of a long outage beyond so many were hardly written, and expire. */
+const HOLDS_MAX = 10_000;
 
 /**
  * Holds that may have been written although their requests were refused: the connection broke before the answer came.
@@ -22,6 +24,7 @@ export class UncertainHolds {
   ) {}
 
   add(requestId: string): void {
+    if (this.requestIds.size >= HOLDS_MAX) return;
     this.requestIds.add(requestId);
     this.tryLater();
   }
@@ -41,15 +44,16 @@ export class UncertainHolds {
     }, this.pauseMs).unref();
   }
 
+  /** One that fails alone keeps none of the others; while the database is away none is tried after the first. */
   private async releaseAll(): Promise<void> {
-    const waiting = [...this.requestIds];
-    try {
-      for (const requestId of waiting) {
+    for (const requestId of this.requestIds) {
+      try {
         await this.release(requestId);
         this.requestIds.delete(requestId);
+      } catch (error) {
+        log.warn('holds.not_released', { holds: this.requestIds.size, requestId, error });
+        if (isConnectionError(error)) break;
       }
-    } catch (error) {
-      log.warn('holds.not_released', { holds: this.requestIds.size, error });
     }
     this.timer = undefined;
     if (this.requestIds.size > 0) this.tryLater();

@@ -52,6 +52,21 @@ describe('The price of a task', () => {
     expect(book.known).toBe(await book.inForce());
   });
 
+  it('stays the same object while nothing of it changes, so that what was made of it is not made again', async () => {
+    const book = new PriceBook(test.database);
+    const first = await book.inForce();
+    const again = () => eventually(async () => (await book.reread()) !== first, { limitMs: 200, pauseMs: 30 });
+    await expect(again()).rejects.toThrow();
+    await test.database.query({
+      text: `insert into price_list (id, name, created_by) values ('l', 'l', 'test')`,
+    });
+    await test.database.query({
+      text: `insert into price_list_rule (id, list_id, model, factor_millionths, effective_from, created_by)
+        values ('r', 'l', '*', 900000, '2026-01-01', 'test')`,
+    });
+    await eventually(async () => (await book.reread()) !== first, { limitMs: 5_000, pauseMs: 30 });
+  });
+
   it.each([10, 10_000_000, Number.MAX_SAFE_INTEGER])(
     'is refused where %d of them cost more than any balance can hold',
     async (quantity) => {

@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { GatewayError, type Billing, MAX_MICROS, type Micros } from '#contracts';
 import { Database } from '#platform';
+import { VARIANT } from './bands.js';
+import { grouped, pricedBy, type PriceInForce, type PriceRule } from './price-rules.js';
 
 /** How old a price list may get before it is read again, in milliseconds. */
 const FRESH_MS = 5_000;
@@ -15,54 +18,126 @@ interface PriceRow {
   readonly model: string;
   readonly unit: string;
   readonly variant: string;
+  readonly from_input_tokens: bigint;
   readonly amount_micros: bigint;
   readonly per_quantity: bigint;
-}
-
-/** A price that is in force: `amountMicros` for each `perQuantity` units. */
-export interface PriceInForce {
-  readonly id: string;
-  readonly variant: string;
-  readonly amountMicros: Micros;
-  readonly perQuantity: bigint;
 }
 
 /** What a request costs, and by which price. */
 export interface Quote {
   readonly priceId: string;
+  /** The rule of a price list that made it; null: the book. */
+  readonly ruleId: string | null;
   /** Price of one unit. */
   readonly unitMicros: Micros;
   /** Unit price times quantity: what submission holds, and the most that is ever charged. */
   readonly holdMicros: Micros;
 }
 
-/** The price in force now, for each variant and unit. */
+/** The price in force now, for each variant, band and unit. */
 const CURRENT_PRICES = `
-select distinct on (model, unit, variant) id, model, unit, variant, amount_micros, per_quantity
-from price where effective_from <= now() order by model, unit, variant, effective_from desc`;
+select distinct on (p.model, p.unit, p.variant) id, model, unit, ${VARIANT}, from_input_tokens, amount_micros, per_quantity
+from price p where effective_from <= now() and withdrawn_at is null order by p.model, p.unit, p.variant, effective_from desc`;
+
+/** $1 one list, or null for all. Of each scope the rule that began last. */
+export const RULES_IN_FORCE = `
+select distinct on (list_id, model, scope)
+  id, list_id as "listId", model, unit, variant, from_input_tokens::int as "fromInputTokens",
+  factor_millionths as "factorMillionths", amount_micros as "amountMicros", per_quantity as "perQuantity"
+from price_list_rule where effective_from <= now() and ($1::text is null or list_id = $1)
+order by list_id, model, scope, effective_from desc`;
+
+/** What a model is sold as has no price. Trying again does not help. */
+export function notPriced(model: string, variant: string, unit: string): GatewayError {
+  const sort = variant === 'default' ? '' : ` for ${variant}`;
+  const message = `The model "${model}" has no price${sort} here, so it cannot be sold.`;
+  const log = `no price in force for ${model} ${unit} ${variant}`;
+  return new GatewayError('model_not_priced', message, { param: 'model', log });
+}
+
+/** What rules name that are of all models. */
+const EVERY_MODEL = '*';
 
 /** All prices in force at one moment. */
 export class PricesInForce {
-  constructor(private readonly prices: ReadonlyMap<string, PriceInForce>) {}
+  /** Of the models that were asked for by a list: the rules are applied once. */
+  private readonly byRules = new Map<string, readonly PriceInForce[]>();
+  /** Of the lists that were asked for, their rules by model. */
+  private readonly byModel = new Map<string, ReadonlyMap<string, readonly PriceRule[]>>();
+  private readonly rules: ReadonlyMap<string, readonly PriceRule[]>;
+
+  constructor(
+    private readonly prices: ReadonlyMap<string, readonly PriceInForce[]>,
+    rules: readonly PriceRule[] = [],
+  ) {
+    this.rules = grouped(rules, ({ listId }) => listId);
+  }
+
+  /** The same with other prices in the place of those of the book. */
+  with(changed: readonly (Omit<PriceInForce, 'id'> & { readonly model: string })[]): PricesInForce {
+    const prices = new Map(this.prices);
+    for (const [model, ofModel] of grouped(changed, (price) => price.model)) {
+      const isReplaced = (price: PriceInForce): boolean => ofModel.some((other) => isSameSort(price, other));
+      const kept = (prices.get(model) ?? []).filter((price) => !isReplaced(price));
+      prices.set(model, [...kept, ...ofModel.map((price) => ({ ...price, id: 'simulated' }))]);
+    }
+    return new PricesInForce(prices, [...this.rules.values()].flat());
+  }
+
+  /** The lists that have rules. */
+  get lists(): readonly string[] {
+    return [...this.rules.keys()];
+  }
+
+  /** Of the lists of these rules alone: the same with them, each in the place of those of its list, model, unit, variant and band. */
+  withRules(added: readonly PriceRule[]): PricesInForce {
+    const replaced = new Set(added.map(scopeOf));
+    const lists = [...new Set(added.map(({ listId }) => listId))];
+    const kept = lists.flatMap((list) => this.rules.get(list) ?? []).filter((rule) => !replaced.has(scopeOf(rule)));
+    return new PricesInForce(this.prices, [...kept, ...added]);
+  }
+
+  /** All prices of a model, those of its bands too, as a list has them; without one as the book says. */
+  ofModel(model: string, list?: string): readonly PriceInForce[] {
+    const ofBook = this.prices.get(model) ?? [];
+    const rules = list === undefined ? undefined : this.rules.get(list);
+    if (!rules) return ofBook;
+    const key = JSON.stringify([list, model]);
+    const known = this.byRules.get(key);
+    if (known) return known;
+    const found = this.lookUp(model, list);
+    // Names that nobody sells are not kept.
+    if (found.length > 0) this.byRules.set(key, found);
+    return found;
+  }
+
+  /** The same for one who goes through all lists: nothing is kept of it. */
+  lookUp(model: string, list?: string): readonly PriceInForce[] {
+    const ofBook = this.prices.get(model) ?? [];
+    const rules = list === undefined ? undefined : this.rules.get(list);
+    if (list === undefined || !rules) return ofBook;
+    const ofModels = this.byModel.get(list) ?? grouped(rules, (rule) => rule.model);
+    this.byModel.set(list, ofModels);
+    const ofAll = model === EVERY_MODEL ? [] : (ofModels.get(EVERY_MODEL) ?? []);
+    return pricedBy([...(ofModels.get(model) ?? []), ...ofAll], ofBook);
+  }
 
   /**
    * The price in force.
    *
    * @throws GatewayError `model_not_priced`: there is none, so the model cannot be sold. Trying again does not help.
    */
-  get(model: string, unit: string, variant: string): PriceInForce {
-    const price = this.find(model, unit, variant);
+  get(model: string, unit: string, variant: string, list?: string): PriceInForce {
+    const price = this.find(model, unit, variant, list);
     if (price) return price;
-    const sort = variant === 'default' ? '' : ` for ${variant}`;
-    throw new GatewayError('model_not_priced', `The model "${model}" has no price${sort} here, so it cannot be sold.`, {
-      param: 'model',
-      log: `no price in force for ${model} ${unit} ${variant}`,
-    });
+    throw notPriced(model, variant, unit);
   }
 
-  /** The price in force, or undefined when there is none. */
-  find(model: string, unit: string, variant: string): PriceInForce | undefined {
-    return this.prices.get(keyOf({ model, unit, variant }));
+  /** The price in force below all bands, or undefined when there is none. */
+  find(model: string, unit: string, variant: string, list?: string): PriceInForce | undefined {
+    return this.ofModel(model, list).find(
+      (price) => price.unit === unit && price.variant === variant && price.fromInputTokens === 0,
+    );
   }
 }
 
@@ -71,11 +146,13 @@ export class PricesInForce {
 export class PriceBook {
   private prices = new PricesInForce(new Map());
   private readAt = Number.NEGATIVE_INFINITY;
+  /** Tells whether what is read again says anything else. */
+  private written = '';
   private reading: Promise<void> | undefined;
 
   constructor(private readonly database: Database) {}
 
-  /** The current prices; the same object until they are read again. */
+  /** The current prices; the same object as long as they stay the same. */
   inForce(): Promise<PricesInForce> {
     return this.notOlderThan(FRESH_MS);
   }
@@ -96,15 +173,15 @@ export class PriceBook {
    * @throws GatewayError `model_not_priced`: no price is in force for the model, so it cannot be sold;
    * `invalid_parameter`: no balance could cover so much.
    */
-  async quote(model: string, billing: Billing): Promise<Quote> {
+  async quote(model: string, { unit, variant, ...billing }: Billing, list?: string): Promise<Quote> {
     const price =
-      (await this.inForce()).find(model, billing.unit, billing.variant) ??
-      (await this.reread()).get(model, billing.unit, billing.variant);
-    const unitMicros = price.amountMicros / price.perQuantity;
+      (await this.inForce()).find(model, unit, variant, list) ?? (await this.reread()).get(model, unit, variant, list);
+    // A factor may make fractions of a micro, of which a whole number is held and charged for each unit.
+    const unitMicros = (2n * price.amountMicros + price.perQuantity) / (2n * price.perQuantity);
     const holdMicros = unitMicros * BigInt(billing.quantity);
     if (holdMicros > MOST_HELD_MICROS)
       throw new GatewayError('invalid_parameter', 'This request could cost more than any balance holds; ask for less.');
-    return { priceId: price.id, unitMicros, holdMicros };
+    return { priceId: price.id, ruleId: price.rule ?? null, unitMicros, holdMicros };
   }
 
   private async notOlderThan(ms: number): Promise<PricesInForce> {
@@ -115,17 +192,41 @@ export class PriceBook {
 
   private async read(): Promise<void> {
     const { rows } = await this.database.query<PriceRow>({ name: 'current_prices', text: CURRENT_PRICES, values: [] });
-    this.prices = new PricesInForce(new Map(rows.map((row) => [keyOf(row), toPrice(row)])));
+    const rules = await this.database.query<PriceRule & Record<string, unknown>>({
+      name: 'current_price_rules',
+      text: RULES_IN_FORCE,
+      values: [null],
+    });
+    const written = digestOf(rows, rules.rows);
     this.readAt = performance.now();
+    if (written === this.written) return;
+    this.written = written;
+    const prices = new Map([...grouped(rows, ({ model }) => model)].map(([model, of]) => [model, of.map(toPrice)]));
+    this.prices = new PricesInForce(prices, rules.rows);
   }
 }
 
-const keyOf = ({ model, unit, variant }: Pick<PriceRow, 'model' | 'unit' | 'variant'>): string =>
-  `${model}|${unit}|${variant}`;
+function digestOf(...tables: readonly (readonly object[])[]): string {
+  const hash = createHash('sha256');
+  for (const rows of tables) {
+    for (const row of rows) hash.update(`${Object.values(row).join('\t')}\n`);
+    hash.update('\n');
+  }
+  return hash.digest('base64');
+}
+
+type Sort = Pick<PriceInForce, 'unit' | 'variant' | 'fromInputTokens'>;
+const isSameSort = (one: Sort, other: Sort): boolean =>
+  one.unit === other.unit && one.variant === other.variant && one.fromInputTokens === other.fromInputTokens;
+
+const scopeOf = ({ listId, model, unit, variant, fromInputTokens }: PriceRule): string =>
+  JSON.stringify([listId, model, unit, variant, fromInputTokens]);
 
 const toPrice = (row: PriceRow): PriceInForce => ({
   id: row.id,
+  unit: row.unit,
   variant: row.variant,
+  fromInputTokens: Number(row.from_input_tokens),
   amountMicros: row.amount_micros,
   perQuantity: row.per_quantity,
 });

@@ -1,21 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import type { Micros } from '#contracts';
 import { Database } from '#platform';
+import { VARIANT } from './bands.js';
+import { RULES_IN_FORCE } from './price-book.js';
+import type { PriceInForce } from './price-rules.js';
+import { grouped, pricedBy, type PriceRule, rulesOf } from './price-rules.js';
 
 /** A price in force. */
-export interface ListedPrice {
+export interface ListedPrice extends PriceInForce {
   readonly model: string;
-  readonly unit: string;
-  readonly variant: string;
-  readonly amountMicros: Micros;
-  /** How many units the amount is for. */
-  readonly perQuantity: bigint;
 }
 
 const IN_FORCE = `
-select distinct on (model, unit, variant) model, unit, variant, amount_micros as "amountMicros", per_quantity as "perQuantity"
-from price where effective_from <= now() and ($1::text is null or model = $1)
-order by model, unit, variant, effective_from desc`;
+select id, model, unit, ${VARIANT}, from_input_tokens::int as "fromInputTokens", amount_micros as "amountMicros",
+  per_quantity as "perQuantity"
+from (select distinct on (model, unit, variant) * from price where effective_from <= now()
+  and withdrawn_at is null and ($1::text is null or model = $1)
+  order by model, unit, variant, effective_from desc) p
+order by p.model, p.from_input_tokens, p.unit, p.variant`;
 
 const NEXT_CHANGE = `
 select min(effective_from) as at from price where model = $1 and unit = $2 and variant = $3 and effective_from > now()`;
@@ -25,12 +26,32 @@ select min(effective_from) as at from price where model = $1 and unit = $2 and v
 export class PriceList {
   constructor(private readonly database: Database) {}
 
-  /** All prices in force now, of one model or of every model, by model. */
-  async inForce(model: string | null = null): Promise<ReadonlyMap<string, readonly ListedPrice[]>> {
-    const { rows } = await this.database.query<ListedPrice>({ name: 'list_prices', text: IN_FORCE, values: [model] });
-    const byModel = new Map<string, ListedPrice[]>();
-    for (const row of rows) byModel.set(row.model, [...(byModel.get(row.model) ?? []), row]);
-    return byModel;
+  /**
+   * All prices in force now, of one model or of every model, by model.
+   *
+   * @param list the price list of the account; undefined: the book.
+   */
+  async inForce(model: string | null = null, list?: string): Promise<ReadonlyMap<string, readonly ListedPrice[]>> {
+    const { rows } = await this.database.query<ListedPrice & Record<string, unknown>>({
+      name: 'list_prices',
+      text: IN_FORCE,
+      values: [model],
+    });
+    const book = grouped(rows, (row) => row.model);
+    if (list === undefined) return book;
+    const rules = await this.database.query<PriceRule & Record<string, unknown>>({
+      text: RULES_IN_FORCE,
+      values: [list],
+    });
+    const named = rules.rows.flatMap((rule) =>
+      rule.model === '*' || (model !== null && rule.model !== model) ? [] : rule.model,
+    );
+    return new Map(
+      [...new Set([...book.keys(), ...named])].map((id) => [
+        id,
+        pricedBy(rulesOf(rules.rows, id), book.get(id) ?? []).map((price) => ({ ...price, model: id })),
+      ]),
+    );
   }
 
   /** When a price that is already written down replaces the one in force; null when none does. */

@@ -28,13 +28,17 @@ export interface RepricedDays {
 
 /**
  * Out of the lines that were charged, so that only what this price is about counts. It reads every record of these days:
- * only an operator waits for it. $1 model, $2 unit, $3 variant, $4 first day.
+ * only an operator waits for it. $1 model, $2 unit, $3 variant, $4 first day, $7 the input from which the price holds, up to the
+ * next band.
  */
 const CHARGED = `
 select u.account_id, a.name as account_name, sum((line ->> 'amount_micros')::numeric)::bigint as charged_micros,
   floor(sum((line ->> 'quantity')::numeric) * $5::numeric / $6::numeric)::bigint as repriced_micros
 from usage_record u join account a on a.id = u.account_id cross join lateral jsonb_array_elements(u.lines) line
 where u.model = $1 and u.created_at >= $4::date and line ->> 'unit' = $2 and line ->> 'variant' = $3
+  and u.input_tokens >= $7 and u.input_tokens < coalesce((select min(p.from_input_tokens) from price p
+    where p.model = $1 and p.from_input_tokens > $7
+      and p.withdrawn_at is null), 9223372036854775807)
 group by u.account_id, a.name`;
 
 /** Tells what a price would change before it is set. */
@@ -45,10 +49,10 @@ export class PricePreview {
     private readonly prices: PricesService,
   ) {}
 
-  async of({ model, unit, variant, amountMicros, perQuantity }: NewPrice): Promise<RepricedDays> {
+  async of({ model, unit, variant, fromInputTokens, amountMicros, perQuantity }: NewPrice): Promise<RepricedDays> {
     const now = Date.now();
     const from = new Date(now - (DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
-    const values = [model, unit, variant, from, amountMicros, perQuantity];
+    const values = [model, unit, variant, from, amountMicros, perQuantity, fromInputTokens];
     const { rows } = await this.database.query<RepricedAccount & Record<string, unknown>>({
       text: CHARGED,
       values,
@@ -65,7 +69,11 @@ export class PricePreview {
       charged_micros: rows.reduce((sum, row) => sum + row.charged_micros, 0n),
       repriced_micros: rows.reduce((sum, row) => sum + row.repriced_micros, 0n),
       accounts: rows.toSorted((one, other) => Number(change(other) - change(one))).slice(0, ACCOUNTS_SHOWN),
-      current: inForce.find((price) => price.unit === unit && price.variant === variant) ?? null,
+      current:
+        inForce.find(
+          (price) =>
+            price.unit === unit && price.variant === variant && Number(price.fromInputTokens) === fromInputTokens,
+        ) ?? null,
     };
   }
 }

@@ -1,57 +1,90 @@
 import { Injectable } from '@nestjs/common';
 import { CATALOG, formatMicros, type Micros, type ModelFamily } from '#contracts';
+import { nextTurn, Turns } from '#platform';
 import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
-import { PriceBook } from './price-book.js';
-
-/** A price that does not cover what an upstream is configured to cost, both for one unit. */
-export interface PriceBelowCost {
-  readonly code: 'price-below-cost';
-  readonly model: string;
-  readonly unit: string;
-  readonly variant: string;
-  readonly upstream: string;
-  readonly price_micros: Micros;
-  readonly cost_micros: Micros;
-}
+import { TextUpstreams } from '../../upstreams/text-upstreams.js';
+import { PriceBook, type PricesInForce } from './price-book.js';
+import { grouped, type PriceRule } from './price-rules.js';
+import { type PriceBelowCost, textPriceBelowCost, textPricesBelowCost } from './text-below-cost.js';
 
 /** What a price is for, and how much it is: `amountMicros` for each `perQuantity` units. */
 interface AskedPrice {
   readonly model: string;
   readonly unit: string;
   readonly variant: string;
+  /** Of a text model, the input tokens from which on; absent: from the first. */
+  readonly fromInputTokens?: number;
   readonly amountMicros: Micros;
   readonly perQuantity: bigint;
+  /** The price list whose rule makes it; absent: the book. */
+  readonly list?: string | undefined;
 }
+
+/** The most warnings of rules that are told at once. */
+const WARNINGS_MAX = 1_000;
 
 const FAMILIES: readonly ModelFamily[] = CATALOG;
 const SOLD = FAMILIES.flatMap(({ models, unit, variants }) =>
   models.flatMap((model) => (variants[model] ?? []).map((variant) => ({ model, unit: unit as string, variant }))),
 );
+const SOLD_BY_MODEL = grouped(SOLD, ({ model }) => model);
 
-/** Finds prices of media models that are lower than what making them costs, as far as `costs` of the upstreams say. */
+/** Finds prices that are lower than what the work costs, as far as `costs` of the upstreams say. */
 @Injectable()
 export class PricesBelowCost {
   constructor(
     private readonly prices: PriceBook,
     private readonly upstreams: MediaUpstreams,
+    private readonly texts: TextUpstreams,
   ) {}
 
-  /** Of the prices in force. */
+  /** Of the prices in force: those of the book, and those that a list changes. */
   async all(): Promise<PriceBelowCost[]> {
     const inForce = await this.prices.inForce();
-    return SOLD.flatMap((sold) => {
-      const price = inForce.find(sold.model, sold.unit, sold.variant);
-      return price ? this.of({ ...sold, ...price }) : [];
-    });
+    const turns = new Turns();
+    const found = await this.at(inForce, undefined, turns);
+    for (const list of inForce.lists)
+      found.push(...(await this.at(inForce, list, turns)).filter((each) => each.price_list));
+    return found;
+  }
+
+  /** What the rules of a list would sell below cost once they are in force, at most a thousand of it. */
+  async ofRules(
+    list: string,
+    rules: readonly Omit<PriceRule, 'id' | 'listId'>[],
+    turns = new Turns(),
+  ): Promise<PriceBelowCost[]> {
+    const added = rules.map((rule) => ({ ...rule, id: 'added', listId: list }));
+    const found = await this.at((await this.prices.inForce()).withRules(added), list, turns);
+    const named = new Set(rules.map(({ model }) => model));
+    return found.filter((each) => each.price_list && (named.has('*') || named.has(each.model))).slice(0, WARNINGS_MAX);
+  }
+
+  private async at(inForce: PricesInForce, list: string | undefined, turns: Turns): Promise<PriceBelowCost[]> {
+    const media: PriceBelowCost[] = [];
+    for (const [model, sold] of SOLD_BY_MODEL) {
+      if (turns.isOver) await nextTurn(turns);
+      const base = inForce.lookUp(model, list).filter(({ fromInputTokens }) => fromInputTokens === 0);
+      for (const { unit, variant } of sold) {
+        const price = base.find((each) => each.unit === unit && each.variant === variant);
+        if (price) media.push(...this.of({ ...price, model }));
+      }
+    }
+    return [...media, ...(await textPricesBelowCost(inForce, this.texts.all, list, turns))];
   }
 
   /** What stands against one price, whether or not it is in force. */
-  of({ model, unit, variant, amountMicros, perQuantity }: AskedPrice): PriceBelowCost[] {
-    if (!SOLD.some((sold) => sold.model === model && sold.unit === unit && sold.variant === variant)) return [];
+  of({ model, fromInputTokens = 0, list, ...price }: AskedPrice): PriceBelowCost[] {
+    const { unit, variant, amountMicros, perQuantity } = price;
+    const ofList = list === undefined ? {} : { list };
+    if (!SOLD.some((sold) => sold.model === model && sold.unit === unit && sold.variant === variant))
+      return this.texts.all.flatMap((upstream) =>
+        textPriceBelowCost(upstream, model, { ...price, ...ofList, fromInputTokens }),
+      );
     return this.upstreams.serving(model).flatMap(({ upstream, costOfUnit }) => {
       const cost = costOfUnit?.(model, variant)?.worthMicros;
       if (cost === undefined || cost * perQuantity <= amountMicros) return [];
-      const facts = { model, unit, variant, upstream: upstream.id };
+      const facts = { model, unit, variant, ...(list !== undefined && { price_list: list }), upstream: upstream.id };
       return [{ code: 'price-below-cost', ...facts, price_micros: amountMicros / perQuantity, cost_micros: cost }];
     });
   }
@@ -64,10 +97,24 @@ export class PricesBelowCost {
         return cost && cost.worthMicros === undefined ? [[upstream.id, cost.unit] as const] : [];
       }),
     );
-    return [...new Map(units)].map(([upstream, unit]) => ({ upstream, unit }));
+    const texts = this.texts.all.flatMap(({ provider: { id }, models, costs }) =>
+      [...(models?.keys() ?? [])].flatMap((model) => {
+        const unit = costs?.of(model)?.unvalued(Date.now());
+        return unit === undefined ? [] : [[id, unit] as const];
+      }),
+    );
+    return [...new Map([...units, ...texts])].map(([upstream, unit]) => ({ upstream, unit }));
   }
 }
 
 /** In words, for logs. */
-export const belowCostText = ({ model, variant, upstream, ...amounts }: PriceBelowCost): string =>
-  `${model} (${variant}) sells at ${formatMicros(amounts.price_micros)} and costs ${formatMicros(amounts.cost_micros)} at ${upstream}`;
+export const belowCostText = ({
+  model,
+  unit,
+  variant,
+  upstream,
+  price_list: list,
+  from_input_tokens: from,
+  ...amounts
+}: PriceBelowCost): string =>
+  `${model} (${amounts.per_quantity === undefined ? variant : `${unit}${from === undefined ? '' : ` from ${from} tokens of input`}, ${variant}`}${list === undefined ? '' : `, list ${list}`}) sells at ${formatMicros(amounts.price_micros)} and costs ${formatMicros(amounts.cost_micros)} at ${upstream}`;

@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError, type Micros, wireNames } from '#contracts';
 import { brokeConstraint, Database, type ModelTransaction, type Price, timeOrderedId } from '#platform';
 import { AuditedChanges, type Operator } from '../../audit/audit.js';
+import { shownVariant, storedVariant, VARIANT } from './bands.js';
+import { missingText, missingWith } from './price-import.js';
 
 /** The columns of a price that are not shown. */
 const HIDDEN = { createdAt: true } as const;
@@ -14,6 +16,7 @@ export interface NewPrice {
   readonly model: string;
   readonly unit: string;
   readonly variant: string;
+  readonly fromInputTokens: number;
   readonly amountMicros: Micros;
   readonly perQuantity: bigint;
   /** Null: now. */
@@ -26,10 +29,11 @@ const CLOCK_SLACK_MS = 60_000;
 const HISTORY_MAX = 10_000;
 /** The newest of each sort that has begun, which the models could only find by reading all. */
 const IN_FORCE = `
-select distinct on (model, unit, variant) id, model, unit, variant, amount_micros as "amountMicros",
-  per_quantity as "perQuantity", effective_from as "effectiveFrom", created_by as "createdBy"
-from price where effective_from <= $2 and ($1::text is null or model = $1)
-order by model, unit, variant, effective_from desc`;
+select distinct on (p.model, p.unit, p.variant) id, model, unit, ${VARIANT}, from_input_tokens as "fromInputTokens",
+  amount_micros as "amountMicros", per_quantity as "perQuantity", effective_from as "effectiveFrom", created_by as "createdBy",
+  proposal_id as "proposalId", withdrawn_at as "withdrawnAt"
+from price p where effective_from <= $2 and (withdrawn_at is null or withdrawn_at > $2) and ($1::text is null or model = $1)
+order by p.model, p.unit, p.variant, effective_from desc`;
 
 /** The price book, for operators. Prices are never changed: a later one follows them. */
 @Injectable()
@@ -47,18 +51,20 @@ export class PricesService {
   /** Every price there was and will be. */
   async history(model: string | null): Promise<PriceView[]> {
     const { price } = await this.database.models();
-    return price.findMany({
+    const rows = await price.findMany({
       ...(model !== null && { where: { model } }),
       orderBy: [{ model: 'asc' }, { unit: 'asc' }, { variant: 'asc' }, { effectiveFrom: 'desc' }],
       take: HISTORY_MAX,
       omit: HIDDEN,
     });
+    return rows.map(shown);
   }
 
   /** Those of the ids. */
   async named(ids: readonly string[]): Promise<PriceView[]> {
     const { price } = await this.database.models();
-    return ids.length === 0 ? [] : price.findMany({ where: { id: { in: [...ids] } }, omit: HIDDEN });
+    if (ids.length === 0) return [];
+    return (await price.findMany({ where: { id: { in: [...ids] } }, omit: HIDDEN })).map(shown);
   }
 
   /**
@@ -71,8 +77,14 @@ export class PricesService {
     try {
       return await this.changes.run(operator, async (transaction) => {
         const effectiveFrom = price.effectiveFrom ?? (await timeOfDatabase(transaction));
-        const data = { id, ...price, effectiveFrom, createdBy: operator.actor };
-        const row = await transaction.price.create({ data, omit: HIDDEN });
+        const missing = await missingWith(this.database, [{ ...price, effectiveFrom }]);
+        if (missing.length > 0)
+          throw new GatewayError('invalid_parameter', `${missingText(missing)}; import them together.`, {
+            param: 'from_input_tokens',
+          });
+        const variant = storedVariant(price.variant, price.fromInputTokens);
+        const data = { id, ...price, variant, effectiveFrom, createdBy: operator.actor };
+        const row = shown(await transaction.price.create({ data, omit: HIDDEN }));
         return {
           result: row,
           change: { action: 'price.added', subjectType: 'price', subjectId: id, before: null, after: wireNames(row) },
@@ -80,13 +92,16 @@ export class PricesService {
       });
     } catch (error) {
       if (!brokeConstraint(error, 'price_starts_once')) throw error;
-      throw new GatewayError('conflict', 'Another price of this model, unit and variant begins at that moment.', {
+      throw new GatewayError('conflict', 'Another price of this model, unit, variant and band begins at that moment.', {
         param: 'effective_from',
         cause: error,
       });
     }
   }
 }
+
+/** The band of a row is its column; the variant names it for older processes alone. */
+const shown = (row: PriceView): PriceView => ({ ...row, variant: shownVariant(row.variant) });
 
 /** Whether a price has begun is judged by the clock of the database. */
 async function timeOfDatabase(transaction: ModelTransaction): Promise<Date> {

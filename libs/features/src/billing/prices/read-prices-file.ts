@@ -1,11 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, parseYamlFile } from '#platform';
-import { checkPrices, type DatedPrice, type PriceMistake } from './check-prices.js';
+import { checkPrices, type DatedPrice, type FileList, type PriceMistake } from './check-prices.js';
 
 /** A price of a file, and where it stands there, for messages. */
-export interface FilePrice extends DatedPrice {
+interface FilePrice extends DatedPrice {
   /** `prices.yaml:12` */
   readonly place: string;
+}
+
+/** Dated prices and price lists. */
+export interface PricesOfFile {
+  readonly prices: readonly FilePrice[];
+  readonly lists: readonly FileList[];
 }
 
 /**
@@ -13,12 +19,12 @@ export interface FilePrice extends DatedPrice {
  *
  * @throws ConfigError with file, line, field and rule for each mistake.
  */
-export function readPricesFile(file: string): readonly FilePrice[] {
+export function readPricesFile(file: string): PricesOfFile {
   const { value, lineOf } = parseYamlFile(readText(file), file);
-  const { prices, mistakes } = checkPrices(value);
+  const { prices, lists, mistakes } = checkPrices(value);
   if (mistakes.length > 0)
     throw new ConfigError(mistakes.map(({ path, rule }) => `${file}:${lineOf(path)}: ${fieldName(path)} ${rule}`));
-  return prices.map((price, index) => ({ ...price, place: `${file}:${lineOf(['prices', index])}` }));
+  return { lists, prices: prices.map((price, index) => ({ ...price, place: `${file}:${lineOf(['prices', index])}` })) };
 }
 
 /** `prices[3].amount` */

@@ -1,16 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { PriceBook, type PricesInForce } from './price-book.js';
-import { TOOL_UNITS } from '#contracts';
-import { TextTariff, TOKEN_UNITS, type TokenPrices } from './text-tariff.js';
+import { notPriced, PriceBook, type PricesInForce } from './price-book.js';
+import { TextTariff } from './text-tariff.js';
 
 /** The prices of text models. */
 @Injectable()
 export class TextPrices {
   private list: PricesInForce | undefined;
-  /** Of the models that were asked for since `list` was read. */
+  /** Of the models that were asked for since `list` was read, at the prices of the book. */
   private tariffs = new Map<string, TextTariff>();
-  /** Of those of them that are sold by their input alone. */
-  private inputTariffs = new Map<string, TextTariff>();
+  /** The same of others: by the price list of the account, or sold by their input alone. */
+  private others = new Map<string, Map<string, TextTariff>>();
 
   constructor(private readonly prices: PriceBook) {}
 
@@ -18,49 +17,49 @@ export class TextPrices {
    * The current prices of a model. Take them once for each request: it is charged at the prices in force when
    * it came, whatever changes while it runs.
    *
+   * @param priceList the one of the account; undefined: the book.
    * @param isInputOnly true for a model that writes nothing: it needs no price for output.
    * @throws GatewayError `model_not_priced`: the model has no price for input or output, so it cannot be sold.
    */
-  tariffOf(model: string, isInputOnly = false): TextTariff | Promise<TextTariff> {
-    const known = this.prices.known === this.list ? this.tariffsOf(isInputOnly).get(model) : undefined;
-    return known ?? this.readTariff(model, isInputOnly);
+  tariffOf(model: string, isInputOnly = false, priceList?: string): TextTariff | Promise<TextTariff> {
+    const known = this.prices.known === this.list ? this.tariffsOf(isInputOnly, priceList).get(model) : undefined;
+    return known ?? this.readTariff(model, isInputOnly, priceList);
   }
 
-  private async readTariff(model: string, isInputOnly: boolean): Promise<TextTariff> {
-    const list = await this.listWith(model, isInputOnly);
+  /** The same, or undefined where it cannot be sold. */
+  async findTariff(model: string, isInputOnly = false, priceList?: string): Promise<TextTariff | undefined> {
+    const tariff = this.tariffIn(await this.prices.inForce(), model, isInputOnly, priceList);
+    if (tariff.isSold) return tariff;
+    // An operator may just have set what it lacks.
+    const again = this.tariffIn(await this.prices.reread(), model, isInputOnly, priceList);
+    return again.isSold ? again : undefined;
+  }
+
+  private async readTariff(model: string, isInputOnly: boolean, priceList?: string): Promise<TextTariff> {
+    const tariff = await this.findTariff(model, isInputOnly, priceList);
+    if (tariff) return tariff;
+    throw notPriced(model, 'default', isInputOnly ? 'input_token' : 'input_token and output_token');
+  }
+
+  private tariffIn(list: PricesInForce, model: string, isInputOnly: boolean, priceList?: string): TextTariff {
     if (list !== this.list) {
       this.list = list;
       this.tariffs = new Map();
-      this.inputTariffs = new Map();
+      this.others = new Map();
     }
-    const tariffs = this.tariffsOf(isInputOnly);
-    let tariff = tariffs.get(model);
-    if (!tariff) tariffs.set(model, (tariff = tariffIn(list, model, isInputOnly)));
+    const tariffs = this.tariffsOf(isInputOnly, priceList);
+    const known = tariffs.get(model);
+    const tariff = known ?? new TextTariff(list.ofModel(model, priceList), isInputOnly);
+    // Names that nobody sells are not kept.
+    if (tariff.isSold) tariffs.set(model, tariff);
     return tariff;
   }
 
-  private tariffsOf(isInputOnly: boolean): Map<string, TextTariff> {
-    return isInputOnly ? this.inputTariffs : this.tariffs;
+  private tariffsOf(isInputOnly: boolean, priceList: string | undefined): Map<string, TextTariff> {
+    if (!isInputOnly && priceList === undefined) return this.tariffs;
+    const key = `${isInputOnly ? 'input' : 'all'}|${priceList ?? ''}`;
+    let tariffs = this.others.get(key);
+    if (!tariffs) this.others.set(key, (tariffs = new Map()));
+    return tariffs;
   }
-
-  /** Read again when it lacks the model. */
-  private async listWith(model: string, isInputOnly: boolean): Promise<PricesInForce> {
-    const list = await this.prices.inForce();
-    const isKnown = list === this.list && this.tariffsOf(isInputOnly).has(model);
-    return isKnown || isSold(list, model, isInputOnly) ? list : this.prices.reread();
-  }
-}
-
-const isSold = (list: PricesInForce, model: string, isInputOnly: boolean): boolean =>
-  list.find(model, 'input_token', 'default') !== undefined &&
-  (isInputOnly || list.find(model, 'output_token', 'default') !== undefined);
-
-function tariffIn(list: PricesInForce, model: string, isInputOnly: boolean): TextTariff {
-  const found = [...TOKEN_UNITS, ...TOOL_UNITS].map((unit) => [unit, list.find(model, unit, 'default')]);
-  const prices: TokenPrices = {
-    ...Object.fromEntries(found.filter(([, price]) => price)),
-    input_token: list.get(model, 'input_token', 'default'),
-    output_token: list.get(model, isInputOnly ? 'input_token' : 'output_token', 'default'),
-  };
-  return new TextTariff(prices);
 }

@@ -6,15 +6,15 @@ import { ReservationLedger } from '../ledger/reservation-ledger.js';
 import { RequestLedger } from '../ledger/request-ledger.js';
 import type { RequestUsage } from '../ledger/request-usage.js';
 import { UsageDaysService } from './usage-days.service.js';
-import { USAGE_GROUPS, type UsageGroup } from './usage-sums.js';
 import { UsageService, type UsageSum } from './usage.service.js';
 
 const DAY_MS = 86_400_000;
 const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
 
 /** Every way to keep sums apart. */
-const GROUPINGS: readonly UsageGroup[][] = Array.from({ length: 2 ** USAGE_GROUPS.length }, (_, chosen) =>
-  USAGE_GROUPS.filter((_group, index) => (chosen >> index) % 2 === 1),
+const GROUPS = ['day', 'model', 'key', 'account'] as const;
+const GROUPINGS: readonly (typeof GROUPS)[number][][] = Array.from({ length: 2 ** GROUPS.length }, (_, chosen) =>
+  GROUPS.filter((_group, index) => (chosen >> index) % 2 === 1),
 );
 
 const COLUMN = {
@@ -75,13 +75,16 @@ describe('Days of usage', () => {
   }
 
   /** The same sums, from each record. */
-  async function sumsOfRecords(groups: readonly UsageGroup[], accountId: string | null = null): Promise<UsageSum[]> {
-    const shown = USAGE_GROUPS.map((group) => {
+  async function sumsOfRecords(
+    groups: readonly (typeof GROUPS)[number][],
+    accountId: string | null = null,
+  ): Promise<UsageSum[]> {
+    const shown = GROUPS.map((group) => {
       const name = { day: 'day', model: 'model', key: 'api_key_id', account: 'account_id' }[group];
       return `${groups.includes(group) ? COLUMN[group] : 'null'} as ${name}`;
     });
     return run<UsageSum>(
-      `select ${shown.join(', ')}, count(*) as requests,
+      `select ${shown.join(', ')}, null as tag, count(*) as requests,
       count(*) filter (where status <> 'completed') as failed_requests, sum(amount_micros)::bigint as amount_micros,
       sum(quantity)::bigint as quantity, sum(input_tokens)::bigint as input_tokens,
       sum(output_tokens)::bigint as output_tokens
@@ -175,7 +178,7 @@ describe('Sums of all accounts', () => {
         param: 'group_by',
       });
     }
-    await expect(usage.sums({ ...year, accountId: 'acct_bench' }, USAGE_GROUPS)).resolves.toEqual([]);
+    await expect(usage.sums({ ...year, accountId: 'acct_bench' }, GROUPS)).resolves.toEqual([]);
   });
 
   it('are refused rather than truncated when there are too many', async () => {

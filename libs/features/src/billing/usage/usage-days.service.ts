@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { KEEP_MARGINS } from './margin-statements.js';
 import { Database, logger, mayStillBeWritten, type StatementRunner } from '#platform';
 
 const log = logger('usage');
@@ -29,8 +30,9 @@ const CLOSE_DAYS = `
 with by_model as (${sumsInto('usage_daily_by_model', 'model')}
 ), by_account as (${sumsInto('usage_daily_by_account', 'account_id')}
 ), by_key as (${sumsInto('usage_daily_by_key', 'account_id, api_key_id')}
+), margins as (${KEEP_MARGINS}
 )
-insert into usage_closed_day (day) select generate_series($1::date, $2::date, interval '1 day')::date`;
+insert into usage_closed_day (day, has_margins) select generate_series($1::date, $2::date, interval '1 day')::date, true`;
 
 /** A day that ended less than 15 minutes ago may have statements under way whose start is not yet to be seen. */
 const YESTERDAY = `select to_char(now() at time zone 'utc' - interval '1 day 15 minutes', 'YYYY-MM-DD') as day`;

@@ -1,7 +1,10 @@
 import { Module } from '@nestjs/common';
+import { AgentSessionsService } from './agent-sessions.service.js';
 import { MarginsService } from './margins.service.js';
 import { UsageService } from './usage.service.js';
 
+const SERVICES = [AgentSessionsService, MarginsService, UsageService];
+
 /** What was used. */
-@Module({ providers: [MarginsService, UsageService], exports: [MarginsService, UsageService] })
+@Module({ providers: SERVICES, exports: SERVICES })
 export class UsageModule {}

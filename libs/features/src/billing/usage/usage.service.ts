@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type AccountDatabase, Database } from '#platform';
+import { ofRequest } from '../ledger/account-entries.service.js';
 import { cursorTime, fromCursor, type Page, type PageRequest, type Position, toPage } from '../../paging/page.js';
 import { expectAllSums, sumsStatement, type UsageGroup, type UsageQuery } from './usage-sums.js';
 
@@ -9,6 +10,7 @@ export interface UsageSum {
   readonly model: string | null;
   readonly api_key_id: string | null;
   readonly account_id: string | null;
+  readonly tag: string | null;
   readonly requests: bigint;
   readonly failed_requests: bigint;
   readonly amount_micros: bigint;
@@ -36,17 +38,62 @@ export interface UsageRow extends Position {
   readonly reasoning_tokens: bigint;
   readonly quantity: bigint;
   readonly duration_ms: number | null;
+  readonly session: string | null;
+  readonly agent: string | null;
+  readonly end_user: string | null;
+  /** Null: none. */
+  readonly tags: readonly string[] | null;
 }
 
+/** Which records of the days; null does not narrow. */
+export interface RecordsQuery extends UsageQuery {
+  readonly session?: string | null;
+  readonly endUser?: string | null;
+  /** By its `x-request-id`. */
+  readonly requestId?: string | null;
+}
+
+/**
+ * A record carries the time of the entry that settled its work, which the indexes of the ledger find by the request.
+ *
+ * @param requestId the parameter of the statement that holds it.
+ */
+const recordOfRequest = (requestId: string): string => `
+  and request_id = ${requestId} and created_at in (
+    select created_at from ledger_entry where true ${ofRequest(requestId)}
+    union all select e.created_at from task t join ledger_entry e on e.task_id = t.id and e.kind in ('capture', 'release')
+      where t.request_id = ${requestId} and t.finished_at is not null)`;
+
+/** A request or task for operators: with the upstream, and with what it cost beside its price. Customers never see these. */
+export interface OperatorUsageRow extends UsageRow {
+  readonly upstream: string | null;
+  /** Millionths of `cost_currency`; null: unknown. */
+  readonly cost_micros: bigint | null;
+  /** The vendor's own currency or unit. */
+  readonly cost_currency: string | null;
+  readonly cost_source: 'reported' | 'configured' | null;
+  /** The same in the unit of balances, by the rate of that moment; null where there was none. */
+  readonly cost_worth_micros: bigint | null;
+}
+
+/** What a row of `usage_record` or an ended `task` cost, as operators read it. */
+export const OPERATOR_COST = `cost_micros, case when cost_micros is not null then cost_unit end as cost_currency,
+  case when cost_micros is null then null when cost_is_reported then 'reported' when not cost_is_reported then 'configured' end
+    as cost_source, cost_worth_micros`;
+
+export const RECORD_COLUMNS = `id, ${cursorTime('created_at')} as time, account_id, api_key_id, kind, model, task_id, request_id, status,
+  amount_micros, owed_micros, lines, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, quantity, duration_ms,
+  session, agent, end_user, tags`;
+
 /** The bound on the time alone keeps the months behind a cursor out of the plan, which the pair of both cannot. */
-const RECORDS = `
-select id, ${cursorTime('created_at')} as time, account_id, api_key_id, kind, model, task_id, request_id, status,
-  amount_micros, owed_micros, lines, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, quantity, duration_ms
+const records = (more = ''): string => `
+select ${RECORD_COLUMNS}${more}
 from usage_record
-where ($1::text is null or account_id = $1) and created_at >= $2::date::timestamp at time zone 'utc'
-  and created_at < ($3::date + 1)::timestamp at time zone 'utc'
-  and ($4::timestamptz is null or (created_at <= $4 and (created_at, id) < ($4, $5)))
-order by created_at desc, id desc limit $6`;
+where ($1::text is null or account_id = $1) and created_at >= moment_of($2::date::timestamp, $6)
+  and created_at < moment_of(($3::date + 1)::timestamp, $6)
+  and ($4::timestamptz is null or (created_at <= $4 and (created_at, id) < ($4, $5)))`;
+const RECORDS = records();
+const OPERATOR_RECORDS = records(`, upstream, ${OPERATOR_COST}`);
 
 /** Tells what was used. Sums come from the daily sums, so they take no longer as records grow. */
 @Injectable()
@@ -60,19 +107,44 @@ export class UsageService {
    * can be kept apart in such detail.
    */
   async sums(query: UsageQuery, groups: readonly UsageGroup[]): Promise<UsageSum[]> {
-    const { rows } = await this.#databaseOf(query.accountId).query<UsageSum>(sumsStatement(query, groups));
+    const { rows } = await this.databaseOf(query.accountId).query<UsageSum>(sumsStatement(query, groups));
     expectAllSums(rows);
     return rows;
   }
 
-  /** Every request with its price, newest first. */
-  async records({ accountId, from, to }: UsageQuery, page: PageRequest): Promise<Page<UsageRow>> {
-    const position = fromCursor(page.cursor);
-    const values = [accountId, from, to, position?.time ?? null, position?.id ?? null, page.limit + 1];
-    return toPage((await this.#databaseOf(accountId).query<UsageRow>({ text: RECORDS, values })).rows, page.limit);
+  /** The time zone in which an account has its days; null: UTC. */
+  async timeZoneOf(accountId: string): Promise<string | null> {
+    const text = 'select time_zone from account where id = $1';
+    const { rows } = await this.database.query<{ time_zone: string | null }>({ text, values: [accountId] });
+    return rows[0]?.time_zone ?? null;
   }
 
-  #databaseOf(accountId: string | null): AccountDatabase {
+  /** Every request with its price, newest first. */
+  records(query: RecordsQuery, page: PageRequest): Promise<Page<UsageRow>> {
+    return this.page<UsageRow>(RECORDS, query, page);
+  }
+
+  /** The same with what each cost, for operators alone. */
+  operatorRecords(query: RecordsQuery, page: PageRequest): Promise<Page<OperatorUsageRow>> {
+    return this.page<OperatorUsageRow>(OPERATOR_RECORDS, query, page);
+  }
+
+  private async page<Row extends UsageRow>(of: string, query: RecordsQuery, page: PageRequest): Promise<Page<Row>> {
+    const { accountId, from, to, session = null, endUser = null, requestId = null, tag = null } = query;
+    const position = fromCursor(page.cursor);
+    const zone = query.timeZone ?? 'UTC';
+    const values: unknown[] = [accountId, from, to, position?.time ?? null, position?.id ?? null, zone];
+    let text = of;
+    if (session !== null) text += ` and session = $${values.push(session)}`;
+    if (requestId !== null) text += recordOfRequest(`$${values.push(requestId)}`);
+    if (endUser !== null) text += ` and end_user = $${values.push(endUser)}`;
+    if (tag !== null) text += ` and tags is not null and tags @> array[$${values.push(tag)}::text]`;
+    text += ` order by created_at desc, id desc limit $${values.push(page.limit + 1)}`;
+    const { rows } = await this.databaseOf(accountId).query<Row & Record<string, unknown>>({ text, values });
+    return toPage(rows, page.limit);
+  }
+
+  private databaseOf(accountId: string | null): AccountDatabase {
     return accountId === null ? this.database.ofOperators() : this.database.of(accountId);
   }
 }

@@ -1,5 +1,5 @@
 import { wordsOf } from '../words.js';
-import { tooMuch } from './unreadable.js';
+import { tooMuch } from './extracted-text.js';
 
 /** The most different words of a file: a list of keys or sums is none that is searched by words. */
 const WORDS_MAX = 300_000;

@@ -1,5 +1,5 @@
 import { convert, type FormatCallback } from 'html-to-text';
-import { tooMuch } from './unreadable.js';
+import { tooMuch } from './extracted-text.js';
 
 /** How deep elements are read, and how deep they may seem to lie: from some ten thousand levels on, parsing hardly ends. */
 const READ_DEPTH = 2_000;

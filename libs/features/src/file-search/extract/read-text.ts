@@ -1,10 +1,18 @@
+import { analyse } from 'chardet';
 import { getDocumentProxy } from 'unpdf';
-import { decodeText } from './decode-text.js';
-import { type ExtractedText, storable, TextWriter } from './extracted-text.js';
+import {
+  broken,
+  encrypted,
+  type ExtractedText,
+  isUnknownCipher,
+  storable,
+  TextWriter,
+  tooMuch,
+  Unreadable,
+} from './extracted-text.js';
 import { extensionIn, formatOf } from './file-format.js';
 import { textOfHtml } from './read-html.js';
 import { readOffice } from './read-office.js';
-import { broken, encrypted, isUnknownCipher, tooMuch, Unreadable } from './unreadable.js';
 
 const PAGES_MAX = 5_000;
 
@@ -84,4 +92,88 @@ function plainText(bytes: Uint8Array, filename: string): string {
   const writer = new TextWriter();
   writer.write(isHtml ? storable(textOfHtml(decoded)) : decoded);
   return writer.text();
+}
+
+/** As much of a file as its encoding is guessed from. */
+const SAMPLE_BYTES = 64 * 1024;
+
+/** Below this certainty (of 100) a guess is none. */
+const CERTAINTY_MIN = 10;
+
+/** The share of control characters from which on bytes are no text. */
+const CONTROLS_MAX = 0.02;
+
+/** Texts in UTF-8, UTF-16 (with a mark or without), GB18030 and what else can be recognised by its bytes. */
+function decodeText(bytes: Uint8Array): string {
+  const text = decoded(bytes);
+  if (controlShare(text.slice(0, SAMPLE_BYTES)) <= CONTROLS_MAX) return text;
+  const inPairs = pairedText(bytes);
+  if (inPairs !== null) return inPairs;
+  throw new Unreadable('unsupported_file', 'The file is of no type that is read: its bytes are no text.');
+}
+
+/** Any character but those that hardly a text holds, and noise mostly does. */
+const COMMON = /[\p{ASCII}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{P}]/gu;
+
+/** Below this share of common characters, bytes that are read in pairs are no text. */
+const COMMON_MIN = 0.95;
+
+/** UTF-16 without a mark in letters that hold no zeros, as Chinese ones; null where it is none. */
+function pairedText(bytes: Uint8Array): string | null {
+  if (bytes.length % 2 === 1) return null;
+  for (const encoding of ['utf-16le', 'utf-16be']) {
+    const sample = decodedAs(encoding, bytes.subarray(0, SAMPLE_BYTES)) ?? '';
+    const common = sample.match(COMMON)?.length ?? 0;
+    if (sample !== '' && common / sample.length > COMMON_MIN && controlShare(sample) <= CONTROLS_MAX)
+      return decodedAs(encoding, bytes);
+  }
+  return null;
+}
+
+function decoded(bytes: Uint8Array): string {
+  const encoding = markedEncoding(bytes) ?? unmarkedUtf16(bytes);
+  if (encoding) return new TextDecoder(encoding).decode(bytes);
+  const candidates = ['utf-8', ...guesses(bytes), 'gb18030'];
+  for (const candidate of candidates) {
+    const text = decodedAs(candidate, bytes);
+    if (text !== null) return text;
+  }
+  // What is not recognised is read as UTF-8 with a replacement character for each invalid byte.
+  return new TextDecoder().decode(bytes);
+}
+
+/** Null: these bytes are none of the encoding, or it is not known. */
+function decodedAs(encoding: string, bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+const guesses = (bytes: Uint8Array): string[] =>
+  analyse(bytes.subarray(0, SAMPLE_BYTES))
+    .filter(({ confidence }) => confidence >= CERTAINTY_MIN)
+    .map(({ name }) => name);
+
+function markedEncoding([first, second]: Uint8Array): string | undefined {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : undefined;
+}
+
+/** Every other byte of text in Latin letters is zero. */
+function unmarkedUtf16(bytes: Uint8Array): string | undefined {
+  const sample = bytes.subarray(0, 1_024);
+  const zeros = [0, 0];
+  for (const [index, byte] of sample.entries()) if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
+  const [even = 0, odd = 0] = zeros;
+  const most = sample.length / 4;
+  if (odd > most && even === 0) return 'utf-16le';
+  return even > most && odd === 0 ? 'utf-16be' : undefined;
+}
+
+function controlShare(text: string): number {
+  // eslint-disable-next-line no-control-regex -- they are what is counted
+  const controls = text.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\ufffd]/g)?.length ?? 0;
+  return text === '' ? 0 : controls / text.length;
 }

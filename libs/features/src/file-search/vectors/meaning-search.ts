@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { GatewayError, UNPAID_CODES } from '#contracts';
+import { GatewayError, type RankWeights, UNPAID_CODES } from '#contracts';
 import { logger } from '#platform';
 import type { RankedPassage } from '../rank-passages.js';
 import type { SearchedIndex } from '../search-scope.js';
-import { PassageVectors } from './passage-vectors.js';
-import { type EmbeddingOrder, TEXT_EMBEDDER, type TextEmbedder } from './text-embedder.js';
+import { type EmbeddingOrder, PassageVectors, TEXT_EMBEDDER, type TextEmbedder } from './passage-vectors.js';
 
 const log = logger('file-vectors');
 
@@ -37,7 +36,7 @@ export class MeaningSearch {
     const indexes = new Map(
       searched.flatMap((index) => (index.embeddingModel === model ? [[index.id, index] as const] : [])),
     );
-    const vector = await this.#vectorOf(order);
+    const vector = await this.vectorOf(order);
     if (!vector) return undefined;
     const near = await this.vectors.nearest(order.accountId, [...indexes.keys()], vector, limit);
     return near.flatMap(({ index: id, nth, similarity: score }) => {
@@ -46,7 +45,7 @@ export class MeaningSearch {
     });
   }
 
-  async #vectorOf(order: EmbeddingOrder): Promise<Float32Array | undefined> {
+  private async vectorOf(order: EmbeddingOrder): Promise<Float32Array | undefined> {
     try {
       return (await this.embedder.embed(order))[0];
     } catch (error) {
@@ -55,4 +54,38 @@ export class MeaningSearch {
       return undefined;
     }
   }
+}
+
+/** How slowly a place in a list loses its worth: the usual number of reciprocal rank fusion. */
+const K = 60;
+
+/**
+ * Two orders of passages as one, by reciprocal rank fusion. A score, 0 to 1, is a share of the score of the first place in both
+ * lists.
+ *
+ * @param byMeaning and `byWords` are each in their own order, best first.
+ */
+export function fuseRanks(
+  byWords: readonly RankedPassage[],
+  byMeaning: readonly RankedPassage[],
+  { words, meaning }: RankWeights,
+): readonly RankedPassage[] {
+  const fused = new Map<string, RankedPassage>();
+  const most = (words + meaning) / (K + 1);
+  for (const [list, weight] of [
+    [byWords, words],
+    [byMeaning, meaning],
+  ] as const)
+    for (const [place, { index, nth }] of list.entries()) {
+      const key = `${index.id}/${nth}`;
+      const score = (fused.get(key)?.score ?? 0) + weight / (K + 1 + place) / most;
+      if (weight > 0) fused.set(key, { index, nth, score });
+    }
+  // Sums of fractions may come out a hair above what they are.
+  return [...fused.values()]
+    .map((passage) => ({ ...passage, score: Math.min(1, passage.score) }))
+    .toSorted(
+      (left, right) =>
+        right.score - left.score || Number(left.index.id) - Number(right.index.id) || left.nth - right.nth,
+    );
 }

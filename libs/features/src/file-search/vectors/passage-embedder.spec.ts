@@ -2,8 +2,7 @@ import { GatewayError } from '#contracts';
 import { readProcessConfig } from '#runtime';
 import { createTestDatabase, type TestDatabase } from '#testing';
 import { PassageEmbedder } from './passage-embedder.js';
-import { PassageVectors } from './passage-vectors.js';
-import type { EmbeddingOrder } from './text-embedder.js';
+import { type EmbeddingOrder, PassageVectors } from './passage-vectors.js';
 
 const PASSAGES = 150;
 const BATCH = 64;

@@ -2,10 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type ErrorCode, GatewayError } from '#contracts';
 import { Database, logger, timeOrderedId } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
-import { accountsInTurn } from '../account-turns.js';
-import { indexBytesMax } from '../uploaded-file.js';
-import { PassageVectors } from './passage-vectors.js';
-import { TEXT_EMBEDDER, type TextEmbedder } from './text-embedder.js';
+import { accountsInTurn, indexBytesMax } from '../uploaded-file.js';
+import { PassageVectors, TEXT_EMBEDDER, type TextEmbedder } from './passage-vectors.js';
 
 const log = logger('file-vectors');
 
@@ -101,10 +99,10 @@ interface ClaimedIndex {
  */
 @Injectable()
 export class PassageEmbedder {
-  #cleared: string | undefined;
-  readonly #bytesMax: number;
+  private cleared: string | undefined;
+  private readonly bytesMax: number;
   /** The account that had the last turn. */
-  #served = '';
+  private served = '';
 
   constructor(
     private readonly database: Database,
@@ -112,35 +110,35 @@ export class PassageEmbedder {
     @Inject(TEXT_EMBEDDER) private readonly embedder: TextEmbedder,
     @Inject(PLATFORM) { config }: { readonly config: Pick<Platform['config'], 'files'> },
   ) {
-    this.#bytesMax = indexBytesMax(config.files);
+    this.bytesMax = indexBytesMax(config.files);
   }
 
   /** Has the next turn that is due; false: there is none, or no model to work with. */
   async embedNext(): Promise<boolean> {
     const { model } = this.embedder;
     if (model === undefined) return false;
-    if (this.#cleared !== model) await this.#begin(model);
+    if (this.cleared !== model) await this.begin(model);
     const { rows } = await this.database.query<ClaimedIndex>({
       text: CLAIM,
-      values: [model, LEASE_SECONDS, this.#served, this.#bytesMax],
+      values: [model, LEASE_SECONDS, this.served, this.bytesMax],
     });
     const claimed = rows[0];
     if (!claimed) return false;
-    this.#served = claimed.accountId;
-    const work = claimed.isStale ? this.#removeStale(claimed, model) : this.#embed(claimed, model);
-    await work.catch((error: unknown) => this.#postpone(claimed, model, error));
+    this.served = claimed.accountId;
+    const work = claimed.isStale ? this.removeStale(claimed, model) : this.embed(claimed, model);
+    await work.catch((error: unknown) => this.postpone(claimed, model, error));
     return true;
   }
 
-  async #begin(model: string): Promise<void> {
+  private async begin(model: string): Promise<void> {
     while (await this.vectors.adopt());
     let last: string | null = '0';
-    while (last !== null) last = await this.#restartOthers(model, last);
-    this.#cleared = model;
+    while (last !== null) last = await this.restartOthers(model, last);
+    this.cleared = model;
   }
 
   /** Answers the last index that was looked at, null when there are no more behind `last`. */
-  async #restartOthers(model: string, last: string): Promise<string | null> {
+  private async restartOthers(model: string, last: string): Promise<string | null> {
     const { rows } = await this.database.query<{ last: string | null }>({
       text: OTHER_MODELS,
       values: [model, last],
@@ -149,12 +147,12 @@ export class PassageEmbedder {
     return rows[0]?.last ?? null;
   }
 
-  async #removeStale({ id, turn }: ClaimedIndex, model: string): Promise<void> {
+  private async removeStale({ id, turn }: ClaimedIndex, model: string): Promise<void> {
     await this.database.query({ text: REMOVE_STALE, values: [id, turn, model], limit: 'long' });
   }
 
-  async #embed({ id, accountId, apiKeyId, turn, isFull }: ClaimedIndex, model: string): Promise<void> {
-    if (isFull) return this.#again(id, turn, FULL_PAUSE_SECONDS, 1);
+  private async embed({ id, accountId, apiKeyId, turn, isFull }: ClaimedIndex, model: string): Promise<void> {
+    if (isFull) return this.again(id, turn, FULL_PAUSE_SECONDS, 1);
     const { rows } = await this.database.query<{ nth: number; text: string }>({
       text: WITHOUT_VECTOR,
       values: [id, PASSAGES_AT_ONCE],
@@ -171,16 +169,16 @@ export class PassageEmbedder {
     if (rowCount === 1) log.info('file.embedded', { index: id, model });
   }
 
-  async #postpone({ id, turn, attempt }: ClaimedIndex, model: string, error: unknown): Promise<void> {
+  private async postpone({ id, turn, attempt }: ClaimedIndex, model: string, error: unknown): Promise<void> {
     const isOperators = error instanceof GatewayError && OPERATORS_TURN.has(error.code);
     const own = attempt >= ATTEMPTS_MAX ? LONG_PAUSE_SECONDS : FIRST_PAUSE_SECONDS * 2 ** (attempt - 1);
     const pause = isOperators ? OPERATORS_PAUSE_SECONDS : own;
     log.warn('file.embedding_postponed', { index: id, model, attempt, error });
-    await this.#again(id, turn, pause, isOperators ? 1 : 0);
+    await this.again(id, turn, pause, isOperators ? 1 : 0);
   }
 
   /** @param uncounted how many attempts are taken back. */
-  async #again(id: string, turn: number, pauseSeconds: number, uncounted: number): Promise<void> {
+  private async again(id: string, turn: number, pauseSeconds: number, uncounted: number): Promise<void> {
     await this.database.query({ text: AGAIN, values: [id, turn, pauseSeconds, uncounted] });
   }
 }

@@ -1,6 +1,30 @@
 import { Injectable } from '@nestjs/common';
 import { Database, logger, type StatementRunner } from '#platform';
 
+/** Injects the TextEmbedder. */
+export const TEXT_EMBEDDER = Symbol('TextEmbedder');
+
+/** Texts to embed, and the payer. */
+export interface EmbeddingOrder {
+  /** Names the bill. */
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly apiKeyId: string;
+  readonly texts: readonly string[];
+}
+
+/** Makes vectors of texts, near each other where the texts mean the same. */
+export interface TextEmbedder {
+  /** The model that makes them; undefined while none is set, or no upstream offers it. */
+  readonly model: string | undefined;
+  /**
+   * A vector for each text, all as long as each other, each of length 1.
+   *
+   * @throws GatewayError as `EmbeddingsService.embed`, and `upstream_error` for an answer that holds no such vectors.
+   */
+  embed(order: EmbeddingOrder): Promise<readonly Float32Array[]>;
+}
+
 const log = logger('file-vectors');
 
 /** Of how many passages, the nearest by their signs, the vectors themselves are compared. Reading them is what takes time. */
@@ -66,7 +90,7 @@ export interface VectorHolder {
 }
 
 /** A passage and how near it is: the cosine, -1 to 1. */
-export interface NearPassage {
+interface NearPassage {
   readonly index: string;
   readonly nth: number;
   readonly similarity: number;
@@ -79,7 +103,7 @@ export interface NearPassage {
  */
 @Injectable()
 export class PassageVectors {
-  #hasColumn: Promise<boolean> | undefined;
+  private hasColumn: Promise<boolean> | undefined;
 
   constructor(private readonly database: Database) {}
 
@@ -90,9 +114,9 @@ export class PassageVectors {
       values: [],
     });
     if (!rows[0]?.isAvailable) return false;
-    if (!rows[0].hasColumn) await this.#addColumn();
-    this.#hasColumn = undefined;
-    if (!(await this.#usesPgvector())) return false;
+    if (!rows[0].hasColumn) await this.addColumn();
+    this.hasColumn = undefined;
+    if (!(await this.usesPgvector())) return false;
     const { rows: unmoved } = await this.database.query<{ index: string; nth: number; embedding: Buffer }>({
       text: UNMOVED,
       values: [MOVED_AT_ONCE],
@@ -107,7 +131,7 @@ export class PassageVectors {
   async add(holder: VectorHolder, nths: readonly number[], vectors: readonly Float32Array[]): Promise<boolean> {
     const { indexId, model, turn } = holder;
     const held = [indexId, model, turn, nths, vectors.reduce((sum, { length }) => sum + bytesOf(length), 0)];
-    const statement = (await this.#usesPgvector())
+    const statement = (await this.usesPgvector())
       ? { text: ADD_VECTORS, values: [...held, vectors.map(vectorText)] }
       : { text: ADD_BYTES, values: [...held, vectors.map(signsOf), vectors.map(toBytes)] };
     return (await this.database.query({ ...statement, limit: 'long' })).rows.length === nths.length;
@@ -122,23 +146,23 @@ export class PassageVectors {
   ): Promise<readonly NearPassage[]> {
     const database = this.database.of(accountId);
     const ways = [nearestBytes(database, indexes, vector)];
-    if (await this.#usesPgvector()) ways.push(nearestVectors(database, indexes, vector, limit));
+    if (await this.usesPgvector()) ways.push(nearestVectors(database, indexes, vector, limit));
     const near = (await Promise.all(ways)).flat();
     return near.toSorted((left, right) => right.similarity - left.similarity).slice(0, limit);
   }
 
-  #usesPgvector(): Promise<boolean> {
-    this.#hasColumn ??= this.database
+  private usesPgvector(): Promise<boolean> {
+    this.hasColumn ??= this.database
       .query<{ hasColumn: boolean }>({ text: COLUMN, values: [] })
       .then(({ rows }) => rows[0]?.hasColumn === true)
       .catch((error: unknown) => {
-        this.#hasColumn = undefined;
+        this.hasColumn = undefined;
         throw error;
       });
-    return this.#hasColumn;
+    return this.hasColumn;
   }
 
-  async #addColumn(): Promise<void> {
+  private async addColumn(): Promise<void> {
     try {
       for (const text of ADD_COLUMN) await this.database.query({ text, values: [] });
     } catch (error) {

@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Medium, Operation, ProviderOutput, VendorCost } from '#contracts';
-import { Batcher, Database, isConnectionError, retryOnConnectionError } from '#platform';
+import type { Medium, Operation, UpstreamOutput, VendorCost } from '#contracts';
+import { Batcher, Database, isConnectionError, lruCache, retryOnConnectionError } from '#platform';
 import { TASK_NOTIFIER, TASK_SIGNALS, type TaskNotifier, type TaskSignals } from '#runtime';
-import { LRUCache } from 'lru-cache';
 
 /** The schedule of questions to vendors: batches only, so that ten thousand running tasks cost few round trips. */
 
@@ -142,7 +141,7 @@ interface Delay {
 /** What a vendor has made; `cost` and its `worth` in micros as text. */
 interface Finished {
   readonly id: string;
-  readonly outputs: readonly ProviderOutput[];
+  readonly outputs: readonly UpstreamOutput[];
   readonly cost?: string;
   readonly worth?: string | undefined;
   readonly unit?: string;
@@ -164,7 +163,7 @@ const REMEMBERED_TASKS = 50_000;
 @Injectable()
 export class PollSchedule {
   private readonly cursors = new Map<string, PollCursor>();
-  private readonly reported = new LRUCache<string, number>({ max: REMEMBERED_TASKS });
+  private readonly reported = lruCache<string, number>(REMEMBERED_TASKS);
   private readonly delays: Batcher<Delay, void>;
   private readonly progress: Batcher<{ taskId: string; percent: number }, void>;
   private readonly done: Batcher<Finished, void>;
@@ -220,7 +219,7 @@ export class PollSchedule {
   }
 
   /** The vendor is done: the files can be fetched, and a worker is called to do it. */
-  finish(taskId: string, outputs: readonly ProviderOutput[], cost?: VendorCost): Promise<void> {
+  finish(taskId: string, outputs: readonly UpstreamOutput[], cost?: VendorCost): Promise<void> {
     return this.done.add({ id: taskId, outputs, ...(cost && written(cost)) });
   }
 

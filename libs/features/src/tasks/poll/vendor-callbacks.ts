@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallbackRequest, GatewayError, type JsonObject } from '#contracts';
-import { Database, logger, SecretSealer, signals } from '#platform';
+import { Database, logger, lruCache, SecretSealer, signals } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
-import { LRUCache } from 'lru-cache';
 import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { ASK_NOW } from './poll-schedule.js';
 
@@ -67,7 +66,7 @@ export interface ReceivedCallback extends Pick<CallbackRequest, 'method' | 'quer
  */
 @Injectable()
 export class VendorCallbacksService {
-  private readonly quiet = new LRUCache<string, true>({ max: MAX_QUIET, ttl: QUIET_MS });
+  private readonly quiet = lruCache<string, true>(MAX_QUIET, { ttl: QUIET_MS });
   /** What stands before our paths from outside. */
   private readonly prefix: string;
 

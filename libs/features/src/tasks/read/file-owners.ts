@@ -1,7 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
-import { Database } from '#platform';
+import { Database, lruCache } from '#platform';
 
 /** Results lie in a folder named after their task; an upload names its key. */
 const OWNER = `
@@ -19,7 +18,7 @@ const PATIENCE_MS = 500;
 /** Says whose a stored file is. */
 @Injectable()
 export class FileOwners {
-  readonly #known = new LRUCache<string, string>({ max: KNOWN_MAX });
+  private readonly known = lruCache<string, string>(KNOWN_MAX);
 
   constructor(private readonly database: Database) {}
 
@@ -27,14 +26,14 @@ export class FileOwners {
   async of(key: string): Promise<string> {
     const taskId = RESULTS.exec(key)?.[1];
     const name = taskId ?? key;
-    const known = this.#known.get(name);
+    const known = this.known.get(name);
     if (known !== undefined) return known;
-    const found = await Promise.race([this.#find(taskId ?? '', key), after(PATIENCE_MS, undefined, { ref: false })]);
-    if (found !== undefined) this.#known.set(name, found);
+    const found = await Promise.race([this.find(taskId ?? '', key), after(PATIENCE_MS, undefined, { ref: false })]);
+    if (found !== undefined) this.known.set(name, found);
     return found ?? name;
   }
 
-  async #find(taskId: string, key: string): Promise<string | undefined> {
+  private async find(taskId: string, key: string): Promise<string | undefined> {
     try {
       const { rows } = await this.database.query<{ account_id: string }>({ text: OWNER, values: [taskId, key] });
       return rows[0]?.account_id;

@@ -2,7 +2,7 @@ import { type BalanceUnit, GatewayError, type TaskView } from '#contracts';
 import { type MediaStore } from '#media';
 import { Batcher, type Database, REQUEST_WAIT_MS } from '#platform';
 import { isTaskId } from '../task-row.js';
-import { type ReadRow, TASK_COLUMNS, toTaskView } from './task-view.js';
+import { type ReadRow, type ReadTask, TASK_COLUMNS, toTaskView } from './task-view.js';
 import { type ListedTasks, type TaskListQuery, lastLookedAt, tasksPage } from './task-list.js';
 
 /** One round trip for all tasks asked for together. */
@@ -18,14 +18,14 @@ export interface VersionedTask {
 
 /** Reads tasks for their owners. Always from the row, never from a queue. */
 export class ReadTaskService {
-  private readonly reads: Batcher<string, ReadRow | null>;
+  private readonly reads: Batcher<string, ReadTask | null>;
 
   constructor(
     private readonly database: Database,
     private readonly store: MediaStore,
     private readonly unit: BalanceUnit,
   ) {
-    this.reads = new Batcher((ids) => this.readRows(ids), {
+    this.reads = new Batcher((ids) => this.readTasks(ids), {
       maxItems: 128,
       maxRunsInFlight: 3,
       maxWaiting: 10_000,
@@ -44,14 +44,14 @@ export class ReadTaskService {
 
   /** As `read`, with the version. */
   async readVersioned(accountId: string, taskId: string): Promise<VersionedTask> {
-    const row = await this.findOwn(accountId, taskId);
-    return { view: await this.toView(row), version: row.version };
+    const task = await this.findOwn(accountId, taskId);
+    return { view: await this.toView(task), version: task.version };
   }
 
   /** Those of the named tasks that the account has, in the order of the names. */
   async readMany(accountId: string, taskIds: readonly string[]): Promise<TaskView[]> {
-    const rows = await Promise.all(taskIds.map((taskId) => this.find(taskId)));
-    return Promise.all(rows.flatMap((row) => (row?.account_id === accountId ? [this.toView(row)] : [])));
+    const tasks = await Promise.all(taskIds.map((taskId) => this.find(taskId)));
+    return Promise.all(tasks.flatMap((task) => (task?.account_id === accountId ? [this.toView(task)] : [])));
   }
 
   /** Those of the named tasks that a key submitted; all of them when no key is named. */
@@ -72,29 +72,29 @@ export class ReadTaskService {
     const database = this.database.of(accountId);
     const statement = tasksPage(accountId, query, apiKeyId);
     const { rows } = await database.query<ReadRow>(statement);
-    const shown = rows.slice(0, query.limit);
+    const shown = rows.slice(0, query.limit).map(({ task }) => task);
     const isFull = rows.length > query.limit;
     const [last] = isFull ? shown.slice(-1) : (await database.query<{ id: string }>(lastLookedAt(statement))).rows;
-    return { tasks: await Promise.all(shown.map((row) => this.toView(row))), nextCursor: last?.id ?? null };
+    return { tasks: await Promise.all(shown.map((task) => this.toView(task))), nextCursor: last?.id ?? null };
   }
 
-  private async findOwn(accountId: string, taskId: string): Promise<ReadRow> {
-    const row = await this.find(taskId);
-    if (row?.account_id !== accountId) throw missing(taskId);
-    return row;
+  private async findOwn(accountId: string, taskId: string): Promise<ReadTask> {
+    const task = await this.find(taskId);
+    if (task?.account_id !== accountId) throw missing(taskId);
+    return task;
   }
 
-  private find(taskId: string): Promise<ReadRow | null> {
+  private find(taskId: string): Promise<ReadTask | null> {
     return isTaskId(taskId) ? this.reads.add(taskId) : Promise.resolve(null);
   }
 
-  private toView(row: ReadRow): Promise<TaskView> {
-    return toTaskView(row, row.files ?? [], this.store, this.unit);
+  private toView(task: ReadTask): Promise<TaskView> {
+    return toTaskView(task, this.store, this.unit);
   }
 
-  private async readRows(ids: readonly string[]): Promise<(ReadRow | null)[]> {
+  private async readTasks(ids: readonly string[]): Promise<(ReadTask | null)[]> {
     const { rows } = await this.database.query<ReadRow>({ name: 'read_tasks', text: READ_TASKS, values: [ids] });
-    const byId = new Map(rows.map((row) => [row.id, row]));
+    const byId = new Map(rows.map(({ task }) => [task.id, task]));
     return ids.map((id) => byId.get(id) ?? null);
   }
 }

@@ -63,7 +63,7 @@ export class MediaWorkerModule {
         { provide: LEASE_MS, useValue: leaseMs },
         { provide: CALL_GRACE_MS, useValue: config.worker.CALL_GRACE_SECONDS * 1000 },
         { provide: STORE_LIMITS, useValue: storeLimitsOf(config.media) },
-        { provide: Cooldowns, useValue: createCooldowns(config.queue, database, platform.embedded) },
+        { provide: Cooldowns, useValue: createCooldowns(config.queue, database, platform.isOnlyProcess) },
         { provide: MediaUpstreams, useValue: upstreams },
         { provide: MediaRouter, useValue: new MediaRouter(upstreams) },
         { provide: ReferenceCheck, useValue: new ReferenceCheck(fetcher, inspectTimeoutMs, store) },

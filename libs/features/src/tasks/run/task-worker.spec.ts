@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MediaOrder, Operation } from '#contracts';
+import type { MediaOrder, Started } from '#contracts';
 import { signals } from '#platform';
 import { eventually } from '#testing';
 import { TaskTransitions } from '../task-transitions.js';
@@ -68,7 +68,7 @@ describe('A worker', () => {
   });
 
   it('ignores a late start once another worker has the task, and cancels or records that work', async () => {
-    let answerLate: ((operation: Operation) => void) | undefined;
+    let answerLate: ((started: Started) => void) | undefined;
     vendor.start = (order: MediaOrder) => {
       if (answerLate) return Promise.resolve(vendor.take(order));
       vendor.take(order);
@@ -78,7 +78,7 @@ describe('A worker', () => {
     startWorker('late', 2);
     await eventually(async () => (await stateOf(taskId)) === 'running');
     const { operation } = await bench.row(taskId);
-    answerLate?.({ order: 'late' });
+    answerLate?.({ kind: 'operation', operation: { order: 'late' } });
     const orphans = async (): Promise<unknown[]> =>
       (
         await bench.database.query({

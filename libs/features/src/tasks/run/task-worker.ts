@@ -42,8 +42,8 @@ class RunningStep {
   isCalling = false;
   /** The whole of it; set when it has begun. */
   work: Promise<void> = Promise.resolve();
-  /** Gives its slot to other work. */
-  leaveSlot: () => void = () => undefined;
+  /** Gives its place, in a slot or among the calls, to other work. */
+  leavePlace: () => void = () => undefined;
 
   constructor(readonly task: ClaimedTask) {}
 }
@@ -192,15 +192,16 @@ export class TaskWorker {
       releaseSlot: () => this.releaseSlot(step),
       outsideSlot: (part) => this.outsideSlot(step, part),
     });
-    step.leaveSlot = this.slots.fill(step.work);
+    step.leavePlace = this.slots.fill(step.work);
   }
 
   private releaseSlot(step: RunningStep): void {
     if (step.isCalling) return;
     step.isCalling = true;
     if (this.calls.free === 0) return;
-    this.calls.fill(step.work);
-    step.leaveSlot();
+    const leaveCalls = this.calls.fill(step.work);
+    step.leavePlace();
+    step.leavePlace = leaveCalls;
     if (this.backlog) this.claimSoon();
   }
 
@@ -213,7 +214,8 @@ export class TaskWorker {
     if (isFull || this.stopping || this.isolating) throw new PutBack();
     const comeBack = this.fileChecks.fill(step.work);
     this.countFileCheck(accountId, 1);
-    step.leaveSlot();
+    step.leavePlace();
+    step.isCalling = false;
     if (this.backlog) this.claimSoon();
     try {
       return await part(this.puttingBack.signal);
@@ -221,7 +223,7 @@ export class TaskWorker {
       // What the account was passed over for need not wait for the next sweep.
       if (this.fileCheckRoom(accountId) === 0) this.claimSoon();
       this.countFileCheck(accountId, -1);
-      step.leaveSlot = await this.slots.refill(step.work);
+      step.leavePlace = await this.slots.refill(step.work);
       comeBack();
     }
   }

@@ -5,8 +5,11 @@ import { SafeFetcher } from '#platform';
 import { createWorker, type Platform } from '#runtime';
 import { eventually, pngSample } from '#testing';
 import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
+import { TaskTransitions } from '../task-transitions.js';
 import { MediaWorker } from '../run/media-worker.js';
 import { MediaWorkerModule } from '../run/media-worker.module.js';
+import { TaskWorker } from '../run/task-worker.js';
+import { createTaskSteps } from '../run/testing/create-task-steps.js';
 import { ScriptedUpstream } from '../run/testing/scripted-upstream.js';
 import { openTaskBench, type TaskBench } from '../run/testing/task-bench.js';
 
@@ -136,5 +139,40 @@ describe('Referenced files', () => {
     await startWorker(7, { ...bench.platform, fetcher: counting });
     await eventually(() => limits.length > 0);
     expect(limits[0]).toBe(7_000);
+  });
+
+  it('that are looked at again because the upstreams changed leave the slot free while the vendor is called', async () => {
+    const [slow, hanging] = [new ScriptedUpstream('slow'), new ScriptedUpstream('hanging')];
+    upstreams.exchange([slow.routed({ limits: { startsPerMinute: 1 } })]);
+    const platform = { ...bench.platform, fetcher };
+    const { database, taskSignals, notifier, failpoints } = platform;
+    const transitions = new TaskTransitions(database, taskSignals, 'one-slot', 60_000);
+    const around = { transitions, upstreams, cooldowns: bench.cooldowns, leaseMs: 60_000 };
+    const { advance, admissions } = createTaskSteps(platform, around);
+    const oneSlot = new TaskWorker('image', 1, transitions, advance, notifier, failpoints, admissions);
+    let answer: (() => void) | undefined;
+    hanging.traits = { ...hanging.traits, startTimeoutMs: 60_000 };
+    hanging.onStart = (order) =>
+      hanging.asked > 1
+        ? Promise.resolve(hanging.take(order))
+        : new Promise((resolve) => (answer = () => resolve(hanging.take(order))));
+    try {
+      // Another process has just started the only order of this minute.
+      await bench.limits.take('slow', 'start', 1, 1 / 60);
+      const early = await submit([`${hostUrl}/good.png`]);
+      oneSlot.start();
+      await eventually(() => oneSlot.callsUnderWay === 1);
+      upstreams.exchange([hanging.routed()]);
+      await eventually(() => answer !== undefined);
+      const next = await submit([]);
+      await eventually(() => hanging.taken.includes(next), { limitMs: 20_000 });
+      answer?.();
+      await eventually(() => hanging.taken.length === 2);
+      expect(hanging.taken).toEqual([next, early]);
+    } finally {
+      answer?.();
+      await oneSlot.stop(1_000);
+      upstreams.exchange([vendor.routed()]);
+    }
   });
 });

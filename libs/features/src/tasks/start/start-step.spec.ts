@@ -1,4 +1,4 @@
-import { ProviderError } from '#contracts';
+import { MediaFailure } from '#contracts';
 import { FakeVendor, intentOf } from '../run/testing/fake-vendor.js';
 import { openTaskBench, type TaskBench } from '../run/testing/task-bench.js';
 
@@ -18,9 +18,9 @@ describe('Submitting an order to a vendor', () => {
 
   it('keeps the record of a first attempt that may have been taken, when a second is certainly refused', async () => {
     const taskId = await bench.submit();
-    vendor.start = () => Promise.reject(new ProviderError('ambiguous', 'The answer was lost.'));
+    vendor.start = () => Promise.reject(new MediaFailure('ambiguous', 'unanswered'));
     await attempt(taskId);
-    vendor.start = () => Promise.reject(new ProviderError('retryable', 'Busy.', { retryAfterMs: 1 }));
+    vendor.start = () => Promise.reject(new MediaFailure('busy', 'busy', { retryAfterMs: 1 }));
     await attempt(taskId);
     const task = await bench.row(taskId);
     expect([task.state, task.start_intent_at]).toEqual(['submitting', expect.any(Date)]);
@@ -29,7 +29,7 @@ describe('Submitting an order to a vendor', () => {
 
   it('retries an unavailable vendor until the deadline, with growing delays, and counts no failure', async () => {
     const taskId = await bench.submit();
-    vendor.start = () => Promise.reject(new ProviderError('retryable', 'Away.'));
+    vendor.start = () => Promise.reject(new MediaFailure('unavailable', 'away'));
     const waits = async (): Promise<number> => {
       await attempt(taskId);
       const text = 'select extract(epoch from lease_until - now())::float8 as seconds from task where id = $1';
@@ -39,7 +39,11 @@ describe('Submitting an order to a vendor', () => {
     for (let turn = 0; turn < 8; turn += 1) await waits();
     expect(first).toBeLessThan(1.3);
     expect(await waits()).toBeGreaterThan(40);
-    expect(await bench.row(taskId)).toMatchObject({ state: 'queued', failures: 0, last_failure: 'Away.' });
+    expect(await bench.row(taskId)).toMatchObject({
+      state: 'queued',
+      failures: 0,
+      last_failure: 'The vendor does not respond.',
+    });
     vendor.start = async (order) => vendor.take(order);
     await attempt(taskId);
     expect(await bench.row(taskId)).toMatchObject({ state: 'running' });
@@ -63,7 +67,7 @@ describe('Submitting an order to a vendor', () => {
     it('aborts a hanging call, and counts from its end until the order must show up', async () => {
       const taskId = await bench.submit();
       vendor.startTimeoutMs = 100;
-      vendor.start = (order, signal) => {
+      vendor.start = (order, { signal }) => {
         vendor.take(order);
         return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('cut'))));
       };
@@ -95,7 +99,7 @@ describe('Submitting an order to a vendor', () => {
 
   it('pauses a busy vendor for a while when it names no time', async () => {
     const taskId = await bench.submit();
-    vendor.start = () => Promise.reject(new ProviderError('retryable', 'Busy.', { retryAfterMs: 0 }));
+    vendor.start = () => Promise.reject(new MediaFailure('busy', 'busy', { retryAfterMs: 0 }));
     await attempt(taskId);
     const { rows } = await bench.database.query<{ waits: boolean }>({
       text: `select lease_until > now() + interval '300 milliseconds' as waits from task where id = $1`,

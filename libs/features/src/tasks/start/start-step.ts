@@ -20,11 +20,10 @@ import {
 } from '#media';
 import { logger, type SafeFetcher } from '#platform';
 import { type Candidate, MediaRouter, MediaUpstreams, type RoutedUpstream } from '../../upstreams/media-upstreams.js';
-import { backoffDelayMs } from '../attempts.js';
+import { backoffDelayMs, type ClaimedTask, type TaskRow } from '../task-row.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
 import { withinLimit } from '../step-limit.js';
 import { catalogFamily, plannedOrderOf } from '../submit/planned-order.js';
-import type { ClaimedTask, TaskRow } from '../task-row.js';
 import { type KnownCosts, TaskTransitions } from '../task-transitions.js';
 import { bareTicket, notedCall, storableText, waitMsOf } from '../vendor-call.js';
 import { PutBack, type StepSlot } from '../work-slots.js';

@@ -60,6 +60,13 @@ describe('Offering an order to several upstreams', () => {
     },
   );
 
+  it('leaves one alone that is busy until tomorrow, and asks it for no order meanwhile', async () => {
+    first.fail('busy', { retryAfterMs: 20 * 3_600_000 });
+    await order(bench);
+    const [taskId] = await order(bench);
+    expect([first.asked, second.taken.at(-1)]).toEqual([1, taskId]);
+  });
+
   it('counts orders by upstream and outcome, and the running work of each upstream', async () => {
     first.fail('busy');
     await order(bench);

@@ -4,23 +4,21 @@ import {
   type MediaOrder,
   type MediaUpstream,
   type Operation,
-  ProviderError,
   type Started,
   type TaskFailureCode,
 } from '#contracts';
 import type { MediaStore } from '#media';
-import { backoffMs, logger, SafeFetcher, signals } from '#platform';
+import { backoffMs, isFarAway, logger, SafeFetcher, signals } from '#platform';
 import { FAILPOINTS, type Failpoints, MEDIA_STORE, TASK_NOTIFIER, type TaskNotifier } from '#runtime';
 import { type Candidate, MediaUpstreams, type RoutedUpstream } from '../../upstreams/media-upstreams.js';
 import { type MediaAdmission, MediaCircuits } from '../../upstreams/upstream-circuits.js';
-import { backoffDelayMs } from '../attempts.js';
+import { backoffDelayMs, type ClaimedTask, type TaskRow } from '../task-row.js';
 import { STORE_LIMITS } from '../injection-tokens.js';
 import { CallbackAddresses } from '../poll/vendor-callbacks.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
 import { StepAbandoned, withinLimit } from '../step-limit.js';
 import { resultSpool, type StoreLimits } from '../store/result-files.js';
 import { taskLog } from '../task-log.js';
-import type { ClaimedTask, TaskRow } from '../task-row.js';
 import { type KnownCosts, type Retry, TaskTransitions } from '../task-transitions.js';
 import { UpstreamLimits } from '../upstream-limits.js';
 import {
@@ -59,12 +57,11 @@ interface OfferedCall {
 /** The failure of a call that ended with an error which is no `MediaFailure`. */
 const BROKE_OFF = { code: 'upstream_unknown', reason: 'The call broke off.' } as const;
 
-/** Code and reason as the caller reads them. Only the sandbox, which is part of the gateway, is quoted. */
-function publicFailureOf(failure: MediaFailure): { code: TaskFailureCode; reason: string } {
-  const { cause } = failure;
-  const { code, publicReason } = cause instanceof ProviderError ? cause : failure;
-  return { code, reason: storableText(publicReason) };
-}
+/** Code and reason as the caller reads them. */
+const publicFailureOf = ({ code, publicReason }: MediaFailure): { code: TaskFailureCode; reason: string } => ({
+  code,
+  reason: storableText(publicReason),
+});
 
 /** @throws MediaFailure `ambiguous`: the vendor took the order under a name that cannot be kept. */
 function storableStarted(started: Started): void {
@@ -299,14 +296,15 @@ export class UpstreamSubmitter {
     const later: NotNow = { reason, delayMs: backoffDelayMs(task.attempt - 1), counts: false };
     switch (kind) {
       case 'busy':
+        // Until tomorrow it is not busy, but used up.
+        if (isFarAway(failure.retryAfterMs)) return this.rests(offer, failure, later);
         circuits.release(admission);
         return { ...later, delayMs: await this.pause(offer, failure) };
       case 'unavailable':
         circuits.recordFailure(routed, admission);
         return later;
       case 'unfit':
-        circuits.markMisconfigured(routed, failure, admission);
-        return later;
+        return this.rests(offer, failure, later);
       case 'unsupported':
         circuits.release(admission);
         // Another may be able to; when there is none, the task fails with this reason.
@@ -320,6 +318,12 @@ export class UpstreamSubmitter {
         await this.unconfirmed(offer, error, reason, failure);
         return 'over';
     }
+  }
+
+  /** It is left alone until an operator has mended something, or until the time that it names. */
+  private rests({ candidate, admission }: Offer, failure: MediaFailure, later: NotNow): NotNow {
+    this.circuits.markMisconfigured(candidate.routed, failure, admission);
+    return later;
   }
 
   /** A vendor that recognises a repeated order, or can be asked for it, gets another attempt; any other never does. */

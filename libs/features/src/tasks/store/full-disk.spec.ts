@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { eventually, pngSample } from '#testing';
-import { MAX_FAILURES } from '../attempts.js';
+import { MAX_FAILURES } from '../task-row.js';
 import { FakeVendor } from '../run/testing/fake-vendor.js';
 import { openTaskBench, type TaskBench } from '../run/testing/task-bench.js';
 

@@ -1,4 +1,4 @@
-import type { MediaUpstream, Medium, Operation, ProviderOutput, ResultSpool } from '#contracts';
+import type { MediaUpstream, Medium, Operation, UpstreamOutput, ResultSpool } from '#contracts';
 import {
   type CopiedFile,
   copyToStore,
@@ -64,8 +64,8 @@ export const storeKeyOf = (taskId: string, ordinal: number, contentType: string)
  */
 export const leftoverFiles = (
   taskId: string,
-  outputs: readonly ProviderOutput[] | null,
-  which: (output: readonly [ordinal: number, output: ProviderOutput]) => boolean = () => true,
+  outputs: readonly UpstreamOutput[] | null,
+  which: (output: readonly [ordinal: number, output: UpstreamOutput]) => boolean = () => true,
 ): SettledFile[] =>
   [...(outputs ?? []).entries()]
     .filter(which)
@@ -110,7 +110,7 @@ export const resultSpool = (
  * The file behind the address that a spool gave for this output of the task; undefined for any other address. A vendor may
  * write what it likes, so that only the output's own place in the store counts.
  */
-export function spooledFile({ url }: ProviderOutput, taskId: string, ordinal: number): CopiedFile | undefined {
+export function spooledFile({ url }: UpstreamOutput, taskId: string, ordinal: number): CopiedFile | undefined {
   if (!url.startsWith(KEPT)) return undefined;
   const file = JSON.parse(url.slice(KEPT.length)) as CopiedFile;
   return file.key === storeKeyOf(taskId, ordinal, file.contentType) ? file : undefined;
@@ -119,7 +119,7 @@ export function spooledFile({ url }: ProviderOutput, taskId: string, ordinal: nu
 /**
  * Files that checks may have kept of failed work: they are in our store, and no row names them. Null where there can be none.
  */
-export function possiblySpooled(upstream: MediaUpstream | undefined, operation: Operation): ProviderOutput[] | null {
+export function possiblySpooled(upstream: MediaUpstream | undefined, operation: Operation): UpstreamOutput[] | null {
   const most = upstream?.mayKeep?.(operation) ?? 0;
   const contentType = `${upstream?.traits.checksBring ?? 'video'}/*`;
   return most > 0 ? Array.from({ length: most }, () => ({ role: 'output', contentType, url: KEPT })) : null;

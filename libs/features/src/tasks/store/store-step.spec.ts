@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { MediaFailure, type ProviderOutput } from '#contracts';
+import { MediaFailure, type UpstreamOutput } from '#contracts';
 import { type MediaStore, MediaStoreConfig } from '#media';
 import { RemoteStatus, SafeFetcher, signals } from '#platform';
 import { jpegSample, longs, pngSample, videoSample } from '#testing';
@@ -42,7 +42,7 @@ describe('Storing the files of a vendor', () => {
   });
   afterAll(() => bench.close());
 
-  const LAST_FRAME: ProviderOutput = {
+  const LAST_FRAME: UpstreamOutput = {
     role: 'last_frame',
     contentType: 'image/png',
     url: 'https://vendor.example/last.png',
@@ -86,7 +86,7 @@ describe('Storing the files of a vendor', () => {
   });
 
   /** Stores one output of an order whose vendor states PNG. */
-  async function stored(bytes: Buffer, changes: { role?: ProviderOutput['role'] } = {}): Promise<string> {
+  async function stored(bytes: Buffer, changes: { role?: UpstreamOutput['role'] } = {}): Promise<string> {
     vendor.open = async () => Readable.from([bytes.subarray(0, 3), bytes.subarray(3)]);
     const taskId = await bench.submit();
     await bench.start.run(await bench.claim(taskId), never);
@@ -122,10 +122,10 @@ describe('Storing the files of a vendor', () => {
     ],
   ])('asks the vendor for new links when the old ones %s, and counts no failure', async (_, behindOld) => {
     const upstream = new ScriptedUpstream('links');
-    const fresh: ProviderOutput = { role: 'output', contentType: 'image/png', url: 'https://vendor.example/new' };
+    const fresh: UpstreamOutput = { role: 'output', contentType: 'image/png', url: 'https://vendor.example/new' };
     const asked: unknown[] = [];
     Object.assign(upstream, {
-      open: async ({ url }: ProviderOutput) => {
+      open: async ({ url }: UpstreamOutput) => {
         if (url !== fresh.url) return behindOld();
         return Readable.from([pngSample({ width: 8, height: 8 })]);
       },
@@ -149,7 +149,7 @@ describe('Storing the files of a vendor', () => {
 
   describe('whose link is dead', () => {
     /** A task whose file lies behind a dead link of an upstream that answers so when it is asked for another. */
-    async function dead(refresh?: () => Promise<ProviderOutput[]>) {
+    async function dead(refresh?: () => Promise<UpstreamOutput[]>) {
       const upstream = new ScriptedUpstream('lapsed');
       Object.assign(upstream, { open: () => Promise.reject(new RemoteStatus(400)), ...(refresh && { refresh }) });
       const step = storeStepOf({ ...bench.deps, upstreams: MediaUpstreams.of(upstream) });
@@ -435,7 +435,7 @@ describe('Storing the files of a vendor', () => {
     it('delivers a file that its vendor keeps behind the key', async () => {
       const upstream = new ScriptedUpstream('guarding');
       const credentials = { authorization: 'Bearer a-key' };
-      Object.assign(upstream, { open: async ({ url }: ProviderOutput) => ({ url, credentials }) });
+      Object.assign(upstream, { open: async ({ url }: UpstreamOutput) => ({ url, credentials }) });
       const step = storeStepOf({ ...bench.deps, fetcher, upstreams: MediaUpstreams.of(upstream) });
       const taskId = await bench.submit();
       await bench.start.run(await bench.claim(taskId), never);

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { MediaFailure, type OutputPlan, type ProviderOutput } from '#contracts';
+import { MediaFailure, type OutputPlan, type UpstreamOutput } from '#contracts';
 import {
   type CopiedFile,
   copyToStore,
@@ -14,14 +14,13 @@ import { FetchFailed, FetchRefused, logger, mayPass, RemoteStatus, SafeFetcher, 
 import { FAILPOINTS, type Failpoints, MEDIA_STORE } from '#runtime';
 import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { MediaCircuits } from '../../upstreams/upstream-circuits.js';
-import { backoffDelayMs, MAX_FAILURES } from '../attempts.js';
+import { backoffDelayMs, type ClaimedTask, MAX_FAILURES, type TaskRow } from '../task-row.js';
 import { STORE_LIMITS } from '../injection-tokens.js';
 import { chargeFor, deliveredQuantity, deliveryNotices } from '../settle/charge.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
 import { StepAbandoned, withinLimit } from '../step-limit.js';
 import { catalogFamily } from '../submit/planned-order.js';
 import { taskLog } from '../task-log.js';
-import type { ClaimedTask, TaskRow } from '../task-row.js';
 import { TaskTransitions } from '../task-transitions.js';
 import { bareTicket, notedCall } from '../vendor-call.js';
 import {
@@ -46,7 +45,7 @@ interface CopiedResults {
   readonly isRenewable?: boolean;
 }
 
-type Outputs = readonly (readonly [ordinal: number, output: ProviderOutput])[];
+type Outputs = readonly (readonly [ordinal: number, output: UpstreamOutput])[];
 
 /** A number of a header, which may state anything, as its column takes it; null: it is none. */
 const cutToColumn = (stated: number): number | null =>
@@ -126,7 +125,7 @@ export class StoreStep {
    *
    * @throws what our own store is to blame for, and the reason of `signal`.
    */
-  private async copy(task: TaskRow, outputs: readonly ProviderOutput[], signal: AbortSignal): Promise<CopiedResults> {
+  private async copy(task: TaskRow, outputs: readonly UpstreamOutput[], signal: AbortSignal): Promise<CopiedResults> {
     const first = await this.copyEach(task, [...outputs.entries()], signal);
     if (![...first.failures.values()].some(isDeadLink)) return first;
     const fresh = await this.refreshed(task, signal);
@@ -157,7 +156,7 @@ export class StoreStep {
   private async refreshed(
     task: TaskRow,
     signal: AbortSignal,
-  ): Promise<readonly ProviderOutput[] | 'never' | undefined> {
+  ): Promise<readonly UpstreamOutput[] | 'never' | undefined> {
     const { id, upstream_id: upstreamId, operation, ticket } = task;
     const upstream = this.upstreams.byId(upstreamId ?? '')?.upstream;
     if (!upstream?.refresh || operation === null) return 'never';
@@ -173,7 +172,7 @@ export class StoreStep {
 
   private async copyOne(
     { id, medium, upstream_id: upstreamId, account_id: accountId }: TaskRow,
-    output: ProviderOutput,
+    output: UpstreamOutput,
     ordinal: number,
     signal: AbortSignal,
   ): Promise<CopiedFile> {
@@ -194,7 +193,7 @@ export class StoreStep {
 
   /** Reads the header back from the store, so that a file that cannot be opened never counts as delivered. */
   private async measured(
-    output: ProviderOutput,
+    output: UpstreamOutput,
     ordinal: number,
     file: CopiedFile,
     signal: AbortSignal,
@@ -219,7 +218,7 @@ export class StoreStep {
    */
   private async incomplete(
     task: ClaimedTask,
-    outputs: readonly ProviderOutput[],
+    outputs: readonly UpstreamOutput[],
     { files, failures, isRenewable = false }: CopiedResults,
     tookMs: number,
   ): Promise<void> {
@@ -240,7 +239,7 @@ export class StoreStep {
   /** Of a file that could not be read after all, or was not copied whole, something may lie in the store. */
   private async removeParts(
     { id }: TaskRow,
-    outputs: readonly ProviderOutput[],
+    outputs: readonly UpstreamOutput[],
     failures: CopiedResults['failures'],
   ): Promise<void> {
     const parts = leftoverFiles(id, outputs, ([ordinal]) => failures.has(ordinal));
@@ -291,13 +290,13 @@ export class StoreStep {
 }
 
 const orderOf = ({ model, account_id: accountId }: TaskRow) => ({ model, accountId });
-const isResult = ({ role }: { readonly role: ProviderOutput['role'] }): boolean => role === 'output';
+const isResult = ({ role }: { readonly role: UpstreamOutput['role'] }): boolean => role === 'output';
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const planOf = ({ model, parameters }: TaskRow): OutputPlan => catalogFamily(model).output(parameters);
 
 /** No more files than were ordered, however many a vendor names: each would be fetched, stored and handed on. */
-function withinOrder(plan: OutputPlan, outputs: readonly ProviderOutput[]): readonly ProviderOutput[] {
+function withinOrder(plan: OutputPlan, outputs: readonly UpstreamOutput[]): readonly UpstreamOutput[] {
   const most = { output: plan.count, last_frame: plan.medium === 'video' && plan.lastFrame ? plan.count : 0 };
   const taken = { output: 0, last_frame: 0 };
   return outputs.filter(({ role }) => (taken[role] += 1) <= most[role]);

@@ -14,6 +14,7 @@ import { checkInlineReferences, isDataUri, type MediaStore } from '#media';
 import { eventLogger, FetchRefused, SafeFetcher, timeOrderedId } from '#platform';
 import { MEDIA_STORE } from '#runtime';
 import type { Caller } from '../../accounts/caller.js';
+import type { Attribution } from '../../billing/usage/attribution.js';
 import { PriceBook, type Quote } from '../../billing/prices/price-book.js';
 import { MediaRouter } from '../../upstreams/media-upstreams.js';
 import { noteFacts } from '../../observability/request-facts.js';
@@ -73,6 +74,8 @@ export interface SubmissionContext {
   readonly idempotencyKey?: string | undefined;
   /** The header `X-Webhook-Url`. */
   readonly webhookHeader?: string | undefined;
+  /** Who and what it is for. */
+  readonly attribution?: Attribution | undefined;
 }
 
 /** A checked request and its price. */
@@ -104,7 +107,7 @@ export class SubmissionService {
     path: SubmissionPath,
     caller: Caller,
     sent: unknown,
-    { requestId, taskId: reservedTaskId, idempotencyKey, webhookHeader }: SubmissionContext,
+    { requestId, taskId: reservedTaskId, idempotencyKey, webhookHeader, attribution }: SubmissionContext,
   ): Promise<AcceptedTask> {
     const { webhookUrl, body } = takeWebhookUrl(this.fetcher, sent, webhookHeader);
     const { request, quote } = await this.price(path, caller, body);
@@ -127,12 +130,13 @@ export class SubmissionService {
       largeParameters: apart.largeParameters,
       notices,
       billing: family.billing(parameters),
-      priceId: quote.priceId,
+      priceId: quote.ruleId === quote.priceId ? null : quote.priceId,
+      priceRuleId: quote.ruleId,
       holdMicros: quote.holdMicros,
       priority: caller.priority,
       deadlineSeconds: family.deadlineSeconds,
       webhookUrl,
-      keyHasQuota: caller.quotaMicros !== null,
+      attribution,
     });
     const hold = formatMicros(quote.holdMicros);
     noteFacts(requestId, { taskId, hold });
@@ -160,6 +164,9 @@ export class SubmissionService {
     // What lies behind a URL is judged by the worker, before the vendor is called.
     const inline = references.filter(({ source }) => isDataUri(source));
     if (inline.length > 0) await checkInlineReferences(inline);
-    return { request, quote: await this.prices.quote(request.model, family.billing(request.parameters)) };
+    return {
+      request,
+      quote: await this.prices.quote(request.model, family.billing(request.parameters), caller.priceList),
+    };
   }
 }

@@ -23,9 +23,7 @@ describe('Writing tasks', () => {
   it('fails all tasks of a batch together while the database is unavailable, not one after the other', async () => {
     const away = new Database(NOWHERE, new DatabaseConfig());
     const writer = writerOn(away);
-    const outcomes = await Promise.allSettled(
-      [1, 2, 3, 4].map(() => writer.write({ ...bench.newTask(), keyHasQuota: false })),
-    );
+    const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => writer.write(bench.newTask())));
     const reasons = outcomes.map((outcome) => (outcome.status === 'rejected' ? (outcome.reason as unknown) : null));
     expect(reasons[0]).toMatchObject({ code: 'ECONNREFUSED' });
     expect(new Set(reasons).size).toBe(1);
@@ -35,7 +33,7 @@ describe('Writing tasks', () => {
   it('writes the other tasks of a batch when one cannot be written', async () => {
     const writer = writerOn(bench.database);
     const tasks = [bench.newTask(), bench.newTask({ priceId: 'no such price' }), bench.newTask()];
-    const outcomes = await Promise.allSettled(tasks.map((task) => writer.write({ ...task, keyHasQuota: false })));
+    const outcomes = await Promise.allSettled(tasks.map((task) => writer.write(task)));
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
@@ -47,7 +45,7 @@ describe('Writing tasks', () => {
 
     const write = async (writer: TaskWriter, count: number, more: Partial<NewTask> = {}): Promise<number> => {
       const tasks = Array.from({ length: count }, () => bench.newTask({ holdMicros: PRICE, ...more }));
-      const outcomes = await Promise.allSettled(tasks.map((task) => writer.write({ ...task, keyHasQuota: false })));
+      const outcomes = await Promise.allSettled(tasks.map((task) => writer.write(task)));
       const refusals = outcomes.flatMap((outcome) =>
         outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
       );
@@ -104,6 +102,38 @@ describe('Writing tasks', () => {
     });
   });
 
+  describe('that wait behind a settlement of their account', () => {
+    it.each([
+      ['balance', 'account', 'available_micros'],
+      ["key's quota", 'api_key', 'quota_micros'],
+    ])('are written with what it left of the %s', async (_what, table, column) => {
+      const writer = writerOn(bench.database);
+      const { rows: before } = await bench.database.query<{ micros: bigint | null; held: bigint }>({
+        text: `select ${column} as micros, held_micros as held from ${table}`,
+      });
+      const [{ micros, held } = { micros: 0n, held: 0n }] = before;
+      const left = (least: bigint) =>
+        `update ${table} set ${column} = ${column === 'quota_micros' ? `held_micros + used_micros + ${least}` : least}`;
+      await bench.database.query({ text: left(10n) });
+      await expect(writer.write(bench.newTask({ holdMicros: 100n }))).rejects.toMatchObject({
+        code: column === 'quota_micros' ? 'insufficient_key_quota' : 'insufficient_balance',
+      });
+      const late = await bench.database.transaction(async (settlement) => {
+        await settlement.query({ text: 'update account set held_micros = held_micros' });
+        await settlement.query({ text: left(100n) });
+        const written = writer.write(bench.newTask({ holdMicros: 100n }));
+        await untilBlocked(bench.database);
+        return { written };
+      });
+      await late.written;
+      const { rows } = await bench.database.query<{ held: bigint }>({
+        text: `select held_micros as held from ${table}`,
+      });
+      expect(rows).toEqual([{ held: held + 100n }]);
+      await bench.database.query({ text: `update ${table} set ${column} = $1`, values: [micros] });
+    });
+  });
+
   describe('with inline files', () => {
     const FILES = ['A', 'é😀'].map((unit) => `data:image/png;base64,${unit.repeat(900_000)}`);
     const PARAMETERS = {
@@ -113,7 +143,7 @@ describe('Writing tasks', () => {
     };
     const write = (more: Partial<NewTask> = {}): Promise<void> => {
       const task = bench.newTask({ ...withoutLargeParameters(PARAMETERS), ...more });
-      return writerOn(bench.database).write({ ...task, keyHasQuota: false });
+      return writerOn(bench.database).write(task);
     };
     const rows = (table: string, id: string, column = 'id') =>
       bench.database.query({ text: `select * from ${table} where ${column} = $1`, values: [id] });

@@ -1,31 +1,26 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { Medium, Micros } from '#contracts';
 import {
-  brokeConstraint,
   Batcher,
   type BatcherOptions,
+  brokeConstraint,
   Database,
   isConnectionError,
+  lruCache,
   REQUEST_RETRY_MS,
   REQUEST_WAIT_MS,
   retryOnConnectionError,
   type StatementRunner,
 } from '#platform';
-import { LRUCache } from 'lru-cache';
 import { FAILPOINTS, type Failpoints, TASK_NOTIFIER, type TaskNotifier } from '#runtime';
 import { collectDebts } from '../../billing/ledger/debts.js';
-import {
-  inDebt,
-  insufficientBalance,
-  insufficientKeyQuota,
-  lostAttempt,
-} from '../../billing/ledger/payment-refusals.js';
-import { SpendLimits } from '../../billing/ledger/spend-limits.js';
+import { inDebt, lostAttempt } from '../../billing/ledger/payment-refusals.js';
+import { type Lacking, SpendLimits } from '../../billing/ledger/spend-limits.js';
 import { writeLargeParameters } from '../large-parameters.js';
 import { type NewTask, submitStatement, toSubmitRow } from './submit-statement.js';
 
-/** Whether tasks of the same account may share a statement: a quota is guarded by a constraint that fails a whole one. */
-export type PaidTask = NewTask & { readonly keyHasQuota: boolean };
+/** What became of a task: written, or not covered by its key or its account. */
+type Written = 'written' | Lacking;
 
 /** A task with the text that the statement gets, made once. */
 interface WrittenTask {
@@ -42,6 +37,8 @@ interface Outcome {
   readonly lost: ReadonlySet<string>;
   /** Those whose account owes money. */
   readonly inDebt: ReadonlySet<string>;
+  /** Those that a limit or the quota of their key does not cover. */
+  readonly atLimit: ReadonlySet<string>;
   /** What limited accounts had left after it, by account id. */
   readonly spare: ReadonlyMap<string, Micros>;
 }
@@ -53,11 +50,18 @@ interface OutcomeRow {
   readonly accepted: boolean;
   readonly lost: boolean;
   readonly in_debt: boolean;
+  readonly at_limit: boolean;
   readonly spare: bigint | null;
   readonly key_has_limit: boolean;
 }
 
-const NOTHING_WRITTEN: Outcome = { accepted: new Set(), lost: new Set(), inDebt: new Set(), spare: new Map() };
+const NOTHING_WRITTEN: Outcome = {
+  accepted: new Set(),
+  lost: new Set(),
+  inDebt: new Set(),
+  atLimit: new Set(),
+  spare: new Map(),
+};
 
 /** How long a key is taken for one with a limit after the limit was seen, in milliseconds. */
 const LIMITED_KEY_MS = 600_000;
@@ -86,11 +90,11 @@ class NotAccepted extends Error {
 /** Writes tasks: money held and row written together, worker called after. */
 @Injectable()
 export class TaskWriter {
-  private readonly batches: Batcher<WrittenTask, PromiseSettledResult<boolean>>;
-  private readonly longBatches: Batcher<WrittenTask, PromiseSettledResult<boolean>>;
+  private readonly batches: Batcher<WrittenTask, PromiseSettledResult<Written>>;
+  private readonly longBatches: Batcher<WrittenTask, PromiseSettledResult<Written>>;
   private readonly limits: SpendLimits;
-  /** Keys that had a limit of the day or the month when they were last written for. */
-  private readonly limitedKeys = new LRUCache<string, true>({ max: 50_000, ttl: LIMITED_KEY_MS });
+  /** Keys that had a quota, or a limit of the day or the month, when they were last written for. */
+  private readonly limitedKeys = lruCache<string, true>(50_000, { ttl: LIMITED_KEY_MS });
 
   constructor(
     private readonly database: Database,
@@ -111,25 +115,15 @@ export class TaskWriter {
    * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `spend_limit_reached`, `overloaded`, `idempotency_in_flight` (another
    * attempt has taken over): nothing was written.
    */
-  async write(task: PaidTask): Promise<void> {
-    const written = writtenTask(task);
-    const isLong = hasLargeParameters(task);
-    const accepted = task.keyHasQuota && !isLong ? await this.writeAlone(written) : await this.writeTogether(written);
-    if (!accepted) throw await this.refusalOf(task);
+  async write(task: NewTask): Promise<void> {
+    const outcome = await (hasLargeParameters(task) ? this.longBatches : this.batches).add(writtenTask(task));
+    if (outcome.status === 'rejected') throw outcome.reason;
+    if (outcome.value !== 'written') {
+      const payer = { ...task, limitedTags: task.attribution?.limitedTags };
+      throw await this.limits.refusal(outcome.value, payer, task.holdMicros);
+    }
     this.failpoints.reach('after-task-written');
     this.notifier.notify(task.medium satisfies Medium, [task.id]);
-  }
-
-  /** Why the money of the account, or a limit of it or of its key, does not cover the task. */
-  private async refusalOf({ accountId, apiKeyId, holdMicros }: NewTask): Promise<Error> {
-    const reached = await this.limits.refusal(accountId, apiKeyId, holdMicros);
-    return reached ?? insufficientBalance(accountId, holdMicros);
-  }
-
-  private async writeTogether(task: WrittenTask): Promise<boolean> {
-    const outcome = await (hasLargeParameters(task.task) ? this.longBatches : this.batches).add(task);
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
   }
 
   /**
@@ -138,14 +132,14 @@ export class TaskWriter {
    * have, so that a poor account does not hold up its neighbours. An error of the statement, too, sends each task on alone: one bad
    * row must not fail its neighbours. A database that is away fails all of them at once, while their callers still wait.
    */
-  private async writeBatch(tasks: readonly WrittenTask[]): Promise<PromiseSettledResult<boolean>[]> {
+  private async writeBatch(tasks: readonly WrittenTask[]): Promise<PromiseSettledResult<Written>[]> {
     const together = tasks.length > 1 ? await this.tryTogether(tasks) : NOTHING_WRITTEN;
     const spare = new Map(together.spare);
-    const outcomes: PromiseSettledResult<boolean>[] = [];
+    const outcomes: PromiseSettledResult<Written>[] = [];
     for (const written of tasks) {
       const { id, accountId, holdMicros } = written.task;
-      const known =
-        together.accepted.has(id) || (holdMicros <= (spare.get(accountId) ?? holdMicros) ? undefined : false);
+      const isTooMuch = holdMicros > (spare.get(accountId) ?? holdMicros);
+      const known: Written | undefined = together.accepted.has(id) ? 'written' : isTooMuch ? 'balance' : undefined;
       const [outcome] =
         known === undefined
           ? await Promise.allSettled([this.writeAlone(written, spare)])
@@ -164,7 +158,7 @@ export class TaskWriter {
     }
   }
 
-  private async writeAlone(written: WrittenTask, spare = new Map<string, Micros>()): Promise<boolean> {
+  private async writeAlone(written: WrittenTask, spare: Map<string, Micros>): Promise<Written> {
     try {
       let outcome = await this.insert([written]);
       const { id, accountId: owner } = written.task;
@@ -172,12 +166,14 @@ export class TaskWriter {
       if (outcome.inDebt.has(id) && (await collectDebts(this.database, owner)) === 0n)
         outcome = await this.insert([written]);
       if (outcome.inDebt.has(id)) throw inDebt(owner);
-      if (outcome.lost.has(written.task.id)) throw lostAttempt();
+      if (outcome.lost.has(id)) throw lostAttempt();
       for (const [accountId, micros] of outcome.spare) spare.set(accountId, micros);
-      return outcome.accepted.has(written.task.id);
+      if (outcome.accepted.has(id)) return 'written';
+      return outcome.atLimit.has(id) ? 'quota' : 'balance';
     } catch (error) {
-      if (brokeConstraint(error, 'api_key_within_quota')) throw insufficientKeyQuota();
-      if (brokeConstraint(error, 'task_pkey')) return true;
+      // The key got a quota at this very moment.
+      if (brokeConstraint(error, 'api_key_within_quota')) return 'quota';
+      if (brokeConstraint(error, 'task_pkey')) return 'written';
       throw error;
     }
   }
@@ -215,8 +211,10 @@ export class TaskWriter {
   private async submit(runner: StatementRunner, tasks: readonly WrittenTask[]): Promise<Outcome> {
     const values = [`[${tasks.map(({ json }) => json).join(',')}]`];
     const hasRepeatable = tasks.some(({ task }) => task.idempotencyKey !== undefined);
+    const hasLimitedTags = tasks.some(({ task }) => task.attribution?.limitedTags);
     const run = async (hasLimitedKey: boolean): Promise<readonly OutcomeRow[]> =>
-      (await runner.query<OutcomeRow>({ ...submitStatement({ hasRepeatable, hasLimitedKey }), values })).rows;
+      (await runner.query<OutcomeRow>({ ...submitStatement({ hasRepeatable, hasLimitedKey, hasLimitedTags }), values }))
+        .rows;
     const rows = await run(tasks.some(({ task }) => this.limitedKeys.has(task.apiKeyId)));
     const limitedKeys = rows.filter((row) => row.key_has_limit).map(({ api_key_id: id }) => id);
     if (limitedKeys.length === 0) return toOutcome(rows);
@@ -245,5 +243,6 @@ const toOutcome = (rows: readonly OutcomeRow[]): Outcome => ({
   accepted: new Set(rows.filter(({ accepted }) => accepted).map(({ id }) => id)),
   lost: new Set(rows.filter(({ lost }) => lost).map(({ id }) => id)),
   inDebt: new Set(rows.filter((row) => row.in_debt).map(({ id }) => id)),
+  atLimit: new Set(rows.filter((row) => row.at_limit).map(({ id }) => id)),
   spare: new Map(rows.flatMap((row) => (row.spare === null ? [] : [[row.account_id, row.spare] as const]))),
 });

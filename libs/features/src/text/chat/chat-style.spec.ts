@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { type ChatAnswer, type ChatRequest, GatewayError, type TextEvent, type TextUsage } from '#contracts';
 import { ReplyCollector } from '../collect-reply.js';
-import { withoutUsageChunk } from './chat-stream.js';
-import { chatStyle } from './chat-style.js';
+import { chatStyle, withoutUsageChunk } from './chat-style.js';
 import { chatAnswer } from './write-chat-answer.js';
 
 const USAGE: TextUsage = {

@@ -4,18 +4,20 @@ import {
   type ChatReplyCall,
   type ChatRequest,
   type ChatUsage,
+  type Citation,
   type CollectedReply,
   type FinishReason,
   isChatCustomTool,
+  type JsonObject,
   type ReplyBlock,
   type TextUsage,
 } from '#contracts';
-import { chatContent } from '../hosted-tools/chat-annotations.js';
-import { textOfArguments } from '../tool-arguments.js';
+import { writeAnnotation } from '../hosted-tools/responses-steps.js';
 import { JoinedTexts, newTextId } from '../reply-parts.js';
 import type { ReplyContext } from '../text-style-codec.js';
-import { offersLegacyFunctions } from './legacy-functions.js';
+import { textOfArguments } from '../tool-arguments.js';
 import { belongsToOnePart, proofAtCall, reasoningDetail } from './chat-reasoning.js';
+import { offersLegacyFunctions } from './read-chat-request.js';
 
 const FINISH_REASON: Record<FinishReason, ChatFinishReason> = {
   stop: 'stop',
@@ -137,4 +139,36 @@ export function chatAnswer(
     ],
     usage: writeChatUsage(finish.usage),
   };
+}
+
+/** A citation as the chat style has it: its fields stand in an object of their own. `offset`: of its block in the content. */
+export function chatAnnotation(citation: Citation, offset: number): JsonObject {
+  const { type, ...fields } = writeAnnotation({
+    ...citation,
+    start: citation.start + offset,
+    end: citation.end + offset,
+  }) as JsonObject & { readonly type: string };
+  return { type, [type]: fields };
+}
+
+/** What ends a text, though the next one stands in the same content. */
+const endsText = (block: ReplyBlock): boolean =>
+  block.type === 'call' || block.type === 'step' || (block.type === 'reasoning' && block.text !== '');
+
+/** The content of a whole reply, in which all its texts stand, and their citations. */
+function chatContent(blocks: readonly ReplyBlock[]): {
+  readonly text: string;
+  readonly annotations: readonly JsonObject[];
+} {
+  const content = new JoinedTexts();
+  const annotations: JsonObject[] = [];
+  const texts = blocks.map((block) => {
+    if (endsText(block) || (block.type === 'text' && block.isApart)) content.cut();
+    if (block.type !== 'text') return '';
+    const placed = content.add(block.text);
+    const before = content.length - block.text.length;
+    annotations.push(...(block.citations ?? []).map((citation) => chatAnnotation(citation, before)));
+    return placed;
+  });
+  return { text: texts.join(''), annotations };
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ERRORS, type EmbeddingsReply, GatewayError, type StopSignal, textModelElsewhere } from '#contracts';
-import { type Admission, logger, observeUpstream } from '#platform';
+import { type Admission, beginVendorCall, logger, observeUpstream, signals } from '#platform';
+import type { ModelCosts } from '#providers';
 import { TextCalls } from '../text-calls.js';
 import { weightedOrder } from '../../upstreams/upstream-choice.js';
 import { type TextUpstream, TextUpstreams } from '../../upstreams/text-upstreams.js';
@@ -26,6 +27,8 @@ export interface RoutableEmbeddings {
 export interface RoutedEmbeddings {
   readonly reply: EmbeddingsReply;
   readonly upstreamId: string;
+  /** What the model costs there; undefined where nothing is known of it. */
+  readonly costs: ModelCosts | undefined;
 }
 
 /**
@@ -90,21 +93,30 @@ export class EmbeddingsRouter {
     const { accountId } = call;
     const { provider } = offered;
     const startedAt = performance.now();
+    const vendorCall = beginVendorCall(() => ({
+      upstream: provider.id,
+      protocol: upstream.provider.protocol,
+      model: upstreamModel,
+      stream: false,
+      operation: 'embeddings',
+    }));
     try {
-      const reply = await observeUpstream(provider.id, 'text', () =>
-        provider.embed({ upstreamModel, ...call }, signal),
-      );
+      const ask = (): Promise<EmbeddingsReply> => provider.embed({ upstreamModel, ...call }, signal);
+      const reply = await observeUpstream(provider.id, 'text', ask, undefined, vendorCall);
+      vendorCall?.end(reply.usage, 'completed');
       this.circuits.recordSuccess(upstream, accountId, admission);
       this.circuits.recordCompletion(upstream, accountId);
       this.calls.ended(provider.id, performance.now() - startedAt);
-      return { reply, upstreamId: provider.id };
+      return { reply, upstreamId: provider.id, costs: upstream.costs?.of(call.model) };
     } catch (error) {
+      vendorCall?.fail(error);
       const isFailure = !signal.aborted && error instanceof GatewayError && ERRORS[error.code].retryable;
       if (isFailure) {
         this.calls.ended(provider.id, performance.now() - startedAt, error);
         this.circuits.recordFailure(upstream, accountId, error, admission);
       } else this.circuits.release(admission);
       if (!isFailure) throw error;
+      signals.textFailedOver.inc({ upstream: provider.id, model: call.model });
       log.warn('upstream.failed', { requestId: call.requestId, upstream: offered.provider.id, code: error.code });
       return error;
     }

@@ -9,11 +9,12 @@ import {
 } from '#contracts';
 import { jsonBytes, systemClock } from '#platform';
 import { DEFAULT_MODEL_LIMITS, loadTokenCounter, type TokenCounter } from '#providers';
+import type { Attribution } from '../../billing/usage/attribution.js';
 import { noteFacts } from '../../observability/request-facts.js';
 import { replyBounds, reportExcess, withinBounds } from '../text-metering.js';
 import { Settlements } from '../settlements.js';
-import type { TextBilling, TextHold, TextSettlement } from '../text-billing.js';
-import { LedgerTextBilling } from '../ledger-text-billing.js';
+import type { TextSettlement } from '../text-billing.js';
+import { type LedgerHold, LedgerTextBilling } from '../ledger-text-billing.js';
 import { EmbeddingsRouter, type RoutedEmbeddings } from './embeddings-router.js';
 
 /** Bytes of text a token has at least on average; low, so that a hold is rarely too small. */
@@ -27,12 +28,16 @@ export interface EmbeddingsOrder {
   readonly caller: {
     readonly accountId: string;
     readonly apiKeyId: string;
+    /** Undefined: the book alone. */
+    readonly priceList?: string | undefined;
     /** Empty: every model is allowed. */
     readonly allowedModels: readonly string[];
   };
   readonly body: EmbeddingsRequest;
   /** The body as it was sent. */
   readonly bytes: Uint8Array | undefined;
+  /** Who and what it is for. */
+  readonly attribution?: Attribution | undefined;
 }
 
 /**
@@ -41,14 +46,12 @@ export interface EmbeddingsOrder {
  */
 @Injectable()
 export class EmbeddingsService {
-  readonly #router: EmbeddingsRouter;
-  readonly #billing: TextBilling;
-  readonly #settlements = new Settlements(systemClock);
+  private readonly settlements = new Settlements(systemClock);
 
-  constructor(router: EmbeddingsRouter, billing: LedgerTextBilling) {
-    this.#router = router;
-    this.#billing = billing;
-  }
+  constructor(
+    private readonly router: EmbeddingsRouter,
+    private readonly billing: LedgerTextBilling,
+  ) {}
 
   /**
    * The upstream's own JSON with `code` at the top; `data` is the interface's own list.
@@ -59,32 +62,35 @@ export class EmbeddingsService {
     const { requestId, caller, body } = order;
     const { model, input } = body;
     const { accountId, apiKeyId } = caller;
-    this.#expectAllowed(order);
-    const hold = await this.#billing.hold({
+    this.expectAllowed(order);
+    const hold = await this.billing.hold({
       requestId,
       idempotencyKey: order.idempotencyKey,
       accountId,
       apiKeyId,
+      priceList: caller.priceList,
       model,
       inputTokens: mostTokens(input),
       outputTokens: 0,
       isInputOnly: true,
+      attribution: order.attribution,
     });
     const startedAt = performance.now();
     const settle = (status: TextSettlement['status'], usage?: TextUsage, routed?: RoutedEmbeddings): void =>
-      this.#settle(hold, {
+      this.settle(hold, {
         status,
         usage,
         upstream: routed?.upstreamId,
         upstreamRequestId: routed?.reply.upstreamRequestId,
         durationMs: Math.round(performance.now() - startedAt),
+        cost: usage && routed?.costs?.of(routed.reply.usage ?? usage, Date.now()),
       });
     let json: string | null;
     try {
       const call = { requestId, accountId, model, body: await sentOn(order) };
-      const routed = await this.#router.call(call, signal);
+      const routed = await this.router.call(call, signal);
       noteFacts(requestId, { upstream: routed.upstreamId });
-      settle('completed', possible(order, routed) ?? (await this.#counted(input)), routed);
+      settle('completed', possible(order, routed) ?? (await this.counted(input)), routed);
       ({ json } = routed.reply);
     } catch (error) {
       settle('failed');
@@ -96,21 +102,21 @@ export class EmbeddingsService {
 
   /** Resolves when what has been answered is settled as well. */
   close(): Promise<void> {
-    return this.#settlements.drain();
+    return this.settlements.drain();
   }
 
   /** @throws GatewayError for a model that may not be used, or that no upstream offers; no money is held yet. */
-  #expectAllowed({ caller: { allowedModels }, body: { model } }: EmbeddingsOrder): void {
+  private expectAllowed({ caller: { allowedModels }, body: { model } }: EmbeddingsOrder): void {
     if (allowedModels.length > 0 && !allowedModels.includes(model))
       throw new GatewayError('model_not_allowed', `This API key may not use the model "${model}".`, { param: 'model' });
-    this.#router.expectModel(model);
+    this.router.expectModel(model);
   }
 
-  #settle(hold: TextHold, settlement: TextSettlement): void {
-    this.#settlements.add(hold.requestId, () => this.#billing.settle(hold, settlement));
+  private settle(hold: LedgerHold, settlement: TextSettlement): void {
+    this.settlements.add(hold.requestId, () => this.billing.settle(hold, settlement));
   }
 
-  async #counted(input: EmbeddingsInput): Promise<TextUsage> {
+  private async counted(input: EmbeddingsInput): Promise<TextUsage> {
     const counter = await loadTokenCounter();
     return {
       inputTokens: await countedTokens(input, counter),

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError, isJsonObject } from '#contracts';
 import { jsonBytes, parseBounded } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
-import type { EmbeddingOrder, TextEmbedder } from '../../file-search/vectors/text-embedder.js';
+import type { EmbeddingOrder, TextEmbedder } from '../../file-search/vectors/passage-vectors.js';
 import { TextUpstreams } from '../../upstreams/text-upstreams.js';
 import { EmbeddingsRouter } from './embeddings-router.js';
 import { EmbeddingsService } from './embeddings.service.js';
@@ -13,7 +13,7 @@ const DIMENSIONS_MAX = 16_000;
 /** Makes vectors with the upstreams that offer embeddings, each request on the bill of an account like one of its own. */
 @Injectable()
 export class MeteredEmbedder implements TextEmbedder {
-  readonly #settings: Platform['config']['files'];
+  private readonly settings: Platform['config']['files'];
 
   constructor(
     @Inject(PLATFORM) { config }: Pick<Platform, 'config'>,
@@ -21,25 +21,25 @@ export class MeteredEmbedder implements TextEmbedder {
     private readonly router: EmbeddingsRouter,
     private readonly service: EmbeddingsService,
   ) {
-    this.#settings = config.files;
+    this.settings = config.files;
   }
 
   get model(): string | undefined {
-    const { FILE_EMBEDDING_MODEL: model } = this.#settings;
+    const { FILE_EMBEDDING_MODEL: model } = this.settings;
     return model !== undefined && this.upstreams.embeddingModels().includes(model) ? model : undefined;
   }
 
   async embed({ requestId, accountId, apiKeyId, texts }: EmbeddingOrder): Promise<readonly Float32Array[]> {
-    const { FILE_EMBEDDING_MODEL: model = '', FILE_EMBEDDINGS_FREE: isFree } = this.#settings;
+    const { FILE_EMBEDDING_MODEL: model = '', FILE_EMBEDDINGS_FREE: isFree } = this.settings;
     const body = { model, input: [...texts], encoding_format: 'base64' } as const;
     const caller = { accountId, apiKeyId, allowedModels: [] };
     const json = isFree
-      ? await this.#unpaid({ requestId, accountId, model, body: Buffer.concat(await jsonBytes(body)) })
+      ? await this.unpaid({ requestId, accountId, model, body: Buffer.concat(await jsonBytes(body)) })
       : await this.service.embed({ requestId, caller, body, bytes: undefined }, new AbortController().signal);
     return vectorsIn(json, texts.length);
   }
 
-  async #unpaid(call: Parameters<EmbeddingsRouter['call']>[0]): Promise<string> {
+  private async unpaid(call: Parameters<EmbeddingsRouter['call']>[0]): Promise<string> {
     const { reply } = await this.router.call(call, new AbortController().signal);
     if (reply.json === null) throw unusable('is larger than is read');
     return reply.json;

@@ -8,13 +8,12 @@ import {
   type GeminiRequest,
   type TextEvent,
 } from '#contracts';
-import { Grounding } from '../hosted-tools/gemini-grounding.js';
+import { geminiFinishReason, Grounding, writeGeminiUsage } from './write-gemini-answer.js';
 import { EVENT_STREAM, JoinedTexts } from '../reply-parts.js';
 import { finishedArguments } from '../tool-arguments.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
 import { followsItsCall } from '../chat/chat-reasoning.js';
 import { carriedProof } from './carried-reasoning.js';
-import { geminiFinishReason, writeGeminiUsage } from './write-gemini-answer.js';
 
 interface OpenCall {
   readonly id: string;
@@ -80,158 +79,159 @@ export function arrayFraming(): GeminiFraming {
 /** Writes a reply as a content-generation stream. Calls go out whole, because their arguments are objects here. */
 export class GeminiStream implements TextStreamEncoder {
   readonly contentType: string;
-  readonly #framing: GeminiFraming;
-  readonly #requestId: string;
-  readonly #identity: string;
-  readonly #estimatedInputTokens: number;
-  #declines = false;
+  private readonly requestId: string;
+  private readonly identity: string;
+  private readonly estimatedInputTokens: number;
+  private declines = false;
   /** The reasoning since the last part, and what of it is proven. */
-  #thought = '';
-  #proven: { text: string; signature: string }[] = [];
-  #call: OpenCall | undefined;
-  readonly #grounding = new Grounding();
+  private thought = '';
+  private proven: { text: string; signature: string }[] = [];
+  private call: OpenCall | undefined;
+  private readonly grounding = new Grounding();
   /** The text of the open block, and the text before it. */
-  #said = { before: '', block: '' };
-  #isInText = false;
+  private said = { before: '', block: '' };
+  private isInText = false;
   /** Clients put all text of a stream together, whatever part it stands in. */
-  readonly #texts = new JoinedTexts();
+  private readonly texts = new JoinedTexts();
 
-  constructor(context: ReplyContext<GeminiRequest>, framing: GeminiFraming) {
-    this.#framing = framing;
+  constructor(
+    context: ReplyContext<GeminiRequest>,
+    private readonly framing: GeminiFraming,
+  ) {
     this.contentType = framing.contentType;
-    this.#requestId = context.requestId;
-    this.#estimatedInputTokens = context.estimatedInputTokens;
-    this.#identity = `"modelVersion":${JSON.stringify(context.model)},"responseId":${JSON.stringify(context.requestId)}`;
+    this.requestId = context.requestId;
+    this.estimatedInputTokens = context.estimatedInputTokens;
+    this.identity = `"modelVersion":${JSON.stringify(context.model)},"responseId":${JSON.stringify(context.requestId)}`;
   }
 
   write(event: TextEvent): string {
-    this.#isInText &&= event.type === 'text' || event.type === 'citation';
+    this.isInText &&= event.type === 'text' || event.type === 'citation';
     switch (event.type) {
       case 'refusal':
-        this.#declines = true;
-        return this.#closeCall() + this.#text(event.text);
+        this.declines = true;
+        return this.closeCall() + this.text(event.text);
       case 'text':
-        return this.#closeCall() + this.#text(event.text);
+        return this.closeCall() + this.text(event.text);
       case 'reasoning':
-        this.#thought += event.text;
-        return this.#closeCall() + this.#piece(`{"text":${JSON.stringify(event.text)},"thought":true}`);
+        this.thought += event.text;
+        return this.closeCall() + this.piece(`{"text":${JSON.stringify(event.text)},"thought":true}`);
       case 'break':
-        this.#texts.cut();
-        return this.#closeCall();
+        this.texts.cut();
+        return this.closeCall();
       case 'signature':
-        return this.#sign(event.signature);
+        return this.sign(event.signature);
       case 'call': {
-        const closed = this.#closeCall();
-        this.#call = { id: event.id, name: event.name, json: '', proof: this.#proof() };
+        const closed = this.closeCall();
+        this.call = { id: event.id, name: event.name, json: '', proof: this.proof() };
         return closed;
       }
       case 'arguments':
-        if (this.#call) this.#call.json += event.json;
+        if (this.call) this.call.json += event.json;
         return '';
       case 'finish':
-        return this.#closeCall(event.reason) + this.#finish(event);
+        return this.closeCall(event.reason) + this.finish(event);
       default:
-        return this.#work(event);
+        return this.work(event);
     }
   }
 
   relay(events: Uint8Array): string | Uint8Array {
-    return this.#framing.relay(events);
+    return this.framing.relay(events);
   }
 
   end(): string {
-    return this.#framing.end();
+    return this.framing.end();
   }
 
   heartbeat(): string {
-    const usage = { promptTokenCount: this.#estimatedInputTokens, totalTokenCount: this.#estimatedInputTokens };
-    return this.#framing.heartbeat(`{"usageMetadata":${JSON.stringify(usage)},${this.#identity}}`);
+    const usage = { promptTokenCount: this.estimatedInputTokens, totalTokenCount: this.estimatedInputTokens };
+    return this.framing.heartbeat(`{"usageMetadata":${JSON.stringify(usage)},${this.identity}}`);
   }
 
   fail(error: GatewayError): readonly string[] {
-    const { error: nested } = errorInStyle('gemini', error, this.#requestId);
-    return this.#framing.fail(JSON.stringify({ error: nested }));
+    const { error: nested } = errorInStyle('gemini', error, this.requestId);
+    return this.framing.fail(JSON.stringify({ error: nested }));
   }
 
   /** What the end of the stream adds: steps of the gateway's tools, and the sources that the text cites. */
-  #work(event: TextEvent): string {
+  private work(event: TextEvent): string {
     if (event.type === 'citation') {
-      const { before, block } = this.#said;
-      this.#grounding.citation(event.citation, before, block, 0);
+      const { before, block } = this.said;
+      this.grounding.citation(event.citation, before, block, 0);
     }
     if (event.type !== 'step') return '';
-    this.#texts.cut();
-    this.#grounding.step(event.step);
-    return this.#closeCall();
+    this.texts.cut();
+    this.grounding.step(event.step);
+    return this.closeCall();
   }
 
-  #piece(part: string): string {
+  private piece(part: string): string {
     const candidate = `{"content":{"role":"model","parts":[${part}]},"index":0}`;
-    return this.#framing.chunk(`{"candidates":[${candidate}],${this.#identity}}`);
+    return this.framing.chunk(`{"candidates":[${candidate}],${this.identity}}`);
   }
 
-  #parts(parts: readonly GeminiReplyPart[]): string {
-    return this.#piece(parts.map((part) => JSON.stringify(part)).join(','));
+  private parts(parts: readonly GeminiReplyPart[]): string {
+    return this.piece(parts.map((part) => JSON.stringify(part)).join(','));
   }
 
-  #text(piece: string): string {
-    const text = this.#texts.add(piece);
+  private text(piece: string): string {
+    const text = this.texts.add(piece);
     const gap = text.slice(0, text.length - piece.length);
-    if (!this.#isInText) this.#said = { before: this.#said.before + this.#said.block + gap, block: '' };
-    this.#said.block += piece;
-    this.#isInText = true;
-    const proof = this.#proof();
+    if (!this.isInText) this.said = { before: this.said.before + this.said.block + gap, block: '' };
+    this.said.block += piece;
+    this.isInText = true;
+    const proof = this.proof();
     return proof === undefined
-      ? this.#piece(`{"text":${JSON.stringify(text)}}`)
-      : this.#parts([{ text, thoughtSignature: proof }]);
+      ? this.piece(`{"text":${JSON.stringify(text)}}`)
+      : this.parts([{ text, thoughtSignature: proof }]);
   }
 
   /** The proof of the reasoning before a part, which the caller puts on that part. */
-  #proof(): string | undefined {
-    this.#thought = '';
-    if (this.#proven.length === 0) return undefined;
-    const proof = carriedProof(this.#proven);
-    this.#proven = [];
+  private proof(): string | undefined {
+    this.thought = '';
+    if (this.proven.length === 0) return undefined;
+    const proof = carriedProof(this.proven);
+    this.proven = [];
     return proof;
   }
 
   /** @param end how the reply ended, when it ended with the call. */
-  #closeCall(end?: FinishReason): string {
-    const call = this.#call;
+  private closeCall(end?: FinishReason): string {
+    const call = this.call;
     if (!call) return '';
-    this.#call = undefined;
+    this.call = undefined;
     const { id, name, json, proof } = call;
     const args = finishedArguments(json, end);
     if (!args) return '';
-    return this.#parts([{ functionCall: { id, name, args }, ...(proof !== undefined && { thoughtSignature: proof }) }]);
+    return this.parts([{ functionCall: { id, name, args }, ...(proof !== undefined && { thoughtSignature: proof }) }]);
   }
 
-  #sign(signature: string): string {
-    const proven = { text: this.#thought, signature };
-    this.#thought = '';
-    if (this.#call && this.#call.proof === undefined && followsItsCall(signature)) {
-      this.#call.proof = carriedProof([proven]);
+  private sign(signature: string): string {
+    const proven = { text: this.thought, signature };
+    this.thought = '';
+    if (this.call && this.call.proof === undefined && followsItsCall(signature)) {
+      this.call.proof = carriedProof([proven]);
       return '';
     }
-    this.#proven.push(proven);
-    return this.#closeCall();
+    this.proven.push(proven);
+    return this.closeCall();
   }
 
-  #finish(finish: FinishEvent): string {
-    const proof = this.#proof();
-    const groundingMetadata = this.#grounding.metadata();
+  private finish(finish: FinishEvent): string {
+    const proof = this.proof();
+    const groundingMetadata = this.grounding.metadata();
     const lastPart = proof === undefined ? { text: '' } : { text: '', thoughtSignature: proof };
     const last: Pick<GeminiAnswer, 'candidates' | 'usageMetadata'> = {
       candidates: [
         {
           content: { role: 'model', parts: [lastPart] },
-          finishReason: geminiFinishReason(finish.reason, this.#declines),
+          finishReason: geminiFinishReason(finish.reason, this.declines),
           index: 0,
           ...(groundingMetadata && { groundingMetadata }),
         },
       ],
       usageMetadata: writeGeminiUsage(finish.usage),
     };
-    return this.#framing.chunk(`${JSON.stringify(last).slice(0, -1)},${this.#identity}}`);
+    return this.framing.chunk(`${JSON.stringify(last).slice(0, -1)},${this.identity}}`);
   }
 }

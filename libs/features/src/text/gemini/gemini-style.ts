@@ -64,8 +64,8 @@ function geminiStyle(framing: typeof eventFraming): TextStyleCodec<GeminiRequest
   };
 }
 
-/** The style of D1 4.2, streamed as server-sent events (`alt=sse`). */
+/** The gemini style, streamed as server-sent events (`alt=sse`). */
 export const geminiEventStyle = geminiStyle(eventFraming);
 
-/** The style of D1 4.2, streamed as one JSON array. */
+/** The gemini style, streamed as one JSON array. */
 export const geminiArrayStyle = geminiStyle(arrayFraming);

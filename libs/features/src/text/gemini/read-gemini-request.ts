@@ -1,30 +1,40 @@
 import {
   asksForThinking,
+  type AssistantPart,
+  type FilePart,
   type FunctionTool,
+  type GeminiContent,
   type GeminiPart,
   type GeminiRequest,
   type GeminiTool,
   type HostedTool,
+  type ImagePart,
+  isJsonObject,
   isOptionalTool,
   type JsonObject,
+  type JsonValue,
+  type MediaSource,
   type OutputFormat,
   type ReasoningEffort,
+  type ReasoningPart,
   type ReasoningRequest,
   type TextRequest,
   type ToolChoice,
+  type UserPart,
 } from '#contracts';
 import { asJson, withoutAbsent } from '../json-object.js';
 import { cannotTranslate } from '../refusals.js';
-import { stopSequences } from '../request-parts.js';
+import { inlineMedia, stopSequences } from '../request-parts.js';
 import { TurnList } from '../turn-list.js';
-import { jsonSchemaOf } from './gemini-schema.js';
-import { expectOneContent, readGeminiContent } from './read-gemini-contents.js';
+import { carriedReasoning } from './carried-reasoning.js';
 
 /** Reads a checked content-generation body into the canonical request. */
 export function readGeminiRequest(body: GeminiRequest, model: string, stream: boolean): TextRequest {
   const config = body.generationConfig ?? {};
   const calling = body.toolConfig?.functionCallingConfig;
   if (body.cachedContent) throw cannotTranslate('cachedContent', 'a prompt cache of the vendor');
+  if (body.continuationToken)
+    throw cannotTranslate('continuationToken', 'the continuation of a reply of another vendor');
   const modalities = config.responseModalities ?? [];
   if (modalities.some((modality) => modality.toUpperCase() !== 'TEXT'))
     throw cannotTranslate('generationConfig.responseModalities', 'output other than text');
@@ -159,4 +169,176 @@ function readReasoning(config: Config['thinkingConfig'], model: string): Reasoni
     effort: EFFORTS[level],
     budgetTokens: budget !== undefined && budget > 0 ? budget : least,
   });
+}
+
+/** Adds one content to the conversation. Clients send one model content per streamed chunk, so neighbours are merged. */
+function readGeminiContent(content: GeminiContent, param: string, turns: TurnList): void {
+  const userParts: UserPart[] = [];
+  const flush = (): void => turns.user(userParts.splice(0));
+  content.parts.forEach((part, index) => {
+    const place = `${param}.parts[${index}]`;
+    expectOneContent(part, place);
+    if (content.role === 'model') return turns.assistant(readModelPart(part, place, turns));
+    if (!part.functionResponse) {
+      userParts.push(readUserPart(part, place));
+      return;
+    }
+    flush();
+    readFunctionResponse(part.functionResponse, place, turns);
+  });
+  flush();
+}
+
+/** What a part may hold that other interfaces have words for, one at a time. */
+const CONTENTS = ['inlineData', 'fileData', 'functionCall', 'functionResponse'] as const;
+
+/** @throws GatewayError `unsupported_parameter` for a part that holds several things, of which one would be lost. */
+function expectOneContent(part: GeminiPart, param: string): void {
+  const held = [...CONTENTS.filter((name) => part[name] !== undefined), ...(part.text ? ['text'] : [])];
+  if (held.length > 1) throw cannotTranslate(param, `a part that holds ${held.join(' and ')}`);
+}
+
+function readFunctionResponse(
+  { id, name, response, parts = [] }: NonNullable<GeminiPart['functionResponse']>,
+  param: string,
+  turns: TurnList,
+): void {
+  const isError = response !== undefined && Object.keys(response).length === 1 && 'error' in response;
+  const media = parts.map((part, index) => readUserPart(part, `${param}.functionResponse.parts[${index}]`));
+  turns.result(
+    { callId: id ?? '', name, content: [{ type: 'text', text: returnedText(turns, response) }, ...media], isError },
+    `${param}.functionResponse`,
+  );
+}
+
+/** What a function returned. A text that stands alone in the field for it is said as it is, and not as JSON. */
+function returnedText(turns: TurnList, response: JsonObject = {}): string {
+  const [[name, value] = [], ...others] = Object.entries(response);
+  const isText = others.length === 0 && (name === 'output' || name === 'error') && typeof value === 'string';
+  return isText ? value : turns.arguments.written(response);
+}
+
+function readModelPart(part: GeminiPart, param: string, turns: TurnList): AssistantPart[] {
+  const signature = part.thoughtSignature;
+  const proof: ReasoningPart[] = signature === undefined ? [] : carriedReasoning(signature, turns.texts);
+  if (part.functionCall) {
+    const { id, name, args } = part.functionCall;
+    return [
+      ...proof,
+      { type: 'call', id: id ?? turns.nextCallId(), name, arguments: turns.arguments.written(args ?? {}) },
+    ];
+  }
+  if (part.thought) {
+    const text = part.text ?? '';
+    return text === '' ? proof : [{ type: 'reasoning', text, ...(signature === undefined ? {} : { signature }) }];
+  }
+  if (part.text !== undefined) return part.text === '' ? proof : [...proof, { type: 'text', text: part.text }];
+  if (proof.length > 0) return proof;
+  throw cannotTranslate(param, 'this kind of part in a model turn');
+}
+
+/** Endings of addresses that show the type of the file. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  pdf: 'application/pdf',
+};
+
+function mediaTypeOf(url: string): string | undefined {
+  const ending = /\.([a-z]+)(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? '';
+  return Object.hasOwn(MEDIA_TYPES, ending) ? MEDIA_TYPES[ending] : undefined;
+}
+
+function readUserPart(part: GeminiPart, param: string): Exclude<UserPart, { type: 'result' }> {
+  if (part.videoMetadata) throw cannotTranslate(`${param}.videoMetadata`, 'a section of a video');
+  if (part.inlineData) {
+    const { mimeType, data } = part.inlineData;
+    return mediaPart(inlineMedia(mimeType, data), mimeType, `${param}.inlineData`);
+  }
+  if (part.fileData) {
+    const { fileUri } = part.fileData;
+    const mimeType = part.fileData.mimeType ?? mediaTypeOf(fileUri);
+    if (!/^https?:/i.test(fileUri)) throw cannotTranslate(`${param}.fileData.fileUri`, 'an uploaded file');
+    if (mimeType === undefined) throw cannotTranslate(`${param}.fileData`, 'a link without a media type');
+    return mediaPart({ kind: 'url', url: fileUri }, mimeType, `${param}.fileData`);
+  }
+  if (part.text !== undefined) return { type: 'text', text: part.text };
+  throw cannotTranslate(param, 'this kind of part in a user turn');
+}
+
+/** Types of what is read as text. */
+const TEXT_TYPE = /^text\/|[/+](?:json|xml|yaml)$|^application\/x-yaml$/i;
+
+function mediaPart(source: MediaSource, mediaType: string, param: string): ImagePart | FilePart {
+  if (mediaType.startsWith('image/')) return { type: 'image', source, param };
+  if (mediaType === 'application/pdf' || (TEXT_TYPE.test(mediaType) && source.kind === 'inline'))
+    return { type: 'file', source, param };
+  throw cannotTranslate(`${param}.mimeType`, `"${mediaType}"`);
+}
+
+/** Numbers that the style's own dialect may write as texts. */
+const COUNTS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
+
+/** Fields that JSON Schema does not have and that only order or illustrate. */
+const ONLY_HERE = new Set(['propertyOrdering', 'nullable', 'example']);
+
+const FORMATS_ONLY_HERE = new Set(['enum', 'int32', 'int64', 'float', 'double']);
+
+/** The interface reads its own words in snake_case as well; names of properties stay what they are. */
+const SPELLED = new Map(
+  [...COUNTS, ...ONLY_HERE, 'anyOf', 'additionalProperties', 'prefixItems'].map((name) => [
+    name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    name,
+  ]),
+);
+
+type Write = (value: JsonValue) => JsonValue | undefined;
+
+const mapped = (value: JsonValue): JsonValue => (isJsonObject(value) ? jsonSchemaOf(value) : value);
+const listed: Write = (value) => (Array.isArray(value) ? value.map(mapped) : value);
+const count: Write = (value) => (typeof value === 'string' ? Number(value) : value);
+const byName: Write = (value) =>
+  isJsonObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, mapped(schema ?? null)]))
+    : value;
+
+/** How the fields of a schema are written that JSON Schema writes in another way. */
+const WRITE: Readonly<Record<string, Write>> = {
+  type: (value) => (typeof value === 'string' ? value.toLowerCase() : value),
+  format: (value) => (typeof value === 'string' && FORMATS_ONLY_HERE.has(value) ? undefined : value),
+  properties: byName,
+  items: mapped,
+  additionalProperties: mapped,
+  anyOf: listed,
+};
+
+function fieldOf(name: string, value: JsonValue): JsonValue | undefined {
+  if (ONLY_HERE.has(name)) return undefined;
+  if (COUNTS.has(name)) return count(value);
+  const write = Object.hasOwn(WRITE, name) ? WRITE[name] : undefined;
+  return write ? write(value) : value;
+}
+
+/** What may be null says so by its type, and by its words where there is a list of them. */
+function nullable({ type, enum: words, anyOf, ...rest }: JsonObject): JsonObject {
+  const also = [
+    ...(typeof type === 'string' ? [['type', [type, 'null']] as const] : []),
+    ...(Array.isArray(words) ? [['enum', [...words, null]] as const] : []),
+    ...(Array.isArray(anyOf) ? [['anyOf', [...anyOf, { type: 'null' }]] as const] : []),
+  ];
+  return { ...rest, ...Object.fromEntries(also) };
+}
+
+/** A schema in the style's own dialect, with types in capitals, counts as texts and `nullable`, as JSON Schema. */
+function jsonSchemaOf(schema: JsonObject): JsonObject {
+  const written = Object.entries(schema).flatMap(([sent, value]) => {
+    const name = SPELLED.get(sent) ?? sent;
+    const entry = value === undefined ? undefined : fieldOf(name, value);
+    return entry === undefined ? [] : [[name, entry] as const];
+  });
+  const plain: JsonObject = Object.fromEntries(written);
+  return schema['nullable'] === true ? nullable(plain) : plain;
 }

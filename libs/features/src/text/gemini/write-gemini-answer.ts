@@ -1,4 +1,5 @@
 import type {
+  Citation,
   CollectedReply,
   FinishReason,
   GeminiAnswer,
@@ -8,10 +9,10 @@ import type {
   JsonObject,
   ReplyBlock,
   TextUsage,
+  ToolStep,
 } from '#contracts';
-import { Grounding } from '../hosted-tools/gemini-grounding.js';
-import { readableBlocks } from '../tool-arguments.js';
 import { JoinedTexts } from '../reply-parts.js';
+import { readableBlocks } from '../tool-arguments.js';
 import { carriedProof } from './carried-reasoning.js';
 
 const FINISH_REASON: Partial<Record<FinishReason, GeminiFinishReason>> = {
@@ -24,7 +25,7 @@ const FINISH_REASON: Partial<Record<FinishReason, GeminiFinishReason>> = {
 export const geminiFinishReason = (reason: FinishReason, declines: boolean): GeminiFinishReason =>
   FINISH_REASON[reason] ?? (declines ? 'SAFETY' : 'STOP');
 
-/** Token counts of D1 2.3, where reasoning stands beside the output and not inside. */
+/** Token counts, where reasoning stands beside the output and not inside. */
 export function writeGeminiUsage(usage: TextUsage | undefined): GeminiUsage {
   const input = usage?.inputTokens ?? 0;
   const images = usage?.imageInputTokens ?? 0;
@@ -76,7 +77,7 @@ function replyParts(blocks: readonly ReplyBlock[], grounding: Grounding): Gemini
 }
 
 /**
- * A whole reply as the native answer. The lists of ratings that D1 2.3 shows are empty: vendors of other protocols rate
+ * A whole reply as the native answer. The lists of safety ratings are empty: vendors of other protocols rate
  * nothing, and whether one filtered the reply is in `finishReason`.
  *
  * @throws GatewayError `upstream_error` for a call whose arguments cannot be read.
@@ -101,4 +102,77 @@ export function geminiAnswer({ blocks, finish }: CollectedReply, model: string, 
     modelVersion: model,
     responseId,
   };
+}
+
+/** Collects the sources of an answer, in the form of the gemini style. */
+export class Grounding {
+  private readonly queries: { web: string[]; files: string[] } = { web: [], files: [] };
+  private readonly chunks: JsonObject[] = [];
+  private readonly places = new Map<string, number>();
+  private readonly supports = new Map<string, { segment: JsonObject; indices: number[] }>();
+  /** How far the bytes of a block were counted last: citations come in order, and each would count all before it again. */
+  private counted = { block: '', at: 0, bytes: 0 };
+
+  step(step: ToolStep): void {
+    if (step.type === 'web_search') this.queries.web.push(step.query);
+    if (step.type === 'file_search') this.queries.files.push(step.query);
+  }
+
+  /**
+   * @param before the text of the part in front of the block that the citation counts in.
+   * @param block the text of that block.
+   */
+  citation({ start, end, text, source }: Citation, before: string, block: string, partIndex: number): void {
+    const id = idOf(source);
+    const known = this.places.get(id);
+    const place = known ?? this.chunks.length;
+    if (known === undefined) {
+      this.places.set(id, place);
+      this.chunks.push(chunkOf(source));
+    }
+    // The style counts bytes.
+    const name = `${partIndex}/${before.length}`;
+    const startIndex = this.bytesTo(start, name, before, block);
+    const endIndex = this.bytesTo(end, name, before, block);
+    const stretch = `${partIndex}/${startIndex}/${endIndex}`;
+    const support = this.supports.get(stretch);
+    if (support) support.indices.push(place);
+    else this.supports.set(stretch, { segment: { partIndex, startIndex, endIndex, text }, indices: [place] });
+  }
+
+  private bytesTo(at: number, name: string, before: string, block: string): number {
+    if (this.counted.block !== name) this.counted = { block: name, at: 0, bytes: Buffer.byteLength(before) };
+    const { at: from, bytes } = this.counted;
+    const [low, high] = from <= at ? [from, at] : [at, from];
+    const between = Buffer.byteLength(block.slice(low, high));
+    this.counted = { block: name, at, bytes: from <= at ? bytes + between : bytes - between };
+    return this.counted.bytes;
+  }
+
+  /** Undefined where nothing was searched and nothing is cited. */
+  metadata(): JsonObject | undefined {
+    const { web, files } = this.queries;
+    if (web.length === 0 && files.length === 0 && this.chunks.length === 0) return undefined;
+    return {
+      ...(web.length > 0 && { webSearchQueries: web }),
+      ...(files.length > 0 && { retrievalQueries: files }),
+      groundingChunks: this.chunks,
+      groundingSupports: [...this.supports.values()].map(({ segment, indices }) => ({
+        segment,
+        groundingChunkIndices: indices,
+      })),
+    };
+  }
+}
+
+const idOf = (source: Citation['source']): string =>
+  source.kind === 'page' ? source.page.url : `${source.passage.fileId}/${source.passage.start}`;
+
+function chunkOf(source: Citation['source']): JsonObject {
+  if (source.kind === 'page') {
+    const { url, title } = source.page;
+    return { web: { uri: url, title, domain: new URL(url).hostname } };
+  }
+  const { fileId, filename, text, start, end } = source.passage;
+  return { retrievedContext: { uri: fileId, title: filename, text, passage: { start, end } } };
 }

@@ -1,6 +1,6 @@
 import type { Citation, TextEvent } from '#contracts';
-import { CitedText } from './cited-text.js';
-import { Sources } from './sources.js';
+import { atBest } from '#testing';
+import { CitedText, Sources } from './cited-text.js';
 
 const passage = (fileId: string) => ({
   fileId,
@@ -58,19 +58,20 @@ describe('Marks of sources in a text', () => {
     ['spaces', '    '],
     ['closing signs', `.'`],
     ['marks', '【1】'],
-  ])('take time and room that grow with the text alone, at once and in pieces: %s', (_what, piece) => {
+  ])('take time and room that grow with the text alone, at once and in pieces: %s', async (_what, piece) => {
     const count = 10_000;
-    const beganMs = performance.now();
-    for (const pieces of [[piece.repeat(count)], Array.from({ length: count }, () => piece)]) {
-      const { text, citations } = readIn([`${'x'.repeat(100_000)} `, ...pieces, ' end']);
-      const marks = piece === '【1】' ? count : 0;
-      // Marks are taken out, with the space in front of them.
-      expect(text.length).toBe(100_004 + (marks > 0 ? 0 : piece.length * count + 1));
-      expect(citations).toHaveLength(marks);
-      expect(citations.filter((citation) => citation.text.length > 2_000)).toEqual([]);
-    }
+    const busyMs = await atBest(1_300, () => {
+      for (const pieces of [[piece.repeat(count)], Array.from({ length: count }, () => piece)]) {
+        const { text, citations } = readIn([`${'x'.repeat(100_000)} `, ...pieces, ' end']);
+        const marks = piece === '【1】' ? count : 0;
+        // Marks are taken out, with the space in front of them.
+        expect(text.length).toBe(100_004 + (marks > 0 ? 0 : piece.length * count + 1));
+        expect(citations).toHaveLength(marks);
+        expect(citations.filter((citation) => citation.text.length > 2_000)).toEqual([]);
+      }
+    });
     // A time that grows with the square is 1.5 to 8 seconds.
-    expect(performance.now() - beganMs).toBeLessThan(1_300);
+    expect(busyMs).toBeLessThan(1_300);
   });
 
   it('name the source that has the number', () => {

@@ -1,6 +1,15 @@
 import { type GeminiRequest, type GeminiTool, isJsonObject, type JsonObject } from '#contracts';
-import type { HostedStyle, RequestedTool } from './requested-tools.js';
-import { labelOf, requestedServer, PASSAGES, readWebSearch, textsIn, wholeIn, wrong } from './read-hosted-tool.js';
+import {
+  type HostedStyle,
+  labelOf,
+  PASSAGES,
+  readWebSearch,
+  requestedServer,
+  type RequestedTool,
+  textsIn,
+  wholeIn,
+  wrong,
+} from './requested-tools.js';
 import { withOwnLabels } from './responses-hosted.js';
 
 const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? (value as JsonObject) : {});
@@ -63,7 +72,7 @@ function withoutRequested(tool: GeminiTool, place: string, taken: ReadonlySet<st
   return left.length > 0 ? [Object.fromEntries(left)] : [];
 }
 
-/** The style of D1 4.2: `googleSearch`, `fileSearch` and `mcpServers`. */
+/** The gemini style: `googleSearch`, `fileSearch` and `mcpServers`. */
 export const geminiHosted: HostedStyle<GeminiRequest> = {
   find: ({ tools }) => withOwnLabels((tools ?? []).flatMap((tool, index) => requestedToolsOf(tool, `tools[${index}]`))),
   without: (body, requestedTools) => {

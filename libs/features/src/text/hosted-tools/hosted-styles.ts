@@ -2,8 +2,7 @@ import { type ChatRequest, type ChatTool, isJsonObject, type TextStyle } from '#
 import { asJson } from '../json-object.js';
 import { geminiHosted } from './gemini-hosted.js';
 import { messagesHosted } from './messages-hosted.js';
-import { readWebSearch, wrong } from './read-hosted-tool.js';
-import type { HostedStyle, RequestedTool } from './requested-tools.js';
+import { type HostedStyle, readWebSearch, type RequestedTool, wrong } from './requested-tools.js';
 import { responsesHosted, splitChoice, toolsListed, withoutListed, withOwnLabels } from './responses-hosted.js';
 
 const SEARCH = 'web_search_options';
@@ -27,7 +26,7 @@ function find({ tools, [SEARCH]: options }: ChatRequest & { readonly [SEARCH]?: 
   return withOwnLabels([...requestedTools, ...search]);
 }
 
-/** Chat completions: `web_search_options`, and the tools of D1 4.1 as they are there. */
+/** Chat completions: `web_search_options`, and the tools of the responses style as they are there. */
 const chatHosted: HostedStyle<ChatRequest> = {
   find,
   without: (body, requestedTools) => {

@@ -7,15 +7,12 @@ import type { TextUpstreams } from '../../upstreams/text-upstreams.js';
 import { belongsTo, mostUses, type RequestedTool, type ToolPlan } from './requested-tools.js';
 import { hostedStyle } from './hosted-styles.js';
 import { ToolLoopMetering, type LoopFacts } from './loop-metering.js';
-import { McpServers } from './mcp-servers.js';
-import { McpToolLists } from './mcp-tool-lists.js';
-import type { PassageSearch } from './passage-search.js';
-import { Sources } from './sources.js';
-import type { LoopOrder } from './loop-order.js';
+import { McpServers, McpToolLists } from './mcp-servers.js';
+import { type PassageSearch, ToolRunner } from './tool-runner.js';
+import { Sources } from './cited-text.js';
+import type { LoopOrder } from './loop-opening.js';
 import { ToolLoop } from './tool-loop.js';
-import { ToolRunner } from './tool-runner.js';
-import { ToolShares } from './tool-shares.js';
-import { ToolWork } from './tool-work.js';
+import { ToolShares, ToolWork } from './tool-work.js';
 
 /** The parts of hosted tools. */
 export interface HostedToolsParts {
@@ -29,6 +26,12 @@ export interface HostedToolsParts {
 /** The most servers of tools that a request may name, and the most searches. */
 const MOST_TOOLS = 16;
 
+/** The model that is asked, and the price list of the account; undefined: the book. */
+interface AskedModel {
+  readonly model: string;
+  readonly priceList: string | undefined;
+}
+
 /** A loop and its money; nothing is held or asked yet. */
 export interface BegunLoop {
   readonly metering: ToolLoopMetering;
@@ -37,13 +40,11 @@ export interface BegunLoop {
 
 /** Tools that the gateway runs itself, where the upstream does not: file search, search of the web, servers of tools. */
 export class HostedTools {
-  readonly #parts: HostedToolsParts;
-  readonly #lists = new McpToolLists();
-  readonly #shares: ToolShares;
+  private readonly lists = new McpToolLists();
+  private readonly shares: ToolShares;
 
-  constructor(parts: HostedToolsParts) {
-    this.#parts = parts;
-    this.#shares = new ToolShares(parts.open.limits.atOncePerAccount);
+  constructor(private readonly parts: HostedToolsParts) {
+    this.shares = new ToolShares(parts.open.limits.atOncePerAccount);
   }
 
   /**
@@ -51,13 +52,14 @@ export class HostedTools {
    *
    * @throws GatewayError `invalid_parameter` for a tool whose settings cannot be read, or one too many.
    */
-  plan<Body>(style: TextStyle, body: Body, uses: RequestUses, model: string): ToolPlan<Body> | undefined {
+  plan<Body>(style: TextStyle, body: Body, uses: RequestUses, asked: AskedModel): ToolPlan<Body> | undefined {
     if (!uses.unpriced.some(({ kind, name }) => kind === 'tools' || name === 'web_search_options')) return undefined;
     const hosted = hostedStyle<Body>(style);
-    const { upstreams, open } = this.#parts;
-    const requestedTools = hosted.find(body).filter(({ kind }) => this.#canRun(kind, model));
+    const { upstreams, open } = this.parts;
+    const requestedTools = hosted.find(body).filter(({ kind }) => this.canRun(kind, asked));
     if (requestedTools.length === 0) return undefined;
-    if (open.prefersUpstream && upstreams.runsNatively(model, uses.unpriced, style)) return undefined;
+    if (open.prefersUpstream && upstreams.runsNatively(asked.model, uses.unpriced, style, asked.priceList))
+      return undefined;
     expectFew(requestedTools);
     const unpriced = uses.unpriced.filter(
       ({ param }) => !requestedTools.some((requested) => belongsTo(requested, param)),
@@ -74,7 +76,7 @@ export class HostedTools {
 
   /** The most calls that the first round may make of each kind of tool. */
   firstCalls({ requestedTools, maxCalls }: ToolPlan<unknown>): ToolUses {
-    const { calls } = this.#parts.open.limits;
+    const { calls } = this.parts.open.limits;
     return mostUses(requestedTools, Math.min(calls, maxCalls ?? calls));
   }
 
@@ -82,30 +84,48 @@ export class HostedTools {
   async expectStores({ requestedTools }: ToolPlan<unknown>, accountId: string): Promise<void> {
     for (const requested of requestedTools)
       if (requested.kind === 'file_search' && requested.stores !== 'default')
-        await this.#parts.passages.expectStores(accountId, requested.stores, requested.storesParam);
+        await this.parts.passages.expectStores(accountId, requested.stores, requested.storesParam);
   }
 
   /** @throws GatewayError `unsupported_parameter` for what no other protocol can say. */
   begin<Body>(
-    { checked, origin, input, output, limits: modelLimits }: TextRequestContext<Body>,
+    request: TextRequestContext<Body>,
     plan: ToolPlan<Body>,
     money: Pick<LoopFacts, 'billing' | 'settlements' | 'counter'>,
   ): BegunLoop {
-    const { open, fetcher, router, passages } = this.#parts;
+    const { open, fetcher, router, passages } = this.parts;
+    const { checked, origin, input, output, limits: modelLimits } = request;
     const { codec, model, stream } = checked;
-    const { requestId, idempotencyKey, client, reserve } = origin;
-    const { accountId, apiKeyId } = origin.caller;
-    const metering = new ToolLoopMetering({ requestId, idempotencyKey, accountId, apiKeyId, model, ...money });
+    const { requestId, idempotencyKey, client, reserve, attribution } = origin;
+    const { accountId, apiKeyId, priceList } = origin.caller;
+    const metering = new ToolLoopMetering({
+      requestId,
+      idempotencyKey,
+      accountId,
+      apiKeyId,
+      priceList,
+      model,
+      attribution,
+      ...money,
+    });
     const { limits } = open;
     const bounds = { lifetimeMs: 2 * limits.workMs, reserve };
-    const servers = new McpServers(fetcher, accountId, this.#lists, bounds);
+    const servers = new McpServers(fetcher, accountId, this.lists, bounds);
     const sources = new Sources();
     const payer = { accountId, apiKeyId, requestId };
-    const runner = new ToolRunner({ ...payer, passages, web: this.#webSearch(model), servers, sources });
+    const runner = new ToolRunner({
+      ...payer,
+      passages,
+      web: this.webSearch({ model, priceList }),
+      servers,
+      sources,
+    });
     const calls = Math.min(limits.calls, plan.maxCalls ?? limits.calls);
-    const work = new ToolWork(runner, this.#shares, { accountId, calls, workMs: limits.workMs }, client);
+    const work = new ToolWork(runner, this.shares, { accountId, calls, workMs: limits.workMs }, client);
     const order: LoopOrder = {
       accountId,
+      priceList,
+      conversation: request.conversation(),
       style: codec.style,
       shownResults: plan.shownResults,
       stream,
@@ -130,17 +150,17 @@ export class HostedTools {
 
   /** Ends the connections to the search engine. */
   async close(): Promise<void> {
-    await this.#parts.open.webSearch?.close();
+    await this.parts.open.webSearch?.close();
   }
 
-  #canRun(kind: HostedKind, model: string): boolean {
-    return kind !== 'web_search' || this.#webSearch(model) !== undefined;
+  private canRun(kind: HostedKind, asked: AskedModel): boolean {
+    return kind !== 'web_search' || this.webSearch(asked) !== undefined;
   }
 
   /** What the sandbox answers with nothing set up needs no engine. */
-  #webSearch(model: string): WebSearch | undefined {
-    const { open, upstreams } = this.#parts;
-    return open.webSearch ?? (upstreams.isSandboxAlone(model) ? sandboxSearch : undefined);
+  private webSearch({ model, priceList }: AskedModel): WebSearch | undefined {
+    const { open, upstreams } = this.parts;
+    return open.webSearch ?? (upstreams.isSandboxAlone(model, priceList) ? sandboxSearch : undefined);
   }
 }
 

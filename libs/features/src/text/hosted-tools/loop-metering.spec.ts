@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { TextRequest } from '#contracts';
+import type { RequestUses, TextRequest } from '#contracts';
 import { ControllableClock } from '#testing';
 import type { ReplyEnd } from '../text-metering.js';
 import { Settlements } from '../settlements.js';
@@ -18,6 +18,14 @@ class OpenBilling implements TextBilling {
 
   async expectFunds(): Promise<void> {}
 
+  quote(): Promise<never> {
+    return Promise.reject(new Error('nothing is quoted here'));
+  }
+
+  async priced(_model: string, uses: RequestUses): Promise<RequestUses> {
+    return uses;
+  }
+
   async settle(_hold: TextHold, settlement: TextSettlement): Promise<void> {
     this.settled.push(settlement);
   }
@@ -34,6 +42,7 @@ describe('The bill of a request that ends between two rounds of the gateway’s 
       accountId: 'acct',
       apiKeyId: 'key',
       model: 'model',
+      attribution: undefined,
       billing,
       settlements: new Settlements(new ControllableClock()),
       counter: () =>
@@ -56,6 +65,7 @@ describe('The bill of a request that ends between two rounds of the gateway’s 
       tools: {},
       limits: LIMITS,
       isOpenEnded: false,
+      unpriced: [],
     });
 
   /** The end of a request in its second round. What its first round wrote was charged with that. */

@@ -1,9 +1,10 @@
-import type { TextRequest, TextUsage, ToolUnit, ToolUses } from '#contracts';
+import type { TextRequest, TextUsage, ToolUnit, ToolUses, UnpricedUse } from '#contracts';
 import type { ModelLimits, TokenCounter } from '#providers';
 import { noteFacts } from '../../observability/request-facts.js';
 import { replyBounds } from '../text-metering.js';
+import type { Attribution } from '../../billing/usage/attribution.js';
 import type { Settlements } from '../settlements.js';
-import type { TextBilling } from '../text-billing.js';
+import { pricedBeside, type TextBilling } from '../text-billing.js';
 import { type Metering, type ReplyEnd, TextMetering } from '../text-metering.js';
 
 /** The payer, and the means of payment. */
@@ -12,7 +13,9 @@ export interface LoopFacts {
   readonly idempotencyKey: string | undefined;
   readonly accountId: string;
   readonly apiKeyId: string;
+  readonly priceList?: string | undefined;
   readonly model: string;
+  readonly attribution: Attribution | undefined;
   readonly billing: TextBilling;
   readonly settlements: Settlements;
   readonly counter: () => Promise<TokenCounter>;
@@ -30,6 +33,8 @@ export interface RoundOrder {
   /** True: the vendor may do more for it than its model writes. */
   readonly isOpenEnded: boolean;
   readonly tools: ToolUses;
+  /** What it asks for beside text. */
+  readonly unpriced: readonly UnpricedUse[];
 }
 
 /** One time that the model is asked, or the calls before the first time, with money of their own. */
@@ -44,22 +49,22 @@ export class Round {
   isAsked = false;
   /** What it used; undefined until its reply is over. */
   usage: TextUsage | undefined;
-  readonly #uses: Partial<Record<ToolUnit, number>>;
+  private readonly counted: Partial<Record<ToolUnit, number>>;
 
   constructor(metering: TextMetering, coveredTokens: number, uses: ToolUses) {
     this.metering = metering;
     this.requestId = metering.requestId;
     this.coveredTokens = coveredTokens;
-    this.#uses = { ...uses };
+    this.counted = { ...uses };
   }
 
   get uses(): ToolUses {
-    return this.#uses;
+    return this.counted;
   }
 
   /** Notes a call that was made. */
   used(unit: ToolUnit): void {
-    this.#uses[unit] = (this.#uses[unit] ?? 0) + 1;
+    this.counted[unit] = (this.counted[unit] ?? 0) + 1;
   }
 }
 
@@ -70,21 +75,18 @@ export class Round {
  * `.3` behind it.
  */
 export class ToolLoopMetering implements Metering {
-  readonly #facts: LoopFacts;
-  #bills = 0;
-  #isAfterFirst = false;
-  #round: Round | undefined;
+  private bills = 0;
+  private isAfterFirst = false;
+  private round: Round | undefined;
   /** Resolves when what the round before did not use is back in the balance. */
-  #isBack: Promise<void> | undefined;
-  #isOver = false;
-  #whenOver: (() => void) | undefined;
+  private isBack: Promise<void> | undefined;
+  private isOver = false;
+  private whenOver: (() => void) | undefined;
 
-  constructor(facts: LoopFacts) {
-    this.#facts = facts;
-  }
+  constructor(private readonly facts: LoopFacts) {}
 
   get requestId(): string {
-    return this.#facts.requestId;
+    return this.facts.requestId;
   }
 
   /**
@@ -93,8 +95,8 @@ export class ToolLoopMetering implements Metering {
    * @throws GatewayError as `TextBilling.hold`.
    */
   async open(order: RoundOrder): Promise<Round> {
-    const round = await this.#hold(order, this.#isAfterFirst ? { tool_round: 1 } : {});
-    this.#isAfterFirst = true;
+    const round = await this.hold(order, this.isAfterFirst ? { tool_round: 1 } : {});
+    this.isAfterFirst = true;
     return round;
   }
 
@@ -104,79 +106,85 @@ export class ToolLoopMetering implements Metering {
    * @throws GatewayError as `TextBilling.hold`.
    */
   openCalls(order: RoundOrder): Promise<Round> {
-    return this.#hold(order, {});
+    return this.hold(order, {});
   }
 
-  async #hold(order: RoundOrder, uses: ToolUses): Promise<Round> {
-    const { requestId, idempotencyKey, accountId, apiKeyId, model, billing, counter, settlements } = this.#facts;
-    const nth = this.#bills + 1;
-    await this.#isBack;
+  private async hold(order: RoundOrder, uses: ToolUses): Promise<Round> {
+    const { requestId, idempotencyKey, accountId, apiKeyId, priceList, model, attribution } = this.facts;
+    const { billing, counter, settlements } = this.facts;
+    const nth = this.bills + 1;
+    await this.isBack;
     const hold = await billing.hold({
       requestId: nth === 1 ? requestId : `${requestId}.${nth}`,
       // Only the first could be another attempt's.
       idempotencyKey: nth === 1 ? idempotencyKey : undefined,
       accountId,
       apiKeyId,
+      priceList,
       model,
       inputTokens: order.inputTokens,
       mostInputTokens: order.mostInputTokens,
       outputTokens: order.outputTokens,
       leastOutputTokens: order.leastOutputTokens,
       tools: order.tools,
+      attribution,
+      contextTokens: order.limits.contextTokens,
+      // A service tier reaches no upstream whose requests the gateway writes.
+      ...pricedBeside(order.unpriced.filter(({ kind }) => kind !== 'service_tiers')),
     });
     const { inputTokens, hasFiles } = order;
     const bounds = replyBounds({ ...order, replies: 1 });
     const held = { inputTokens, outputTokens: hold.outputTokens, hasFiles, bounds };
     const { request } = order;
     const metering = new TextMetering({ hold, request, countable: request, held, billing, counter, settlements });
-    this.#bills = nth;
-    this.#round = new Round(metering, hold.outputTokens, uses);
-    return this.#round;
+    this.bills = nth;
+    this.round = new Round(metering, hold.outputTokens, uses);
+    return this.round;
   }
 
   /** Notes which upstream replied in the round that is open. */
-  repliedBy(id: string, upstreamRequestId: string | undefined): void {
-    this.#round?.metering.repliedBy(id, upstreamRequestId);
+  repliedBy(...[id, ...more]: Parameters<TextMetering['repliedBy']>): void {
+    this.round?.metering.repliedBy(id, ...more);
     // The rounds after the first bill have ids that the log of requests does not know.
     noteFacts(this.requestId, { upstream: id });
   }
 
   /** Settles the round that is open: its reply is over, and so are its tools. */
   endRound(status: ReplyEnd['status']): void {
-    const round = this.#round;
-    this.#round = undefined;
+    const round = this.round;
+    this.round = undefined;
     if (!round) return;
     const { usage, produced, uses: tools } = round;
-    this.#isBack = new Promise((resolve) => round.metering.settle({ usage, produced, status, tools }, resolve));
+    this.isBack = new Promise((resolve) => round.metering.settle({ usage, produced, status, tools }, resolve));
   }
 
   reportedUsage(): TextUsage | undefined {
-    return this.#round?.metering.reportedUsage();
+    return this.round?.metering.reportedUsage();
   }
 
   heldBack(): string {
-    return this.#round?.metering.heldBack() ?? '';
+    return this.round?.metering.heldBack() ?? '';
   }
 
   onOver(whenOver: () => void): void {
-    if (this.#isOver) whenOver();
-    else this.#whenOver = whenOver;
+    if (this.isOver) whenOver();
+    else this.whenOver = whenOver;
   }
 
   /** The loop reports the sum of rounds that were counted already. */
   async usageOf(reported: TextUsage | undefined, produced: string): Promise<TextUsage> {
-    return reported ?? (await this.#round?.metering.usageOf(reported, produced)) ?? NOTHING;
+    return reported ?? (await this.round?.metering.usageOf(reported, produced)) ?? NOTHING;
   }
 
   /** The end of the whole request. Of a round that was still open only what it alone used is charged. */
   settle(end: ReplyEnd): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    const round = this.#round;
-    this.#round = undefined;
+    if (this.isOver) return;
+    this.isOver = true;
+    const round = this.round;
+    this.round = undefined;
     if (round) round.metering.settle(endOf(round, end));
-    this.#whenOver?.();
-    this.#whenOver = undefined;
+    this.whenOver?.();
+    this.whenOver = undefined;
   }
 }
 

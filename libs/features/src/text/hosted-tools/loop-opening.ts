@@ -1,15 +1,74 @@
-import type { McpListStep, TextEvent, TextRequest, ToolStep, Turn } from '#contracts';
-import { isOpenEnded } from '../text-metering.js';
+import type {
+  HostedKind,
+  McpListStep,
+  TextEvent,
+  TextRequest,
+  TextStyle,
+  ToolStep,
+  Turn,
+  UnpricedUse,
+} from '#contracts';
+import type { ModelLimits } from '#providers';
+import type { ClientConnection } from '../client-connection.js';
+import type { AskedConversation } from '../conversations.js';
 import { cannotTranslate } from '../refusals.js';
 import { newTextId } from '../reply-parts.js';
-import type { ApprovalAnswer, RequestedMcpServer } from './requested-tools.js';
-import type { LoopParts } from './loop-order.js';
-import { namesOf, type OfferedTool, offeredTools, type ServerTools } from './offered-tools.js';
-import { firstInput, type LoopInput, nextInput } from './round-input.js';
+import { isOpenEnded } from '../text-metering.js';
+import type { TextRouter } from '../text-router.js';
+import type { ToolLoopMetering } from './loop-metering.js';
+import type { McpServers } from './mcp-servers.js';
+import { isAllowed, namesOf, type OfferedTool, offeredTools, type ServerTools } from './offered-tools.js';
+import type { ApprovalAnswer, HostedReference, RequestedMcpServer, RequestedTool } from './requested-tools.js';
+import { firstInput, type LoopInput, nextInput } from './round.js';
+import type { Sources } from './cited-text.js';
 import type { HostedCall } from './tool-runner.js';
+import type { ToolWork } from './tool-work.js';
+
+/** A request whose tools the gateway runs. */
+export interface LoopOrder {
+  readonly accountId: string;
+  /** Undefined: the price book alone. */
+  readonly priceList: string | undefined;
+  readonly conversation: AskedConversation;
+  readonly style: TextStyle;
+  /** The kinds of tools whose results the answer shows, so that clients send them back with it. */
+  readonly shownResults: readonly HostedKind[];
+  readonly stream: boolean;
+  readonly model: string;
+  /** The request without those tools. */
+  readonly request: TextRequest;
+  readonly requestedTools: readonly RequestedTool[];
+  readonly forced: readonly HostedReference[];
+  readonly only: readonly HostedReference[] | undefined;
+  readonly approvals: readonly ApprovalAnswer[];
+  /** What it asks for besides, that the upstream must allow. */
+  readonly unpriced: readonly UnpricedUse[];
+  /** The most output of all rounds, as the caller limits it; undefined: as the model. */
+  readonly outputLimit: number | undefined;
+  /** The output that a round should have room for, and the least that is worth it. */
+  readonly wantedOutput: number;
+  readonly leastOutput: number;
+  /** What a round may think beside its limit. */
+  readonly outputBeside: number;
+  readonly input: LoopInput;
+  readonly modelLimits: ModelLimits;
+  readonly maxRounds: number;
+  readonly maxTokens: number;
+}
+
+/** What the loop works with. */
+export interface LoopParts {
+  readonly order: LoopOrder;
+  readonly metering: ToolLoopMetering;
+  readonly router: TextRouter;
+  readonly work: ToolWork;
+  readonly servers: McpServers;
+  readonly sources: Sources;
+  readonly client: ClientConnection;
+}
 
 /** What a request is before its model is asked for the first time. */
-export interface LoopOpening {
+interface LoopOpening {
   readonly request: TextRequest;
   /** The tools of the gateway, by the names that the model knows. */
   readonly offered: ReadonlyMap<string, OfferedTool>;
@@ -39,7 +98,9 @@ export async function openingOf(parts: LoopParts): Promise<LoopOpening> {
     request: withTools(parts, offered),
     offered: new Map(offered.map((each) => [each.tool.name, each])),
     input: firstInput(order.input, offered),
-    events: [...listed].flatMap(([requested, tools]) => listEvents({ server: requested.label, tools })),
+    events: [...listed].flatMap(([requested, tools]) =>
+      listEvents({ server: requested.label, tools: tools.filter((tool) => isAllowed(requested, tool)) }),
+    ),
   };
   const approved = order.approvals.flatMap((approval) => approvedCall(approval, offered));
   return approved.length === 0 ? opening : withApproved(parts, opening, approved);
@@ -97,6 +158,7 @@ async function withApproved(
     leastOutputTokens: order.outputBeside + (order.outputLimit ?? order.leastOutput),
     tools: { mcp_call: Math.min(approved.length, work.callsLeft) },
     limits: order.modelLimits,
+    unpriced: order.unpriced,
     isOpenEnded: isOpenEnded({ unpriced: order.unpriced, unknownFields: [] }),
   });
   const events: TextEvent[] = [...opening.events];

@@ -1,7 +1,16 @@
 import { isJsonObject, type JsonObject, type MessagesRequest, toolName } from '#contracts';
 import { asJson } from '../json-object.js';
-import type { HostedReference, HostedStyle, RequestedTool, RequestedMcpServer } from './requested-tools.js';
-import { labelOf, requestedServer, readHostedTool, textsIn, wrong } from './read-hosted-tool.js';
+import {
+  type HostedReference,
+  type HostedStyle,
+  labelOf,
+  readHostedTool,
+  type RequestedMcpServer,
+  requestedServer,
+  type RequestedTool,
+  textsIn,
+  wrong,
+} from './requested-tools.js';
 import { withOwnLabels, withoutListed } from './responses-hosted.js';
 
 const TOOLSET = 'mcp_toolset';
@@ -57,7 +66,7 @@ function forcedBy({ tools, tool_choice: choice }: MessagesRequest): HostedRefere
   return kind === 'web_search' || kind === 'file_search' ? [{ kind }] : [];
 }
 
-/** The style of D1 4.3: `web_search_20250305`, `mcp_servers`, and the tools of D1 4.1 as they are there. */
+/** The messages style: `web_search_20250305`, `mcp_servers`, and the tools of the responses style as they are there. */
 export const messagesHosted: HostedStyle<MessagesRequest> = {
   find,
   without: (body, requestedTools) => {

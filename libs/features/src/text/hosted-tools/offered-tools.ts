@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { FunctionTool, JsonObject, ListedTool } from '#contracts';
-import type {
-  RequestedFileSearch,
-  HostedReference,
-  RequestedTool,
-  RequestedMcpServer,
-  RequestedWebSearch,
+import {
+  type HostedReference,
+  isMeant,
+  type RequestedFileSearch,
+  type RequestedMcpServer,
+  type RequestedTool,
+  type RequestedWebSearch,
 } from './requested-tools.js';
-import { isMeant } from './requested-tools.js';
-import { HOW_TO_CITE } from './sources.js';
+import { HOW_TO_CITE } from './cited-text.js';
 
 /** A tool that the gateway runs, as the model is offered it. */
 export type OfferedTool =

@@ -7,15 +7,15 @@ import {
   toolName,
 } from '#contracts';
 import { asJson } from '../json-object.js';
-import type {
-  ApprovalAnswer,
-  HostedReference,
-  HostedStyle,
-  RequestedTool,
-  RequestedMcpServer,
-  WithoutHosted,
+import {
+  type ApprovalAnswer,
+  type HostedReference,
+  type HostedStyle,
+  readHostedTool,
+  type RequestedMcpServer,
+  type RequestedTool,
+  type WithoutHosted,
 } from './requested-tools.js';
-import { readHostedTool } from './read-hosted-tool.js';
 
 /** Servers of one name get numbers, so that items of the answer distinguish them. */
 export function withOwnLabels(requestedTools: readonly RequestedTool[]): readonly RequestedTool[] {

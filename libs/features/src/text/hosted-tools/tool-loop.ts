@@ -16,12 +16,10 @@ import { isOpenEnded } from '../text-metering.js';
 import { carriedResults } from './carried-results.js';
 import { CitedText } from './cited-text.js';
 import { type Round, sumOf } from './loop-metering.js';
-import { openingOf } from './loop-opening.js';
-import type { LoopParts } from './loop-order.js';
+import { type LoopParts, openingOf } from './loop-opening.js';
 import type { OfferedTool } from './offered-tools.js';
 import { mostUses } from './requested-tools.js';
-import { RoundReply } from './round-reply.js';
-import { type LoopInput, nextInput } from './round-input.js';
+import { type LoopInput, nextInput, RoundReply } from './round.js';
 
 /** One open round: the request, and the upstream's reply. */
 interface OpenRound {
@@ -35,20 +33,21 @@ interface OpenRound {
  * function of the caller's, or a bound is reached. To its caller it is one reply.
  */
 export class ToolLoop {
-  readonly #parts: LoopParts;
-  readonly #cited: CitedText;
-  #offered: ReadonlyMap<string, OfferedTool> = new Map();
-  #input: LoopInput;
-  #rounds = 0;
-  #usage: TextUsage | undefined;
+  private readonly cited: CitedText;
+  private offered: ReadonlyMap<string, OfferedTool> = new Map();
+  private input: LoopInput;
+  private rounds = 0;
+  private usage: TextUsage | undefined;
   /** What the model said in the rounds before, and what its calls of the gateway's tools came to. */
-  readonly #before: { readonly parts: AssistantPart[]; readonly results: ResultPart[] } = { parts: [], results: [] };
-  #routed: RoutedReply | undefined;
+  private readonly before: { readonly parts: AssistantPart[]; readonly results: ResultPart[] } = {
+    parts: [],
+    results: [],
+  };
+  private routed: RoutedReply | undefined;
 
-  constructor(parts: LoopParts) {
-    this.#parts = parts;
-    this.#input = parts.order.input;
-    this.#cited = new CitedText(parts.sources);
+  constructor(private readonly parts: LoopParts) {
+    this.input = parts.order.input;
+    this.cited = new CitedText(parts.sources);
   }
 
   /**
@@ -58,49 +57,57 @@ export class ToolLoop {
    */
   async open(): Promise<RoutedReply> {
     try {
-      const { request, offered, input, events } = await openingOf(this.#parts);
-      this.#offered = offered;
-      this.#input = input;
-      const open = await this.#ask(request);
-      const { upstreamId, toolsLeftOut, reply } = open.routed;
+      const { request, offered, input, events } = await openingOf(this.parts);
+      this.offered = offered;
+      this.input = input;
+      const open = await this.ask(request);
+      const { upstreamId, vendorAccount, toolsLeftOut, reply } = open.routed;
       const { upstreamRequestId } = reply;
-      const identity = upstreamRequestId === undefined ? {} : { upstreamRequestId };
+      const { withoutProofs } = reply;
+      const identity = {
+        ...(upstreamRequestId !== undefined && { upstreamRequestId }),
+        ...(withoutProofs && { withoutProofs }),
+      };
       return {
-        reply: { kind: 'events', events: this.#events(events, open), ...identity },
+        reply: { kind: 'events', events: this.events(events, open), ...identity },
         upstreamId,
+        vendorAccount,
         toolsLeftOut,
-        ended: (failure) => this.#routed?.ended(failure),
+        ended: (failure) => this.routed?.ended(failure),
       };
     } catch (error) {
-      this.#parts.servers.close();
+      this.parts.servers.close();
       throw error;
     }
   }
 
   /** Holds what the round may cost, and finds an upstream for it. */
-  async #ask(request: TextRequest): Promise<OpenRound> {
-    const { order, metering, router, client } = this.#parts;
-    const used = this.#usage?.outputTokens ?? 0;
+  private async ask(request: TextRequest): Promise<OpenRound> {
+    const { order, metering, router, client } = this.parts;
+    const used = this.usage?.outputTokens ?? 0;
     const left = order.outputLimit === undefined ? undefined : order.outputLimit - used;
     // As much as is sent where an upstream takes no lower limit.
     const heldFor = left === undefined ? undefined : Math.max(left, leastOutputLimit('responses'));
-    this.#rounds += 1;
+    this.rounds += 1;
     const limited: { request: TextRequest } = { request };
     const round = await metering.open({
       request: () => limited.request,
-      inputTokens: this.#input.tokens,
-      mostInputTokens: this.#input.most,
-      hasFiles: this.#input.hasFiles,
+      inputTokens: this.input.tokens,
+      mostInputTokens: this.input.most,
+      hasFiles: this.input.hasFiles,
       outputTokens: order.outputBeside + (heldFor ?? order.wantedOutput),
       leastOutputTokens: order.outputBeside + (heldFor ?? order.leastOutput),
-      tools: this.#mostUses(),
+      tools: this.mostUses(),
       limits: order.modelLimits,
+      unpriced: order.unpriced,
       isOpenEnded: isOpenEnded({ unpriced: order.unpriced, unknownFields: [] }),
     });
     limited.request = { ...request, maxOutputTokens: left ?? round.coveredTokens - order.outputBeside };
     const call: RoutableCall = {
       requestId: round.requestId,
       accountId: order.accountId,
+      priceList: order.priceList,
+      maxTokens: limited.request.maxOutputTokens,
       style: order.style,
       stream: order.stream,
       model: order.model,
@@ -116,39 +123,45 @@ export class ToolLoop {
       headers: {},
       unpriced: order.unpriced,
       // Its proofs of reasoning, and what it keeps of the conversation, are worth something there alone.
-      goesOnAt: this.#routed?.upstreamId,
+      goesOnAt: this.routed?.upstreamId,
+      conversation: this.routed ? undefined : order.conversation,
+      cacheKey: () => order.conversation.key()?.key,
       onReply: (progress) => round.metering.follow(progress),
     };
     const routed = await router.call(call, client.signal);
-    metering.repliedBy(routed.upstreamId, routed.reply.upstreamRequestId);
-    this.#routed = routed;
+    metering.repliedBy(routed.upstreamId, routed.reply.upstreamRequestId, routed.costs, routed.vendorCall);
+    this.routed = routed;
     return { request, round, routed };
   }
 
   /** The dearest that the calls of one round may be. */
-  #mostUses() {
-    const { work, order } = this.#parts;
-    return { ...(this.#rounds > 1 && { tool_round: 1 }), ...mostUses(order.requestedTools, work.callsLeft) };
+  private mostUses() {
+    const { work, order } = this.parts;
+    return { ...(this.rounds > 1 && { tool_round: 1 }), ...mostUses(order.requestedTools, work.callsLeft) };
   }
 
-  async *#events(opening: readonly TextEvent[], first: OpenRound): AsyncGenerator<readonly TextEvent[]> {
+  private async *events(opening: readonly TextEvent[], first: OpenRound): AsyncGenerator<readonly TextEvent[]> {
     try {
       if (opening.length > 0) yield opening;
       let open: OpenRound | undefined = first;
-      while (open) open = yield* this.#round(open);
+      while (open) open = yield* this.round(open);
     } finally {
-      this.#parts.servers.close();
+      this.parts.servers.close();
     }
   }
 
   /** One round to its end, with its tools; answers the next one, or nothing when the reply is over. */
-  async *#round({ request, round, routed }: OpenRound): AsyncGenerator<readonly TextEvent[], OpenRound | undefined> {
-    const { metering, work, client, order } = this.#parts;
+  private async *round({
+    request,
+    round,
+    routed,
+  }: OpenRound): AsyncGenerator<readonly TextEvent[], OpenRound | undefined> {
+    const { metering, work, client, order } = this.parts;
     const reply = new RoundReply({
-      offered: this.#offered,
-      cited: this.#cited,
+      offered: this.offered,
+      cited: this.cited,
       round,
-      isFirst: this.#rounds === 1,
+      isFirst: this.rounds === 1,
     });
     for await (const batch of batchesOf(routed.reply)) {
       const events = reply.take(batch);
@@ -156,64 +169,64 @@ export class ToolLoop {
     }
     const { finish } = reply;
     round.usage = await round.metering.usageOf(finish.usage, round.produced);
-    this.#usage = sumOf(this.#usage, round.usage);
-    const isOver = CUT_OFF.has(finish.reason) || client.hasLeft || this.#rounds >= order.maxRounds;
+    this.usage = sumOf(this.usage, round.usage);
+    const isOver = CUT_OFF.has(finish.reason) || client.hasLeft || this.rounds >= order.maxRounds;
     const calls = isOver ? [] : reply.hostedCalls;
     const { results, waits } = yield* work.run(calls, round);
     metering.endRound(client.hasLeft ? 'aborted' : 'completed');
-    const last = this.#lastReason(finish, reply, waits);
+    const last = this.lastReason(finish, reply, waits);
     if (last !== undefined) {
-      const carried = reply.hasClientCalls ? this.#carried(reply.parts, results) : undefined;
+      const carried = reply.hasClientCalls ? this.carried(reply.parts, results) : undefined;
       if (carried !== undefined) yield [{ type: 'signature', signature: carried }];
-      yield [{ ...finish, reason: last, usage: this.#usage }];
+      yield [{ ...finish, reason: last, usage: this.usage }];
       return undefined;
     }
     const turns: Turn[] = [
       { role: 'assistant', parts: reply.parts },
       { role: 'user', parts: results },
     ];
-    this.#before.parts.push(...reply.parts);
-    this.#before.results.push(...results);
-    this.#input = nextInput(this.#input, round.usage, turns, order.modelLimits);
-    if (this.#isBeyond()) {
-      yield [{ type: 'finish', reason: 'tool-limit', usage: this.#usage }];
+    this.before.parts.push(...reply.parts);
+    this.before.results.push(...results);
+    this.input = nextInput(this.input, round.usage, turns, order.modelLimits);
+    if (this.isBeyond()) {
+      yield [{ type: 'finish', reason: 'tool-limit', usage: this.usage }];
       return undefined;
     }
     routed.ended();
-    return this.#ask(this.#nextRequest(request, turns));
+    return this.ask(this.nextRequest(request, turns));
   }
 
   /** What no item of the answer shows of the tools of all rounds: its caller goes on behind a call, and the model with it. */
-  #carried(parts: readonly AssistantPart[], results: readonly ResultPart[]): string | undefined {
-    const { shownResults } = this.#parts.order;
+  private carried(parts: readonly AssistantPart[], results: readonly ResultPart[]): string | undefined {
+    const { shownResults } = this.parts.order;
     const isHidden = ({ name }: ResultPart): boolean => {
-      const kind = this.#offered.get(name)?.kind;
+      const kind = this.offered.get(name)?.kind;
       return kind !== undefined && !shownResults.includes(kind);
     };
-    const all = [...this.#before.results, ...results].filter(isHidden);
-    return carriedResults([...this.#before.parts, ...parts], all);
+    const all = [...this.before.results, ...results].filter(isHidden);
+    return carriedResults([...this.before.parts, ...parts], all);
   }
 
   /** How the reply ends with this round; undefined: it does not. */
-  #lastReason({ reason }: FinishEvent, reply: RoundReply, waits: boolean): FinishReason | undefined {
+  private lastReason({ reason }: FinishEvent, reply: RoundReply, waits: boolean): FinishReason | undefined {
     if (CUT_OFF.has(reason)) return reason;
     if (reply.hasClientCalls) return 'tool-calls';
-    if (waits || this.#parts.client.hasLeft) return 'stop';
+    if (waits || this.parts.client.hasLeft) return 'stop';
     if (reply.hostedCalls.length === 0) return reason === 'tool-calls' ? 'stop' : reason;
-    return this.#rounds >= this.#parts.order.maxRounds ? 'tool-limit' : undefined;
+    return this.rounds >= this.parts.order.maxRounds ? 'tool-limit' : undefined;
   }
 
-  #isBeyond(): boolean {
-    const { maxTokens, outputLimit } = this.#parts.order;
-    const { inputTokens = 0, outputTokens = 0 } = this.#usage ?? {};
+  private isBeyond(): boolean {
+    const { maxTokens, outputLimit } = this.parts.order;
+    const { inputTokens = 0, outputTokens = 0 } = this.usage ?? {};
     if (outputLimit !== undefined && outputTokens >= outputLimit) return true;
-    return inputTokens + outputTokens + this.#input.tokens > maxTokens;
+    return inputTokens + outputTokens + this.input.tokens > maxTokens;
   }
 
   /** The model need not call again what it was made to call; in its last round it may call nothing of the gateway's. */
-  #nextRequest(request: TextRequest, turns: readonly Turn[]): TextRequest {
-    const { order, work } = this.#parts;
-    const isLast = work.isSpent || this.#rounds + 1 >= order.maxRounds;
+  private nextRequest(request: TextRequest, turns: readonly Turn[]): TextRequest {
+    const { order, work } = this.parts;
+    const isLast = work.isSpent || this.rounds + 1 >= order.maxRounds;
     const mode = isLast && order.request.tools.length === 0 ? 'none' : 'auto';
     return { ...request, turns: [...request.turns, ...turns], toolChoice: { mode } };
   }

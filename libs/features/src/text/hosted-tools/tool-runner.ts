@@ -1,20 +1,22 @@
 import {
   type FileSearchStep,
+  type FoundPassage,
   GatewayError,
   type ImagePart,
   type JsonObject,
   type McpCallStep,
+  type RankWeights,
+  type SearchFilter,
   type TextPart,
   type ToolStep,
   type WebSearchStep,
 } from '#contracts';
-import { logger, parsedObject } from '#platform';
+import { inToolCall, logger, parsedObject } from '#platform';
 import { McpFailure, type WebSearch, WebSearchFailure } from '#providers';
 import { newTextId } from '../reply-parts.js';
+import { HOW_TO_CITE, markOf, type Sources } from './cited-text.js';
 import type { McpServers } from './mcp-servers.js';
 import type { OfferedTool } from './offered-tools.js';
-import type { PassageSearch } from './passage-search.js';
-import { HOW_TO_CITE, markOf, type Sources } from './sources.js';
 
 const log = logger('text');
 
@@ -34,7 +36,7 @@ export interface Outcome {
 }
 
 /** What runs tools for one request. */
-export interface RunnerParts {
+interface RunnerParts {
   readonly accountId: string;
   readonly apiKeyId: string;
   readonly requestId: string;
@@ -49,12 +51,9 @@ const LONGEST_FOUND = 6_000;
 
 /** Runs the tools of one request. A failure becomes the result for the model, and is shown to the caller in the step. */
 export class ToolRunner {
-  readonly #parts: RunnerParts;
-  #searches = 0;
+  private searches = 0;
 
-  constructor(parts: RunnerParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: RunnerParts) {}
 
   /** The step before its work, as a stream shows it at its beginning. */
   begun(call: HostedCall, approvalId?: string): FileSearchStep | WebSearchStep | McpCallStep {
@@ -77,22 +76,30 @@ export class ToolRunner {
   }
 
   /** Does the work of a step. Never throws. */
-  async run(call: HostedCall, begun: ReturnType<ToolRunner['begun']>, signal: AbortSignal): Promise<Outcome> {
+  run(call: HostedCall, begun: ReturnType<ToolRunner['begun']>, signal: AbortSignal): Promise<Outcome> {
+    return inToolCall(call.offered.kind, () => this.outcomeOf(call, begun, signal));
+  }
+
+  private async outcomeOf(
+    call: HostedCall,
+    begun: ReturnType<ToolRunner['begun']>,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     try {
       switch (call.offered.kind) {
         case 'file_search':
-          return await this.#searchFiles(call.offered, begun as FileSearchStep, signal);
+          return await this.searchFiles(call.offered, begun as FileSearchStep, signal);
         case 'web_search':
-          return await this.#searchWeb(call.offered, begun as WebSearchStep, signal);
+          return await this.searchWeb(call.offered, begun as WebSearchStep, signal);
         default:
-          return await this.#callServer(call.offered, begun as McpCallStep, signal);
+          return await this.callServer(call.offered, begun as McpCallStep, signal);
       }
     } catch (error) {
-      return refused(begun, this.#sentenceOf(error, signal));
+      return refused(begun, this.sentenceOf(error, signal));
     }
   }
 
-  #sentenceOf(error: unknown, signal: AbortSignal): string {
+  private sentenceOf(error: unknown, signal: AbortSignal): string {
     if (error instanceof McpFailure) return `The server did not run the tool: ${error.message}.`;
     if (error instanceof WebSearchFailure) return `The search failed: ${error.message}.`;
     if (error instanceof GatewayError) return error.publicMessage;
@@ -101,16 +108,16 @@ export class ToolRunner {
     return 'The tool failed.';
   }
 
-  async #searchFiles(
+  private async searchFiles(
     { requested }: Extract<OfferedTool, { kind: 'file_search' }>,
     begun: FileSearchStep,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { passages: search, accountId, apiKeyId, requestId, sources } = this.#parts;
+    const { passages: search, accountId, apiKeyId, requestId, sources } = this.parts;
     if (begun.query === '') return refused(begun, NO_QUERY);
     const { stores: vectorStoreIds, limit, filters, scoreThreshold, weights } = requested;
-    this.#searches += 1;
-    const payer = { apiKeyId, requestId: `${requestId}.q${this.#searches}` };
+    this.searches += 1;
+    const payer = { apiKeyId, requestId: `${requestId}.q${this.searches}` };
     const how = { limit, filters, scoreThreshold, weights, payer };
     const passages = await search.search({ accountId, vectorStoreIds, query: begun.query, ...how }, signal);
     const shown = passages.map(
@@ -123,12 +130,12 @@ export class ToolRunner {
     };
   }
 
-  async #searchWeb(
+  private async searchWeb(
     { requested }: Extract<OfferedTool, { kind: 'web_search' }>,
     begun: WebSearchStep,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { web, sources } = this.#parts;
+    const { web, sources } = this.parts;
     if (!web) return refused(begun, 'The web cannot be searched here.');
     if (begun.query === '') return refused(begun, NO_QUERY);
     const { limit, allowedDomains, blockedDomains } = requested;
@@ -139,14 +146,14 @@ export class ToolRunner {
     return { step: { ...begun, pages }, content: found(shown, 'The search found no page.'), isError: false };
   }
 
-  async #callServer(
+  private async callServer(
     { requested, listed }: Extract<OfferedTool, { kind: 'mcp' }>,
     begun: McpCallStep,
     signal: AbortSignal,
   ): Promise<Outcome> {
     const args = objectOf(begun.arguments);
     if (!args) return refused(begun, 'The arguments are no JSON object.');
-    const { content, isError } = await this.#parts.servers.call(requested, listed.name, args, signal);
+    const { content, isError } = await this.parts.servers.call(requested, listed.name, args, signal);
     const output = content.map((part) => (part.type === 'text' ? part.text : '[image]')).join('\n');
     const step: McpCallStep = isError ? { ...begun, output, failure: output } : { ...begun, output };
     return { step, content: content.length > 0 ? content : [{ type: 'text', text: 'Done.' }], isError };
@@ -171,4 +178,28 @@ const objectOf = (json: string): JsonObject | undefined => parsedObject(json ===
 function queryOf(json: string): string {
   const query = objectOf(json)?.['query'];
   return typeof query === 'string' ? query.trim() : '';
+}
+
+/** One search of an account's files. */
+interface PassageQuery {
+  readonly accountId: string;
+  /** `default`: all files of the account. */
+  readonly vectorStoreIds: readonly string[] | 'default';
+  readonly query: string;
+  readonly limit: number;
+  /** Comparisons of attributes, in the form of the files interface. */
+  readonly filters?: SearchFilter | undefined;
+  /** 0 to 1. */
+  readonly scoreThreshold?: number | undefined;
+  readonly weights?: RankWeights | undefined;
+  /** The payer for the vector of the query, where one is made, and the id it is billed under. */
+  readonly payer: { readonly apiKeyId: string; readonly requestId: string };
+}
+
+/** What searches uploaded files. */
+export interface PassageSearch {
+  /** The nearest passages, best first. */
+  search(query: PassageQuery, signal: AbortSignal): Promise<readonly FoundPassage[]>;
+  /** @throws GatewayError `not_found` naming a vector store that the account does not have, at `param`. */
+  expectStores(accountId: string, stores: readonly string[], param: string): Promise<void>;
 }

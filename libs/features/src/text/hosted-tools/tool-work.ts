@@ -5,10 +5,9 @@ import { newTextId } from '../reply-parts.js';
 import { needsApproval } from './offered-tools.js';
 import { unitOf } from './requested-tools.js';
 import { type HostedCall, type Outcome, refused, type ToolRunner } from './tool-runner.js';
-import type { ToolShares } from './tool-shares.js';
 
 /** The bounds of one request's tools. */
-export interface WorkBounds {
+interface WorkBounds {
   readonly accountId: string;
   readonly calls: number;
   /** Longest time of all work together, in milliseconds. */
@@ -16,14 +15,14 @@ export interface WorkBounds {
 }
 
 /** The results of the calls of one round. */
-export interface WorkDone {
+interface WorkDone {
   readonly results: readonly ResultPart[];
   /** True: a call waits for the caller's word, so that the answer ends here. */
   readonly waits: boolean;
 }
 
 /** Whose bill the calls stand on. */
-export interface UsesPayer {
+interface UsesPayer {
   used(unit: ToolUnit): void;
 }
 
@@ -36,29 +35,25 @@ interface Job {
 
 /** Runs the calls that the rounds of one request make, all of a round at once, within the bounds of the request. */
 export class ToolWork {
-  readonly #runner: ToolRunner;
-  readonly #shares: ToolShares;
-  readonly #bounds: WorkBounds;
-  readonly #caller: ClientConnection;
-  #calls = 0;
-  #searches = 0;
-  #spentMs = 0;
+  private calls = 0;
+  private searches = 0;
+  private spentMs = 0;
 
-  constructor(runner: ToolRunner, shares: ToolShares, bounds: WorkBounds, caller: ClientConnection) {
-    this.#runner = runner;
-    this.#shares = shares;
-    this.#bounds = bounds;
-    this.#caller = caller;
-  }
+  constructor(
+    private readonly runner: ToolRunner,
+    private readonly shares: ToolShares,
+    private readonly bounds: WorkBounds,
+    private readonly caller: ClientConnection,
+  ) {}
 
   /** True: no further call will be run. */
   get isSpent(): boolean {
-    return this.#calls >= this.#bounds.calls || this.#spentMs >= this.#bounds.workMs;
+    return this.calls >= this.bounds.calls || this.spentMs >= this.bounds.workMs;
   }
 
   /** How many calls may still be run. */
   get callsLeft(): number {
-    return Math.max(0, this.#bounds.calls - this.#calls);
+    return Math.max(0, this.bounds.calls - this.calls);
   }
 
   /**
@@ -71,30 +66,30 @@ export class ToolWork {
   ): Promise<readonly Result[]> {
     const began = performance.now();
     const failed = new AbortController();
-    const signal = AbortSignal.any([this.#signal(), failed.signal]);
+    const signal = AbortSignal.any([this.signal(), failed.signal]);
     const run = (item: Item): Promise<Result> =>
-      this.#shares.run(this.#bounds.accountId, signal, () => work(item, signal));
+      this.shares.run(this.bounds.accountId, signal, () => work(item, signal));
     try {
       return await Promise.all(items.map(run));
     } catch (error) {
       failed.abort(error);
       throw error;
     } finally {
-      this.#spentMs += performance.now() - began;
+      this.spentMs += performance.now() - began;
     }
   }
 
   /** Whether the caller can be asked, and wants to be, before a call is run. */
-  #waits({ offered }: HostedCall): boolean {
+  private waits({ offered }: HostedCall): boolean {
     return offered.kind === 'mcp' && needsApproval(offered.requested, offered.listed);
   }
 
   /** The calls of one round: each is announced when it begins and when it is over, in the order in which the model made them. */
   async *run(calls: readonly HostedCall[], payer: UsesPayer): AsyncGenerator<readonly TextEvent[], WorkDone> {
-    const waiting = calls.filter((call) => this.#waits(call));
+    const waiting = calls.filter((call) => this.waits(call));
     const began = performance.now();
-    const signal = this.#signal();
-    const jobs = calls.filter((call) => !this.#waits(call)).map((call) => this.#begin(call, payer, signal));
+    const signal = this.signal();
+    const jobs = calls.filter((call) => !this.waits(call)).map((call) => this.begin(call, payer, signal));
     const results: ResultPart[] = [];
     for (const { call, begun, outcome } of jobs) {
       yield [{ type: 'step', state: 'begun', step: begun }];
@@ -102,49 +97,49 @@ export class ToolWork {
       yield [{ type: 'step', state: 'done', step }];
       results.push({ type: 'result', callId: call.id, name: call.offered.tool.name, content, isError });
     }
-    this.#spentMs += performance.now() - began;
+    this.spentMs += performance.now() - began;
     for (const call of waiting) yield [approvalStep(call)];
     return { results, waits: waiting.length > 0 };
   }
 
   /** A call that the caller approved in an earlier request. */
   async runApproved(call: HostedCall, approvalId: string, payer: UsesPayer): Promise<Outcome> {
-    const { outcome } = this.#begin(call, payer, this.#signal(), approvalId);
+    const { outcome } = this.begin(call, payer, this.signal(), approvalId);
     return outcome;
   }
 
-  #begin(call: HostedCall, payer: UsesPayer, signal: AbortSignal, approvalId?: string): Job {
-    const begun = this.#runner.begun(call, approvalId);
-    const barred = this.#barred(call);
+  private begin(call: HostedCall, payer: UsesPayer, signal: AbortSignal, approvalId?: string): Job {
+    const begun = this.runner.begun(call, approvalId);
+    const barred = this.barred(call);
     if (barred !== undefined) return { call, begun, outcome: Promise.resolve(refused(begun, barred)) };
-    this.#calls += 1;
-    if (call.offered.kind === 'web_search') this.#searches += 1;
+    this.calls += 1;
+    if (call.offered.kind === 'web_search') this.searches += 1;
     const unit = unitOf(call.offered.kind);
-    const outcome = this.#shares
-      .run(this.#bounds.accountId, signal, () => {
+    const outcome = this.shares
+      .run(this.bounds.accountId, signal, () => {
         payer.used(unit);
-        return this.#runner.run(call, begun, signal);
+        return this.runner.run(call, begun, signal);
       })
       .catch(() => refused(begun, 'The tool was not run: too many of this account are running.'));
     return { call, begun, outcome };
   }
 
   /** Why a call is not run; undefined for one that may be. */
-  #barred({ offered }: HostedCall): string | undefined {
-    const { calls, workMs } = this.#bounds;
-    if (this.#calls >= calls)
+  private barred({ offered }: HostedCall): string | undefined {
+    const { calls, workMs } = this.bounds;
+    if (this.calls >= calls)
       return `The tool was not run: a request may make ${calls} calls. Answer with what there is.`;
-    if (this.#spentMs >= workMs)
+    if (this.spentMs >= workMs)
       return `The tool was not run: tools may work for ${workMs / 1000} s in one request. Answer with what there is.`;
     const most = offered.kind === 'web_search' ? offered.requested.maxUses : undefined;
-    if (most !== undefined && this.#searches >= most)
+    if (most !== undefined && this.searches >= most)
       return `The search was not made: the request allows ${most}. Answer with what there is.`;
     return undefined;
   }
 
-  #signal(): AbortSignal {
-    const gone = AbortSignal.any([asAbortSignal(this.#caller.signal), this.#caller.left]);
-    return abortAfter(Math.max(1, this.#bounds.workMs - this.#spentMs), gone);
+  private signal(): AbortSignal {
+    const gone = AbortSignal.any([asAbortSignal(this.caller.signal), this.caller.left]);
+    return abortAfter(Math.max(1, this.bounds.workMs - this.spentMs), gone);
   }
 }
 
@@ -154,4 +149,59 @@ function approvalStep({ offered, arguments: json }: HostedCall): TextEvent {
   const id = newTextId('mcpr_gw');
   const step = { type: 'mcp_approval' as const, id, server, name, arguments: json === '' ? '{}' : json };
   return { type: 'step', state: 'done', step };
+}
+
+/**
+ * Places for tools that run, some for each account, so that one whose servers hang does not hold what others need. A
+ * request that finds none waits in line until its signal aborts.
+ */
+export class ToolShares {
+  private readonly running = new Map<string, number>();
+  private readonly waiting = new Map<string, (() => void)[]>();
+
+  constructor(private readonly most: number) {}
+
+  /** @throws what `signal` throws when no place came free before. */
+  async run<Result>(accountId: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+    await this.take(accountId, signal);
+    try {
+      return await work();
+    } finally {
+      this.free(accountId);
+    }
+  }
+
+  private take(accountId: string, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    const running = this.running.get(accountId) ?? 0;
+    if (running < this.most) {
+      this.running.set(accountId, running + 1);
+      return Promise.resolve();
+    }
+    return new Promise((resolve, reject) => {
+      const line = this.waiting.get(accountId) ?? [];
+      const leave = (): void => {
+        line.splice(line.indexOf(enter), 1);
+        reject(signal.reason as Error);
+      };
+      const enter = (): void => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      line.push(enter);
+      this.waiting.set(accountId, line);
+    });
+  }
+
+  /** The slot goes to the call that has waited longest. */
+  private free(accountId: string): void {
+    const line = this.waiting.get(accountId);
+    const next = line?.shift();
+    if (line?.length === 0) this.waiting.delete(accountId);
+    if (next) return next();
+    const running = (this.running.get(accountId) ?? 1) - 1;
+    if (running === 0) this.running.delete(accountId);
+    else this.running.set(accountId, running);
+  }
 }

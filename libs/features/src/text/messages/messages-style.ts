@@ -1,6 +1,6 @@
 import type { JsonObject, MessagesRequest, NativeBody } from '#contracts';
 import { envelope } from '../reply-parts.js';
-import { readableMessages } from '../hosted-tools/readable-blocks.js';
+import { readableMessages } from '../hosted-tools/messages-steps.js';
 import { asJson } from '../json-object.js';
 import { withShortSchemas } from '../request-parts.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
@@ -45,7 +45,7 @@ function nativeMessagesBody(
 const thinkingBudget = ({ thinking }: MessagesRequest): number | undefined =>
   thinking?.type === 'enabled' ? thinking.budget_tokens : undefined;
 
-/** The style of D1 4.3. */
+/** Messages, as docs/api/text.md has them. */
 export const messagesStyle: TextStyleCodec<MessagesRequest> = {
   style: 'messages',
   read: (...sent) => withShortSchemas(readMessagesRequest(...sent)),

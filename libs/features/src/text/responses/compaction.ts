@@ -11,7 +11,7 @@ import { envelopeBytes, newTextId } from '../reply-parts.js';
 import { asJson } from '../json-object.js';
 import { cannotTranslate } from '../refusals.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
-import { compactedContent, summaryOf } from './compaction-item.js';
+import { compactedContent, summaryOf } from './native-responses-body.js';
 import { responsesStyle } from './responses-style.js';
 import { INCLUDABLE, writeInputItem } from './write-input-item.js';
 import { responsesAnswer, type ResponseLike, specifiedResponse } from './write-responses-answer.js';

@@ -11,12 +11,10 @@ import {
   type ResponsesRequest,
   type ResponsesTool,
 } from '#contracts';
-
-import { isOwnStep, readableItems } from '../hosted-tools/readable-items.js';
+import { isOwnStep, readableItems } from '../hosted-tools/responses-steps.js';
 import { asJson } from '../json-object.js';
-import { summaryOf } from './compaction-item.js';
 
-/** The native form of D1's `remote_mcp`. Its timeout has no native counterpart and is a hint. */
+/** The native form of our `remote_mcp`. Its timeout has no native counterpart and is a hint. */
 export function nativeMcpTool({ remote_mcp: server }: Extract<ResponsesTool, { remote_mcp: unknown }>): JsonObject {
   return {
     type: 'mcp',
@@ -87,12 +85,12 @@ function nativeItems(sent: ResponsesItem): JsonValue[] {
 }
 
 /** The items of a request in native form. */
-export function nativeInput(input: ResponsesRequest['input']): JsonValue {
+function nativeInput(input: ResponsesRequest['input']): JsonValue {
   if (typeof input === 'string') return input;
   return (input.some(isOwnStep) ? readableItems(input, isOwnStep) : input).flatMap(nativeItems);
 }
 
-/** D1 does not name the output limit: the native name counts first, then those of neighbouring interfaces. */
+/** The native name of the output limit counts first, then those of neighbouring interfaces. */
 export const responsesOutputLimit = (body: ResponsesRequest): number | undefined =>
   body.max_output_tokens ?? body.max_completion_tokens ?? body.max_tokens ?? undefined;
 
@@ -104,7 +102,7 @@ const hasOurs = (body: ResponsesRequest): boolean =>
 
 /**
  * The body for an upstream of the same style. The bytes stay as they are unless something in them is the gateway's own:
- * D1's nested tools and assistant `input_text`, chat-style items, aliases of the output limit.
+ * nested tools and assistant `input_text`, chat-style items, aliases of the output limit.
  */
 export function nativeResponsesBody(
   body: ResponsesRequest,
@@ -125,4 +123,21 @@ function rewrittenBody(body: ResponsesRequest, added: number | undefined): JsonO
   if (body.tools) rewritten['tools'] = body.tools.map(nativeTool);
   if (limit !== undefined) rewritten['max_output_tokens'] = limit;
   return asJson(rewritten);
+}
+
+/** How the gateway marks a compaction of its own; what another vendor wrote has no such mark. */
+const MARK = 'gateway:';
+const INTRODUCTION = 'The conversation before this was shortened. What it came to:\n\n';
+
+/** The `encrypted_content` of a compaction item: opaque to its reader, and nothing that its caller did not say. */
+export const compactedContent = (summary: string): string => MARK + Buffer.from(summary, 'utf8').toString('base64url');
+
+/** Whether a conversation was shortened by a vendor, in words that only its account can read. */
+export const holdsForeignCompaction = ({ input }: ResponsesRequest): boolean =>
+  Array.isArray(input) && input.some((item) => item.type === 'compaction' && !item.encrypted_content.startsWith(MARK));
+
+/** What a compaction item of the gateway's own stands for, as a message of the user; undefined for another vendor's. */
+export function summaryOf({ encrypted_content: content }: { readonly encrypted_content: string }): string | undefined {
+  if (!content.startsWith(MARK)) return undefined;
+  return INTRODUCTION + Buffer.from(content.slice(MARK.length), 'base64url').toString('utf8');
 }

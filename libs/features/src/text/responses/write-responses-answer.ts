@@ -202,7 +202,7 @@ const FINISH_REASON = {
   'tool-limit': 'length',
 } as const;
 
-/** The parts of a native response that D1 2.2 shows; a relayed upstream's object has them too. */
+/** The parts of a native response that stand in `data` too; a relayed upstream's object has them too. */
 export interface ResponseLike {
   readonly id: string;
   readonly created_at: number;
@@ -226,7 +226,7 @@ function specifiedFinish(
 
 const wordsOf = (part: ResponsesOutputPart): string => (part.type === 'refusal' ? part.refusal : (part.text ?? ''));
 
-/** The reply in the shape of D1 2.2. */
+/** The reply as `choices`, as `data` of an answer has it. */
 export function specifiedResponse(response: ResponseLike): SpecifiedResponse {
   const calls = response.output.flatMap((item) => {
     if (item.type !== 'function_call' && item.type !== 'custom_tool_call') return [];
@@ -267,6 +267,6 @@ export function responsesAnswer(reply: CollectedReply, context: ReplyContext<Res
   return Object.assign(echoRequest(context, newTextId('resp_')), outcomeOf(reply.finish, output));
 }
 
-/** The JSON of a response: native at the top level, D1 2.2 in `data`. */
+/** The JSON of a response: native at the top level, `choices` in `data`. */
 export const envelopedResponse = (native: string, response: ResponseLike): string =>
   envelope(native, JSON.stringify(specifiedResponse(response)));

@@ -95,6 +95,7 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
     messages: { added: { container: 'container_1' } },
     gemini: { added: { cachedContent: 'cachedContents/1' } },
   },
+  'continuation of a long reply by its token': { gemini: { added: { continuationToken: 'token' } } },
   'end user id': {
     responses: { added: { safety_identifier: 'user-7' } },
     messages: { added: { metadata: { user_id: 'user-7' } } },
@@ -115,7 +116,10 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
       },
     },
   },
-  'prompt cache diagnostics': { messages: { added: { diagnostics: { previous_message_id: 'msg_1' } } } },
+  'prompt cache diagnostics': {
+    responses: { added: { diagnostics: { previous_response_id: 'resp_1' } } },
+    messages: { added: { diagnostics: { previous_message_id: 'msg_1' } } },
+  },
   'billing header in the prompt': {
     messages: {
       added: { system: [{ type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1.177; cch=36ee5;' }] },
@@ -124,6 +128,7 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
   'prompt cache key': { responses: { added: { prompt_cache_key: 'k' } } },
   'store, and prompt cache retention': {
     responses: { added: { store: true, prompt_cache_retention: '24h' } },
+    gemini: { added: { store: false } },
   },
   'service tier at the usual price': {
     responses: { added: { service_tier: 'default' } },

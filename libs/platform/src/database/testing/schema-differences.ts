@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import { Pool, types } from 'pg';
-import { openEngine } from '../schema-engine.js';
+import { openEngine } from '../migrate.js';
 
 /** The type of single characters in Postgres's own catalogue, which the adapter knows nothing about. */
 const CATALOGUE_CHARACTER = 18;

@@ -6,13 +6,13 @@ import {
   MEDIA_REASONS,
   MediaFailure,
   type PlannedOrder,
-  type ProviderOutput,
+  type UpstreamOutput,
   type Started,
   type UndeliveredOutput,
   type VendorCost,
 } from '#contracts';
 import type { FileAddress, MediaCodec } from '../http/media-codec.js';
-import { costIn, wordsOf } from '../http/vendor-words.js';
+import { costIn, wordsOf } from '../http/failure-rules.js';
 import { arkFailureReason, readArkFailure } from './ark-failures.js';
 
 /** Request body for the kappa family: Seedream 4.0. */
@@ -75,7 +75,7 @@ export const arkImageCodec: MediaCodec = {
 function finished({ data, created, error }: JsonObject): Started | undefined {
   if (!Array.isArray(data)) return undefined;
   const life = typeof created === 'number' ? { expiresAtMs: created * 1_000 + LINK_LIFE_MS } : {};
-  const outputs: ProviderOutput[] = [];
+  const outputs: UpstreamOutput[] = [];
   const missing: UndeliveredOutput[] = [];
   for (const [ordinal, item] of data.entries()) {
     const url = isJsonObject(item) ? item['url'] : undefined;

@@ -6,7 +6,7 @@ import {
   type Operation,
   type OperationState,
   type PlannedOrder,
-  type ProviderOutput,
+  type UpstreamOutput,
   type VendorCost,
 } from '#contracts';
 import {
@@ -17,7 +17,7 @@ import {
   type ReadState,
   type VendorReply,
 } from '../http/media-codec.js';
-import { costIn, stateWord, vendorId } from '../http/vendor-words.js';
+import { costIn, stateWord, vendorId } from '../http/failure-rules.js';
 import { arkFailureReason, readArkFailure } from './ark-failures.js';
 
 /** Request body for the alpha family: Seedance 2.0. */
@@ -57,8 +57,29 @@ const LINK_LIFE_MS = 24 * 60 * 60_000;
 
 const taskPath = ({ id }: Operation): string => `${TASKS}/${encodeURIComponent(id as string)}`;
 
+/** How long the vendor may go on with an order, in seconds; its own default is 48 hours. */
+const EXPIRY = { setting: 'execution_expires_after', least: 3_600, most: 259_200 } as const;
+
 /** Videos from Volcengine Ark and BytePlus ModelArk. */
 export const arkVideoCodec: MediaCodec = {
+  configured: ({ settings }) => {
+    const { [EXPIRY.setting]: seconds } = settings;
+    if (seconds === undefined) return arkVideoCodec;
+    const writeStart: MediaCodec['writeStart'] = (...order) => {
+      const request = arkVideoCodec.writeStart(...order);
+      return { ...request, body: { ...request.body, [EXPIRY.setting]: seconds } };
+    };
+    return { ...arkVideoCodec, writeStart };
+  },
+  settingsMistakes: (settings) =>
+    Object.entries(settings).flatMap(([name, value]): [string, string][] => {
+      const { setting, least, most } = EXPIRY;
+      if (name !== setting) return [[name, `is not a setting of this protocol; it has ${setting}`]];
+      const isWhole = typeof value === 'number' && Number.isInteger(value);
+      return isWhole && value >= least && value <= most
+        ? []
+        : [[name, `must be a whole number from ${least} to ${most}`]];
+    }),
   protocol: 'ark-video',
   traits: {
     style: 'task',
@@ -127,8 +148,9 @@ function delivered(body: JsonObject, { lastFrame }: Operation): OperationState {
   if (typeof video !== 'string') return failedBecause('nothing_delivered');
   const { updated_at: updatedAt, duration } = body;
   const life = typeof updatedAt === 'number' ? { expiresAtMs: updatedAt * 1_000 + LINK_LIFE_MS } : {};
-  const seconds = typeof duration === 'number' ? { seconds: duration } : {};
-  const outputs: ProviderOutput[] = [{ role: 'output', contentType: 'video/mp4', url: video, ...seconds, ...life }];
+  // Some replies say it as a text; what is no number is left out where files are checked.
+  const seconds = duration === undefined ? {} : { seconds: Number(duration) };
+  const outputs: UpstreamOutput[] = [{ role: 'output', contentType: 'video/mp4', url: video, ...seconds, ...life }];
   if (lastFrame === true && typeof frame === 'string')
     outputs.push({ role: 'last_frame', contentType: 'image/png', url: frame, ...life });
   return { state: 'succeeded', outputs };

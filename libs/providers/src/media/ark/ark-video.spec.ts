@@ -1,4 +1,5 @@
 import { arkRefusal, FakeArkVideo } from '../testing/fake-ark-video.js';
+import { connectFake } from '../testing/connected-fake.js';
 import { mediaUpstreamContract } from '../testing/media-upstream-contract.js';
 import { arkVideoCodec } from './ark-video.codec.js';
 
@@ -39,8 +40,37 @@ mediaUpstreamContract({
     ['a rate of the account', arkRefusal(429, 'AccountRateLimitExceeded'), { kind: 'busy', scope: 'account' }],
     ['a rate of the model', arkRefusal(429, 'ModelAccountRpmRateLimitExceeded'), { kind: 'busy', scope: 'model' }],
     ['a full queue', arkRefusal(429, 'QuotaExceeded', 'Too many tasks in queue'), { kind: 'busy', scope: 'account' }],
-    ['a trial that is used up', arkRefusal(429, 'QuotaExceeded', 'Your free trial is used up'), { kind: 'unfit' }],
-    ['a spend limit', arkRefusal(429, 'SetLimitExceeded'), { kind: 'unfit', reason: 'not_paid' }],
+    [
+      'a trial that is used up, which is of one model',
+      arkRefusal(429, 'QuotaExceeded', 'Your free trial is used up'),
+      { kind: 'unfit', scope: 'model' },
+    ],
+    [
+      'a spend limit, which is of one model',
+      arkRefusal(429, 'SetLimitExceeded'),
+      { kind: 'unfit', reason: 'not_paid', scope: 'model' },
+    ],
+    [
+      'a plan that is used up for five hours',
+      arkRefusal(429, 'AccountQuotaExceeded', 'You have exceeded the 5-hour usage quota.'),
+      { kind: 'unfit', reason: 'not_paid', scope: 'account' },
+    ],
+    [
+      'a plan that is used up for the week',
+      arkRefusal(429, 'QuotaExceeded', 'You have exceeded the weekly usage quota.'),
+      { kind: 'unfit', reason: 'not_paid', scope: 'account' },
+    ],
+    [
+      'an endpoint that is closed',
+      arkRefusal(404, 'InvalidEndpoint.ClosedEndpoint'),
+      { kind: 'unfit', scope: 'model' },
+    ],
+    ['a plan that ended', arkRefusal(400, 'InvalidSubscription'), { kind: 'unfit', reason: 'not_paid' }],
+    [
+      'an overdue service',
+      arkRefusal(403, 'OperationDenied.ServiceOverdue'),
+      { kind: 'unfit', reason: 'not_paid', scope: 'account' },
+    ],
     ['a named wait', { ...busy(), headers: { 'retry-after': '3' } }, { kind: 'busy', retryAfterMs: 3_000 }],
     ['a wrong key', arkRefusal(401, 'AuthenticationError'), { kind: 'unfit', reason: 'wrong_key' }],
     ['an overdue account', arkRefusal(403, 'AccountOverdueError'), { kind: 'unfit', reason: 'not_paid' }],
@@ -92,6 +122,16 @@ mediaUpstreamContract({
     ['a refused prompt', failsWith('InputTextSensitiveContentDetected'), { state: 'failed', code: 'content_policy' }],
     ['a failure', failsWith('InternalServiceError'), { state: 'failed', code: 'upstream_error' }],
     [
+      'an account without money, found out while it worked: no fault of the customer',
+      failsWith('AccountOverdueError'),
+      { state: 'failed', publicReason: 'The vendor does not serve this model at present.' },
+    ],
+    [
+      'a video whose length is written as a text',
+      says({ duration: '5' }),
+      { outputs: [expect.objectContaining({ seconds: 5 })] },
+    ],
+    [
       'cancelled work',
       says({ status: 'cancelled' }),
       { state: 'failed', publicReason: 'The vendor stopped working on the order.' },
@@ -107,3 +147,23 @@ mediaUpstreamContract({
 function busy() {
   return arkRefusal(429, 'ServerOverloaded') as { status: number; body: null };
 }
+
+describe('ark-video', () => {
+  it('tells the vendor when to give an order up, where the entry says so', async () => {
+    const fake = await connectFake(arkVideoCodec, () => new FakeArkVideo());
+    const settings = { execution_expires_after: 3_600 };
+    expect(arkVideoCodec.settingsMistakes?.(settings)).toEqual([]);
+    const codec = arkVideoCodec.configured?.({ settings }, fake.vendor.protocol.key) ?? arkVideoCodec;
+    const { order, call } = fake.prepare(ORDER);
+    await fake.other({ codec }).start(order, call);
+    expect(fake.vendor.protocol.taken.at(-1)).toMatchObject(settings);
+    await fake.start(ORDER);
+    expect(fake.vendor.protocol.taken.at(-1)).not.toHaveProperty('execution_expires_after');
+    await fake.close();
+  });
+
+  it.each([60, 300_000, '3600', 3_600.5])('takes no time for that which the vendor does not: %j', (seconds) => {
+    const mistakes = arkVideoCodec.settingsMistakes?.({ execution_expires_after: seconds });
+    expect(mistakes).toEqual([['execution_expires_after', 'must be a whole number from 3600 to 259200']]);
+  });
+});

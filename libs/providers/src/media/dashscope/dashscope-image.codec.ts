@@ -7,24 +7,19 @@ import {
   MediaFailure,
   type MediaOrder,
   type PlannedOrder,
-  type ProviderOutput,
+  type UpstreamOutput,
   type Started,
   type ThetaRequest,
   type VendorCost,
 } from '#contracts';
-import { type FileAddress, type MediaCodec, NotMakeable } from '../http/media-codec.js';
-import { costIn } from '../http/vendor-words.js';
-import { readDashscopeFailure } from './dashscope-failures.js';
-import { DASHSCOPE } from './dashscope.js';
-
-const MOST_IMAGES = 3;
+import type { FileAddress, MediaCodec } from '../http/media-codec.js';
+import { costIn } from '../http/failure-rules.js';
+import { DASHSCOPE, readDashscopeFailure } from './dashscope.js';
 
 /** Request body for the eta family: Qwen-Image 2.0. */
 function mapEta(order: PlannedOrder, model: string, file: FileAddress): JsonObject {
   const asked = order.parameters as JsonObject & EtaRequest;
   const { references } = order;
-  if (references.length > MOST_IMAGES)
-    throw new NotMakeable('image_urls', `image_urls can have at most ${MOST_IMAGES} images here.`);
   return {
     model,
     input: message(
@@ -109,7 +104,7 @@ function finished(body: JsonObject, order: MediaOrder): Started | undefined {
 }
 
 /** Several images come as several choices, or as several parts of one. */
-function imagesIn(choice: JsonValue): ProviderOutput[] {
+function imagesIn(choice: JsonValue): UpstreamOutput[] {
   const message = isJsonObject(choice) ? choice['message'] : undefined;
   const content = isJsonObject(message) ? message['content'] : undefined;
   return (Array.isArray(content) ? content : []).flatMap((part) => {

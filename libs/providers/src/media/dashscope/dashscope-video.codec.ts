@@ -1,83 +1,222 @@
 import {
+  type Beta25PreviewRequest,
+  type Beta26Request,
+  type Beta27R2vRequest,
+  type Beta27Request,
   failedBecause,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
   type Operation,
   type OperationState,
+  type PlannedOrder,
   type VendorCost,
 } from '#contracts';
-import { isDone, type MediaCodec, type ReadState, type VendorReply } from '../http/media-codec.js';
-import { costIn, stateWord, vendorId } from '../http/vendor-words.js';
-import { DASHSCOPE, isBeijing } from './dashscope.js';
-import { dashscopeFailureReason, readDashscopeFailure } from './dashscope-failures.js';
-import { mapBeta27, mapBeta27R2v } from './map-beta-2.7.js';
-import { mapBeta25, mapBeta26 } from './map-beta-older.js';
+import {
+  chosenSeed,
+  type FileAddress,
+  isDone,
+  type MediaCodec,
+  NotMakeable,
+  present,
+  type ReadState,
+  type VendorReply,
+} from '../http/media-codec.js';
+import { costIn, stateWord, vendorId } from '../http/failure-rules.js';
+import { DASHSCOPE, dashscopeFailureReason, isBeijing, readDashscopeFailure } from './dashscope.js';
+
+/** What a model makes a video from: a text alone, or images and videos too. */
+type WanKind = 't2v' | 'i2v';
+
+/** The vendor has one model for videos from a text and another for videos from images; in an entry `*` stands for either. */
+function wanModel(name: string, kind: WanKind): string {
+  const other = kind === 't2v' ? 'i2v' : 't2v';
+  if (name.includes(`-${other}`))
+    throw new NotMakeable(
+      undefined,
+      kind === 't2v' ? 'This model makes videos only from images.' : 'This model makes videos only from text.',
+    );
+  return name.replace('*', kind);
+}
+
+const kindOf = ({ references }: PlannedOrder): WanKind =>
+  references.some(({ medium }) => medium !== 'audio') ? 'i2v' : 't2v';
+
+/** Request body for beta-2.5-preview: wan2.5. */
+function mapBeta25(order: PlannedOrder, name: string, file: FileAddress): JsonObject {
+  const asked = order.parameters as JsonObject & Beta25PreviewRequest;
+  const kind = kindOf(order);
+  return body(order, name, asked, file, kind === 'i2v' ? { audio: asked.audio } : {});
+}
+
+/** Request body for beta-2.6: wan2.6. */
+function mapBeta26(order: PlannedOrder, name: string, file: FileAddress): JsonObject {
+  const asked = order.parameters as JsonObject & Beta26Request;
+  const { audio, shot_type: shots, template } = asked;
+  const made = body(order, name, asked, file, {
+    // Videos have sound unless it is said, and only some models have the field.
+    ...(kindOf(order) === 'i2v' && audio === false && { audio }),
+    ...(shots !== undefined && { shot_type: shots }),
+  });
+  return template === undefined ? made : { ...made, input: { ...(made['input'] as JsonObject), template } };
+}
+
+function body(
+  order: PlannedOrder,
+  name: string,
+  asked: Beta25PreviewRequest | Beta26Request,
+  file: FileAddress,
+  parameters: JsonObject,
+): JsonObject {
+  const kind = kindOf(order);
+  return {
+    model: wanModel(name, kind),
+    input: {
+      ...(asked.prompt !== undefined && { prompt: asked.prompt }),
+      ...(asked.negative_prompt !== undefined && { negative_prompt: asked.negative_prompt }),
+      ...(kind === 'i2v' && { img_url: file('image_urls[0]') }),
+      ...(asked.audio_url !== undefined && { audio_url: file('audio_url') }),
+    },
+    parameters: {
+      ...sizeOf(order, asked.resolution),
+      duration: asked.duration,
+      ...(asked.prompt_extend !== undefined && { prompt_extend: asked.prompt_extend }),
+      ...(asked.watermark !== undefined && { watermark: asked.watermark }),
+      ...present({ seed: chosenSeed(asked.seed) }),
+      ...parameters,
+    },
+  };
+}
+
+/** Pixels where nothing gives the shape, else the class: the vendor's own default is 1080P. */
+function sizeOf({ output: { size } }: PlannedOrder, resolution: string): JsonObject {
+  if (size.kind === 'fixed') return { size: `${size.width}*${size.height}` };
+  return { resolution: resolution.toUpperCase() };
+}
+
+/** Request body for beta-2.7: wan2.7 from a text, from frames, or continuing a video. */
+function mapBeta27(order: PlannedOrder, name: string, file: FileAddress): JsonObject {
+  const asked = order.parameters as JsonObject & Beta27Request;
+  const kind = kindOf(order);
+  const roles = new Set(order.references.map(({ medium, role }) => (medium === 'video' ? 'clip' : role)));
+  if (kind === 'i2v' && !roles.has('first_frame') && !roles.has('clip'))
+    throw new NotMakeable('image_with_roles', 'image_with_roles needs a first_frame beside the last_frame here.');
+  const sound = asked.audio_url === undefined ? undefined : file('audio_url');
+  return {
+    model: wanModel(name, kind),
+    input: {
+      ...(asked.prompt !== undefined && { prompt: asked.prompt }),
+      ...(asked.negative_prompt !== undefined && { negative_prompt: asked.negative_prompt }),
+      ...(kind === 'i2v' && { media: order.references.map((reference) => mediumOf(reference, file)) }),
+      ...(kind === 't2v' && sound !== undefined && { audio_url: sound }),
+    },
+    parameters: {
+      ...sharedParameters(asked),
+      // Elsewhere the shape follows the image.
+      ...(kind === 't2v' && { ratio: asked.size }),
+    },
+  };
+}
+
+/** Request body for beta-2.7-r2v: wan2.7 with the characters of references. */
+function mapBeta27R2v(order: PlannedOrder, name: string, file: FileAddress): JsonObject {
+  const asked = order.parameters as JsonObject & Beta27R2vRequest;
+  const images = (asked.image_with_roles ?? []).map(({ role, reference_voice: voice }, index) => ({
+    type: role,
+    url: file(`image_with_roles[${index}].url`),
+    ...(voice !== undefined && { reference_voice: file(`image_with_roles[${index}].reference_voice`) }),
+  }));
+  const videos = (asked.video_urls ?? []).map((_, index) => ({
+    type: 'reference_video',
+    url: file(`video_urls[${index}]`),
+  }));
+  const framed = images.some(({ type }) => type === 'first_frame');
+  return {
+    model: name,
+    input: {
+      prompt: asked.prompt,
+      ...(asked.negative_prompt !== undefined && { negative_prompt: asked.negative_prompt }),
+      // A prompt counts images and videos each in their order.
+      media: [...images, ...videos],
+    },
+    parameters: { ...sharedParameters(asked), ...(!framed && { ratio: asked.size }) },
+  };
+}
+
+const sharedParameters = (asked: Beta27Request | Beta27R2vRequest): JsonObject => ({
+  resolution: asked.resolution,
+  duration: asked.duration,
+  prompt_extend: asked.prompt_extend,
+  watermark: asked.watermark,
+  ...present({ seed: chosenSeed(asked.seed) }),
+});
+
+function mediumOf({ param, medium, role }: PlannedOrder['references'][number], file: FileAddress): JsonObject {
+  const url = file(param);
+  if (medium === 'video') return { type: 'first_clip', url };
+  return { type: medium === 'audio' ? 'driving_audio' : role, url };
+}
 
 const SYNTHESIS = '/api/v1/services/aigc/video-generation/video-synthesis';
 
 const taskPath = ({ id }: Operation): string => `/api/v1/tasks/${encodeURIComponent(id as string)}`;
 
-/** Videos from Alibaba Cloud Model Studio. */
-export const dashscopeVideoCodec: MediaCodec = {
-  ...codec(false),
-  configured: ({ base_url: baseUrl }) => codec(isBeijing(baseUrl)),
+const MAPS = {
+  'beta-2.5-preview': mapBeta25,
+  'beta-2.6': mapBeta26,
+  'beta-2.7': mapBeta27,
+  'beta-2.7-r2v': mapBeta27R2v,
 };
 
-function codec(hasTemplates: boolean): MediaCodec {
-  const maps = {
-    'beta-2.5-preview': mapBeta25,
-    'beta-2.6': mapBeta26(hasTemplates),
-    'beta-2.7': mapBeta27,
-    'beta-2.7-r2v': mapBeta27R2v,
-  };
-  return {
-    protocol: 'dashscope-video',
-    traits: {
-      style: 'task',
-      // No idempotency key, and the list of tasks has no field of ours.
-      repeatStart: 'unknown',
-      startTimeoutMs: 60_000,
-      findableAfterMs: 0,
-      firstCheckMs: 15_000,
-      // 20 checks a second for the whole account.
-      checkEveryMs: 10_000,
-      checkTimeoutMs: 10_000,
-    },
-    defaultBaseUrl: DASHSCOPE.defaultBaseUrl,
-    domains: DASHSCOPE.domains,
-    models: new Map([
-      ['beta-2.5-preview', 'wan2.5-*-preview'],
-      ['beta-2.6', 'wan2.6-*'],
-      ['beta-2.7', 'wan2.7-*'],
-      ['beta-2.7-r2v', 'wan2.7-r2v'],
-    ]),
-    authorization: DASHSCOPE.authorization,
-    // Videos and sounds are taken by link only.
-    referenceForm: ({ medium }, way) => (medium === 'image' ? (way ?? 'sent') : 'url'),
+/** Videos from Alibaba Cloud Model Studio. */
+export const dashscopeVideoCodec: MediaCodec = {
+  protocol: 'dashscope-video',
+  traits: {
+    style: 'task',
+    // No idempotency key, and the list of tasks has no field of ours.
+    repeatStart: 'unknown',
+    startTimeoutMs: 60_000,
+    findableAfterMs: 0,
+    firstCheckMs: 15_000,
+    // 20 checks a second for the whole account.
+    checkEveryMs: 10_000,
+    checkTimeoutMs: 10_000,
+  },
+  defaultBaseUrl: DASHSCOPE.defaultBaseUrl,
+  domains: DASHSCOPE.domains,
+  models: new Map([
+    ['beta-2.5-preview', 'wan2.5-*-preview'],
+    ['beta-2.6', 'wan2.6-*'],
+    ['beta-2.7', 'wan2.7-*'],
+    ['beta-2.7-r2v', 'wan2.7-r2v'],
+  ]),
+  regionOf: ({ base_url: baseUrl }) => (isBeijing(baseUrl) ? 'cn-beijing' : undefined),
+  authorization: DASHSCOPE.authorization,
+  // Videos and sounds are taken by link only.
+  referenceForm: ({ medium }, way) => (medium === 'image' ? (way ?? 'sent') : 'url'),
 
-    writeStart: (order, ticket, file) => ({
-      method: 'POST',
-      path: SYNTHESIS,
-      headers: { 'x-dashscope-async': 'enable' },
-      body: maps[order.model as keyof typeof maps](order, ticket.model, file),
-    }),
-    readStart: ({ output }) => {
-      const id = isJsonObject(output) ? vendorId(output['task_id']) : undefined;
-      return id !== undefined ? { kind: 'operation', operation: { id } } : undefined;
-    },
+  writeStart: (order, ticket, file) => ({
+    method: 'POST',
+    path: SYNTHESIS,
+    headers: { 'x-dashscope-async': 'enable' },
+    body: MAPS[order.model as keyof typeof MAPS](order, ticket.model, file),
+  }),
+  readStart: ({ output }) => {
+    const id = isJsonObject(output) ? vendorId(output['task_id']) : undefined;
+    return id !== undefined ? { kind: 'operation', operation: { id } } : undefined;
+  },
 
-    nameOf: ({ id }) => id as string,
-    writeCheck: (operation) => ({ method: 'GET', path: taskPath(operation) }),
-    readCheck: stateOf,
-    readFailure: readDashscopeFailure,
+  nameOf: ({ id }) => id as string,
+  writeCheck: (operation) => ({ method: 'GET', path: taskPath(operation) }),
+  readCheck: stateOf,
+  readFailure: readDashscopeFailure,
 
-    writeCancel: (operation) => ({ method: 'POST', path: `${taskPath(operation)}/cancel` }),
-    readCancel,
+  writeCancel: (operation) => ({ method: 'POST', path: `${taskPath(operation)}/cancel` }),
+  readCancel,
 
-    verification: DASHSCOPE.verification,
-    readCost: costOf,
-  };
-}
+  verification: DASHSCOPE.verification,
+  readCost: costOf,
+};
 
 function stateOf({ output, usage }: JsonObject): ReadState | undefined {
   if (!isJsonObject(output)) return undefined;
@@ -100,8 +239,10 @@ function stateOf({ output, usage }: JsonObject): ReadState | undefined {
   }
 }
 
-function delivered({ video_url: url }: JsonObject, { output_video_duration: seconds }: JsonObject): OperationState {
+function delivered({ video_url: url }: JsonObject, usage: JsonObject): OperationState {
   if (typeof url !== 'string') return failedBecause('nothing_delivered');
+  const { output_video_duration: output, video_duration: whole } = usage;
+  const seconds = output ?? whole;
   const length = typeof seconds === 'number' ? { seconds } : {};
   return { state: 'succeeded', outputs: [{ role: 'output', contentType: 'video/mp4', url, ...length }] };
 }
@@ -112,9 +253,15 @@ function readCancel({ status }: VendorReply): 'cancelled' | 'too_late' | undefin
   return status === 400 || status === 404 || status === 409 ? 'too_late' : undefined;
 }
 
-/** What was billed: seconds of a resolution, those of a reference video too. */
+/** What was billed: seconds of a resolution, those of a reference video too. Wan 2.5 has names of its own for both. */
 function costOf({ usage }: JsonObject): VendorCost | undefined {
-  const { duration, SR: lines } = isJsonObject(usage) ? usage : {};
-  const isKnown = typeof lines === 'number' || (typeof lines === 'string' && /^\d{3,4}$/.test(lines));
-  return costIn(isKnown ? `seconds_${lines}p` : 'seconds', duration);
+  const { duration, video_duration: seconds, SR: lines, video_ratio: ratio } = isJsonObject(usage) ? usage : {};
+  return costIn(`seconds${linesOf(lines) ?? linesOf(ratio) ?? ''}`, duration ?? seconds);
+}
+
+/** `_720p` of `720`, `720P` and `1280*720`. */
+function linesOf(said: JsonValue | undefined): string | undefined {
+  const text = typeof said === 'number' ? String(said) : said;
+  const [, sides] = typeof text === 'string' ? (/^(\d{3,4}(?:[*x]\d{3,4})?)p?$/i.exec(text) ?? []) : [];
+  return sides && `_${Math.min(...sides.split(/[*x]/i).map(Number))}p`;
 }

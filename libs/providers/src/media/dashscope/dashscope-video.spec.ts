@@ -1,3 +1,4 @@
+import type { JsonObject } from '#contracts';
 import { orderOfBody } from '../testing/sample-requests.js';
 import { dashscopeRefusal, FakeDashscopeVideo } from '../testing/fake-dashscope-video.js';
 import { mediaUpstreamContract } from '../testing/media-upstream-contract.js';
@@ -127,6 +128,11 @@ mediaUpstreamContract({
       { kind: 'refused', reason: 'reference_unusable' },
     ],
     ['a file it cannot fetch', dashscopeRefusal(400, 'InvalidURL'), { kind: 'refused', reason: 'reference_unusable' }],
+    [
+      'content that an inspection without a code refused',
+      dashscopeRefusal(400, 'InvalidParameter', 'Refused by green network verification.'),
+      { kind: 'refused', reason: 'content_refused' },
+    ],
     ['a parameter it does not take', dashscopeRefusal(400, 'InvalidParameter'), { kind: 'unsupported' }],
     ['a time that ran out there', dashscopeRefusal(408, 'RequestTimeOut'), { kind: 'ambiguous' }],
   ],
@@ -171,6 +177,18 @@ mediaUpstreamContract({
   strange: says({ task_status: 'PONDERING' }),
   stoppable: says({ task_status: 'PENDING' }),
   reportedCost: { micros: 5_000_000n, unit: 'seconds_720p' },
+});
+
+describe('The cost that Model Studio reports', () => {
+  it.each<[JsonObject, string]>([
+    [{ duration: 5, SR: 720 }, 'seconds_720p'],
+    [{ duration: 5, SR: '1080' }, 'seconds_1080p'],
+    [{ video_duration: 5, video_ratio: '1280*720' }, 'seconds_720p'],
+    [{ video_duration: 5, video_ratio: '720P' }, 'seconds_720p'],
+    [{ video_duration: 5, video_ratio: 'standard' }, 'seconds'],
+  ])('is read from the names of every model: %j', (usage, unit) => {
+    expect(dashscopeVideoCodec.readCost?.({ usage })).toEqual({ micros: 5_000_000n, unit });
+  });
 });
 
 describe('dashscope-video', () => {

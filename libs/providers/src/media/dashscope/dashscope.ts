@@ -1,4 +1,6 @@
-import type { VendorRequest } from '../http/media-codec.js';
+import type { JsonValue, MediaFailure, MediaReason } from '#contracts';
+import { failureBy, type FailureTable, workFailureBy } from '../http/failure-rules.js';
+import type { VendorReply, VendorRequest, Verb } from '../http/media-codec.js';
 
 /** What videos and images of Alibaba Cloud Model Studio have in common. */
 export const DASHSCOPE = {
@@ -18,3 +20,54 @@ export function isBeijing(baseUrl: string | undefined): boolean {
   const { hostname } = new URL(baseUrl);
   return BEIJING.has(hostname) || hostname.endsWith('.cn-beijing.maas.aliyuncs.com');
 }
+
+/** Of the order itself: in the reply to it, or in the state of work that was taken. */
+const ON_ORDER = ['start', 'work'] as const;
+const INSPECTED = [
+  'DataInspectionFailed*',
+  'data_inspection_failed*',
+  'IPInfringementSuspect*',
+  'CustomRoleBlocked*',
+  'FaqRuleBlocked*',
+];
+
+/** Error codes of Model Studio, by its page of error messages as of November 2026. */
+const FAILURES: FailureTable = [
+  { code: ['Arrearage', 'PostpaidBillOverdue', 'PrepaidBillOverdue', 'CommodityNotPurchased'], is: 'unpaid' },
+  // Each model has a free quota of its own; it is reported as a rate limit, too.
+  { code: ['AllocationQuota.FreeTierOnly'], is: 'unpaid_model' },
+  { says: /^free allocated quota exceeded/i, is: 'unpaid_model' },
+  {
+    code: ['AccessDenied.Unpurchased', 'Model.AccessDenied', 'ModelNotFound', 'Model_not_found'],
+    is: 'not_served_model',
+  },
+  { code: ['InvalidApiKey'], is: 'wrong_key' },
+  // Rates and the number of running tasks belong to one model of an account; the rate of checks to the account.
+  { status: [429], on: ['start'], is: 'busy_model' },
+  // `InvalidParameter.DataInspection`: the file to inspect could not be fetched or read; nothing was found in it.
+  {
+    on: ON_ORDER,
+    code: [
+      'InvalidURL*',
+      'InvalidFile*',
+      'InvalidImage*',
+      'InvalidPerson*',
+      'InvalidParameter.DataInspection*',
+      'BadRequest.InputDownloadFailed*',
+      'BadRequest.UnsupportedFileFormat*',
+    ],
+    is: 'file',
+  },
+  { on: ON_ORDER, code: INSPECTED, says: /\boutput\b/i, is: 'result' },
+  { on: ON_ORDER, code: INSPECTED, says: /\b(?:image|video|audio)\b/i, is: 'reference' },
+  { on: ON_ORDER, code: INSPECTED, says: /\b(?:text|prompt)\b/i, is: 'prompt' },
+  { on: ON_ORDER, code: INSPECTED, is: 'content' },
+  // The inspection has no code of its own in some models.
+  { on: ON_ORDER, says: /green net/i, is: 'content' },
+];
+
+export const readDashscopeFailure = (reply: VendorReply, verb: Verb): MediaFailure =>
+  failureBy(FAILURES, reply, reply.body, verb);
+
+/** Why work that was taken failed, by the `code` and `message` in its output. */
+export const dashscopeFailureReason = (output: JsonValue | undefined): MediaReason => workFailureBy(FAILURES, output);

@@ -2,27 +2,96 @@ import type {
   AlphaRequest,
   Beta25PreviewRequest,
   Beta26Request,
+  Beta27R2vRequest,
+  Beta27Request,
   DeltaV26Request,
   Epsilon02Request,
   Epsilon23Request,
+  EtaRequest,
   GammaRequest,
+  IotaEditRequest,
+  IotaRequest,
   JsonObject,
+  KappaRequest,
+  PlannedOrder,
+  ThetaRequest,
+  ZetaQ3ProRequest,
 } from '#contracts';
-import { chosenSeed, fileAs, present, referencesOf, refuseIf } from '../http/mapping.js';
-import type { FalMapping } from './fal-mapping.js';
-import { mapBeta27, mapBeta27R2v } from './map-beta-2.7.js';
-import { mapEta, mapIota, mapIotaEdit, mapKappa, mapTheta } from './map-images.js';
-import { mapZeta } from './map-zeta.js';
-import { refuseLackingOfWan, refusePromptOfWan } from './wan.js';
+import { chosenSeed, type FileAddress, fileAs, present, referencesOf, refuseIf } from '../http/media-codec.js';
 
-const DURATIONS: readonly number[] = [4, 6, 8];
+/** An order in fal's words: `endpoint` is what follows the model's name in the address, if anything does. */
+interface FalOrder {
+  readonly endpoint?: string;
+  readonly input: JsonObject;
+}
+
+/** Writes the orders of one family. @throws NotMakeable for what fal lacks. */
+type FalMapping = (order: PlannedOrder, file: FileAddress) => FalOrder;
+
+/** Pixels of an order whose family fixes them. */
+function pixelsOf({ output }: PlannedOrder): JsonObject | undefined {
+  return output.size.kind === 'fixed' ? { width: output.size.width, height: output.size.height } : undefined;
+}
+
+/** Qwen-Image 2.0 at fal. */
+const mapEta: FalMapping = (order, file) => {
+  const asked = order.parameters as JsonObject & EtaRequest;
+  const images = referencesOf(order, 'image', file);
+  const input = {
+    prompt: asked.prompt,
+    negative_prompt: asked.negative_prompt,
+    image_size: pixelsOf(order),
+    num_images: asked.n,
+    image_urls: images,
+  };
+  return { endpoint: images === undefined ? 'text-to-image' : 'edit', input: present(input) };
+};
+
+/** Z-Image turbo at fal. */
+const mapTheta: FalMapping = (order) => {
+  const asked = order.parameters as JsonObject & ThetaRequest;
+  const input = {
+    prompt: asked.prompt,
+    image_size: pixelsOf(order),
+    enable_prompt_expansion: asked.prompt_extend,
+    num_images: 1,
+  };
+  return { input: present(input) };
+};
+
+/** Seedream 4.0 at fal. */
+const mapKappa: FalMapping = (order, file) => {
+  const asked = order.parameters as JsonObject & KappaRequest;
+  const images = referencesOf(order, 'image', file);
+  const several = images !== undefined && asked.sequential_image_generation === 'auto';
+  const input = {
+    prompt: asked.prompt,
+    image_size: pixelsOf(order) ?? `auto_${asked.resolution}`,
+    num_images: 1,
+    max_images: several ? order.output.count : undefined,
+    enhance_prompt_mode: asked.optimize_prompt_options,
+    image_urls: images,
+  };
+  return { endpoint: images === undefined ? 'text-to-image' : 'edit', input: present(input) };
+};
+
+/** Grok Imagine at fal. */
+const mapIota: FalMapping = (order) => {
+  const { prompt, size, n } = order.parameters as JsonObject & IotaRequest;
+  return { input: { prompt, aspect_ratio: size, num_images: n } };
+};
+
+/** Grok Imagine with an image at fal: the shape follows the image. */
+const mapIotaEdit: FalMapping = (order, file) => {
+  const { prompt, n } = order.parameters as JsonObject & IotaEditRequest;
+  return { endpoint: 'edit', input: { prompt, num_images: n, image_urls: [file('image_urls[0]')] } };
+};
 
 /** Veo 3.1 at fal. */
 const mapGamma: FalMapping = (order, file) => {
   const asked = order.parameters as JsonObject & GammaRequest;
   const first = fileAs(order, 'first_frame', file);
   const last = fileAs(order, 'last_frame', file);
-  refuseLacking(asked, first !== undefined);
   const input = present({
     prompt: asked.prompt,
     negative_prompt: asked.negative_prompt,
@@ -40,30 +109,16 @@ const mapGamma: FalMapping = (order, file) => {
     : { endpoint: 'first-last-frame-to-video', input: { ...input, first_frame_url: first, last_frame_url: last } };
 };
 
-function refuseLacking(asked: GammaRequest, hasFirst: boolean): void {
-  refuseIf(asked.sample_count > 1, 'sample_count', 'sample_count must be 1 here.');
-  refuseIf(!DURATIONS.includes(asked.duration), 'duration', 'duration must be 4, 6 or 8 here.');
-  refuseIf(asked.person_generation === 'disallow', 'person_generation', 'person_generation must be allow_adult here.');
-  refuseIf(hasFirst && asked.resize_mode === 'pad', 'resize_mode', 'resize_mode must be crop here.');
-}
-
 /** Hailuo at fal: 1080p is a path of its own, and lasts 6 s. What is sold as 5 s is made as 6. */
 const mapEpsilon: FalMapping = (order, file) => {
   const asked = order.parameters as JsonObject & (Epsilon02Request | Epsilon23Request);
   const first = fileAs(order, 'first_frame', file);
   const last = fileAs(order, 'last_frame', file);
   const grade = asked.resolution === '1080p' ? 'pro' : 'standard';
-  refuseIf(asked.watermark, 'watermark', 'watermark must be false: no watermark is made here.');
-  refuseIf(asked.fast_pretreatment, 'fast_pretreatment', 'fast_pretreatment must be false here.');
   refuseIf(
     last !== undefined && first === undefined,
     'last_frame_image',
     'last_frame_image needs first_frame_image here.',
-  );
-  refuseIf(
-    asked.resolution === '512p' && first === undefined,
-    'resolution',
-    'resolution 512p needs first_frame_image here.',
   );
   return {
     endpoint: `${grade}/${first === undefined ? 'text' : 'image'}-to-video`,
@@ -86,8 +141,6 @@ const mapEpsilon: FalMapping = (order, file) => {
 const mapDelta: FalMapping = (order, file) => {
   const asked = order.parameters as JsonObject & DeltaV26Request;
   const first = fileAs(order, 'first_frame', file);
-  refuseIf(asked.mode === 'std', 'mode', 'mode must be pro here.');
-  refuseIf(asked.watermark === true, 'watermark', 'watermark must be false: no watermark is made here.');
   const input = {
     prompt: asked.prompt,
     duration: String(asked.duration),
@@ -105,10 +158,6 @@ const mapDelta: FalMapping = (order, file) => {
 const mapBeta26: FalMapping = (order, file) => {
   const asked = order.parameters as JsonObject & Beta26Request;
   const image = fileAs(order, 'first_frame', file);
-  refuseIf(asked.template !== undefined, 'template', 'template is not supported here.');
-  refuseLackingOfWan(asked);
-  refusePromptOfWan(asked.prompt);
-  refuseIf(asked.audio === false, 'audio', 'audio must not be false: every video has sound here.');
   const input = present({
     prompt: asked.prompt,
     negative_prompt: asked.negative_prompt,
@@ -125,15 +174,10 @@ const mapBeta26: FalMapping = (order, file) => {
     : { endpoint: 'image-to-video', input: { ...input, image_url: image } };
 };
 
-const RATIOS: readonly string[] = ['16:9', '9:16', '1:1'];
-
 /** Wan 2.5 preview at fal. Its videos always have sound. */
 const mapBeta25Preview: FalMapping = (order, file) => {
   const asked = order.parameters as JsonObject & Beta25PreviewRequest;
   const image = fileAs(order, 'first_frame', file);
-  refuseLackingOfWan(asked);
-  refusePromptOfWan(asked.prompt);
-  refuseIf(image === undefined && !RATIOS.includes(asked.size), 'size', 'size must be 16:9, 9:16 or 1:1 here.');
   const input = present({
     prompt: asked.prompt,
     negative_prompt: asked.negative_prompt,
@@ -148,6 +192,72 @@ const mapBeta25Preview: FalMapping = (order, file) => {
     : { endpoint: 'image-to-video', input: { ...input, image_url: image } };
 };
 
+/** Wan 2.7 at fal: from a text, from frames, or as the continuation of a video. */
+const mapBeta27: FalMapping = (order, file) => {
+  const asked = order.parameters as JsonObject & Beta27Request;
+  const first = fileAs(order, 'first_frame', file);
+  const last = fileAs(order, 'last_frame', file);
+  const video = referencesOf(order, 'video', file)?.[0];
+  refuseIf(
+    last !== undefined && first === undefined && video === undefined,
+    'image_with_roles',
+    'image_with_roles needs a first_frame beside the last_frame here.',
+  );
+  const input = present({
+    prompt: asked.prompt,
+    negative_prompt: asked.negative_prompt,
+    resolution: asked.resolution.toLowerCase(),
+    duration: asked.duration,
+    enable_prompt_expansion: asked.prompt_extend,
+    audio_url: fileAs(order, 'soundtrack', file),
+    seed: asked.seed,
+  });
+  if (order.mode === 'text-to-video')
+    return { endpoint: 'text-to-video', input: { ...input, aspect_ratio: asked.size } };
+  const frames = { image_url: first, end_image_url: last, video_url: video };
+  return { endpoint: 'image-to-video', input: present({ ...input, ...frames }) };
+};
+
+/** Wan 2.7 with the characters of references, at fal. */
+const mapBeta27R2v: FalMapping = (order, file) => {
+  const asked = order.parameters as JsonObject & Beta27R2vRequest;
+  const roles = new Set(order.references.map(({ role }) => role));
+  refuseIf(roles.has('first_frame'), 'image_with_roles', 'image_with_roles takes no first_frame here.');
+  refuseIf(roles.has('voice'), 'image_with_roles', 'image_with_roles takes no reference_voice here.');
+  return {
+    endpoint: 'reference-to-video',
+    input: present({
+      prompt: asked.prompt,
+      negative_prompt: asked.negative_prompt,
+      resolution: asked.resolution.toLowerCase(),
+      duration: asked.duration,
+      aspect_ratio: asked.size,
+      multi_shots: false,
+      reference_image_urls: referencesOf(order, 'image', file),
+      reference_video_urls: referencesOf(order, 'video', file),
+      seed: asked.seed,
+    }),
+  };
+};
+
+/** Vidu Q3 pro and turbo at fal. */
+const mapZeta: FalMapping = (order, file) => {
+  const asked = order.parameters as JsonObject & ZetaQ3ProRequest;
+  const first = fileAs(order, 'first_frame', file);
+  const speed = asked.model === 'zeta-q3-turbo' ? '/turbo' : '';
+  const input = present({
+    prompt: asked.prompt,
+    duration: asked.duration,
+    resolution: asked.resolution,
+    audio: asked.audio,
+    seed: chosenSeed(asked.seed),
+    aspect_ratio: asked.aspect_ratio,
+    image_url: first,
+    end_image_url: fileAs(order, 'last_frame', file),
+  });
+  return { endpoint: `${first === undefined ? 'text' : 'image'}-to-video${speed}`, input };
+};
+
 /** Most files of one order, all kinds together. */
 const MAX_FILES = 12;
 
@@ -156,13 +266,6 @@ const mapAlpha: FalMapping = (order, file) => {
   const asked = order.parameters as JsonObject & AlphaRequest;
   const first = fileAs(order, 'first_frame', file);
   const last = fileAs(order, 'last_frame', file);
-  refuseIf(asked.prompt === undefined, 'prompt', 'prompt is required for this model here.');
-  refuseIf(
-    asked.return_last_frame,
-    'return_last_frame',
-    'return_last_frame must be false: no last frame is made here.',
-  );
-  refuseIf((asked.tools?.length ?? 0) > 0, 'tools', 'tools are not supported here.');
   refuseIf(
     last !== undefined && first === undefined,
     'image_with_roles',

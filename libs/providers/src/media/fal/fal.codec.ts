@@ -6,11 +6,11 @@ import {
   MediaFailure,
   type Operation,
   type OperationState,
-  type ProviderOutput,
+  type UpstreamOutput,
   type Started,
   type UndeliveredOutput,
 } from '#contracts';
-import { failureBy, type FailureRule } from '../http/failure-rules.js';
+import { failureBy, type FailureTable, QUESTIONS, stateWord } from '../http/failure-rules.js';
 import {
   isDone,
   type MediaCodec,
@@ -19,38 +19,28 @@ import {
   type VendorReply,
   type Verb,
 } from '../http/media-codec.js';
-import { stateWord } from '../http/vendor-words.js';
 import { FAL_MODELS, falMappingOf } from './fal-models.js';
 
-const UNPAID = /balance|top.?up|billing/i;
-const CONTENT = 'content_policy_violation';
-const TIMEOUTS = new Set(['generation_timeout', 'request_timeout', 'startup_timeout']);
-/** Types of errors about a file: its size, its format, or that it could not be fetched. */
-const FILE = /^(?:archive|audio|face|file|image|unsupported|video)_/;
-
 /** Error types of fal (fal.ai/docs: model errors, request errors). A finished request answers with the error of its work. */
-const RULES: readonly FailureRule[] = [
-  { when: ({ status, message }) => status === 403 && UNPAID.test(message), kind: 'unfit', reason: 'not_paid' },
-  { when: ({ code }) => code === CONTENT, kind: 'refused', reason: 'content_refused' },
-  { when: ({ code, status }) => status < 500 && FILE.test(code), kind: 'refused', reason: 'reference_unusable' },
-  { when: ({ status, verb }) => verb !== 'start' && status === 404, kind: 'refused', reason: 'work_lost' },
+const FAILURES: FailureTable = [
+  { status: [403], says: /balance|top.?up|billing/i, is: 'unpaid' },
+  { code: ['content_policy_violation'], is: 'content' },
+  // About a file: its size, its format, or that it could not be fetched.
   {
-    when: ({ code, verb }) => verb === 'result' && code === 'client_cancelled',
-    kind: 'refused',
-    reason: 'work_stopped',
+    status: [200, 400, 404, 413, 415, 422],
+    code: ['archive_*', 'audio_*', 'face_*', 'file_*', 'image_*', 'unsupported_*', 'video_*'],
+    is: 'file',
   },
-  { when: ({ code, verb }) => verb === 'result' && TIMEOUTS.has(code), kind: 'refused', reason: 'work_expired' },
-  { when: ({ status, verb }) => verb === 'result' && status === 422, kind: 'refused', reason: 'parameter_refused' },
+  { status: [404], on: QUESTIONS, is: 'lost' },
+  { code: ['client_cancelled'], on: ['result'], is: 'stopped' },
+  { code: ['generation_timeout', 'request_timeout', 'startup_timeout'], on: ['result'], is: 'expired' },
+  { status: [422], on: ['result'], is: 'parameter' },
   // Without a type, it is the queue itself that broke.
-  {
-    when: ({ code, status, verb }) => verb === 'result' && status >= 500 && code !== '',
-    kind: 'refused',
-    reason: 'work_failed',
-  },
+  { status: 'broken', code: ['*_*'], on: ['result'], is: 'failed' },
 ];
 
 const readFalFailure = (reply: VendorReply, verb: Verb): MediaFailure =>
-  failureBy(RULES, reply, errorOf(reply.body), verb);
+  failureBy(FAILURES, reply, errorOf(reply.body), verb);
 
 /** Errors of a model are a list, those of the queue a sentence with a type beside it. */
 function errorOf(body: JsonValue | undefined): JsonValue | undefined {
@@ -138,7 +128,7 @@ function stateOf({ status }: JsonObject, operation: Operation): ReadState | unde
     case 'in_queue':
     case 'in_progress':
       return { state: 'pending' };
-    case 'completed':
+    case 'succeeded':
       // Work that failed is completed too: then the result is its error.
       return {
         state: 'elsewhere',
@@ -153,7 +143,7 @@ function stateOf({ status }: JsonObject, operation: Operation): ReadState | unde
 function delivered(body: JsonObject, count: number): OperationState {
   const { video, images, has_nsfw_concepts: withheld } = body;
   const files = Array.isArray(images) ? images : [video ?? null];
-  const outputs: ProviderOutput[] = [];
+  const outputs: UpstreamOutput[] = [];
   const missing: UndeliveredOutput[] = [];
   for (let ordinal = 0; ordinal < Math.max(count, files.length); ordinal += 1) {
     // In its place stands a black image.
@@ -167,7 +157,7 @@ function delivered(body: JsonObject, count: number): OperationState {
   return { state: 'succeeded', outputs, ...(missing.length > 0 && { missing }) };
 }
 
-function outputOf(file: JsonValue | undefined, usual: string): ProviderOutput | undefined {
+function outputOf(file: JsonValue | undefined, usual: string): UpstreamOutput | undefined {
   if (!isJsonObject(file) || typeof file['url'] !== 'string') return undefined;
   const { url, content_type: type, duration } = file;
   return {

@@ -64,7 +64,7 @@ mediaUpstreamContract({
       { model: 'eta-image-2.0', prompt: 'A dog.', image_urls: [1, 2, 3, 4].map((n) => `${IMAGE}?${n}`) },
       'image_urls',
     ],
-    ['the shape of the reference in 1K', { ...IMAGES, size: 'auto', resolution: '1K' }, 'size'],
+    ['the shape of the reference in 1K', { ...IMAGES, size: 'auto', resolution: '1K' }, 'resolution'],
     ['a fifth image', { model: 'iota-1.0-reseller', prompt: 'A dog.', n: 5 }, 'n'],
   ],
   refusals: [

@@ -3,17 +3,17 @@ import {
   familyOf,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
   type MediaFailure,
-  type MediaReason,
   MODEL_IDS,
   type Operation,
   type OperationState,
   parseMicros,
-  type ProviderOutput,
+  type UpstreamOutput,
   type TaskView,
   type VendorCost,
 } from '#contracts';
-import { failureBy, type FailureRule } from '../http/failure-rules.js';
+import { failureBy, type FailureTable, stateWord, vendorId, workFailureBy } from '../http/failure-rules.js';
 import {
   isDone,
   type MediaCodec,
@@ -23,62 +23,38 @@ import {
   type VendorRequest,
   type Verb,
 } from '../http/media-codec.js';
-import { stateWord, vendorId } from '../http/vendor-words.js';
-
-/** The other side does not sell this model, or not to us. */
-const NOT_SOLD = new Set(['model_not_allowed', 'model_not_available', 'model_not_found', 'model_not_priced']);
-/** It cannot make this order, and others may. */
-const UNSUPPORTED = new Set(['unsupported_parameter', 'request_too_large', 'unknown_parameter']);
 
 /** The codes of our own API. */
-const RULES: readonly FailureRule[] = [
-  { when: ({ code }) => code === 'task_not_found', kind: 'refused', reason: 'work_lost' },
-  { when: ({ status }) => status === 402, kind: 'unfit', reason: 'not_paid' },
-  { when: ({ code }) => NOT_SOLD.has(code), kind: 'unfit', reason: 'not_served', scope: 'model' },
+const FAILURES: FailureTable = [
+  { code: ['task_not_found'], is: 'lost' },
+  { status: [402], is: 'unpaid' },
+  // The other side does not sell this model, or not to us.
+  {
+    code: ['model_not_allowed', 'model_not_available', 'model_not_found', 'model_not_priced'],
+    is: 'not_served_model',
+  },
   // The first sending of the same order is still being read there: sent again, it gets that one's answer.
-  {
-    when: ({ code, status, verb }) => verb === 'start' && (code === 'idempotency_in_flight' || status === 408),
-    kind: 'ambiguous',
-    reason: 'unanswered',
-  },
-  { when: ({ status }) => status === 404 || status === 405, kind: 'unfit', reason: 'not_served' },
-  {
-    when: ({ code, verb }) => verb === 'start' && UNSUPPORTED.has(code),
-    kind: 'unsupported',
-    reason: 'not_possible',
-  },
-  {
-    when: ({ code, verb }) => verb === 'start' && code === 'invalid_media',
-    kind: 'refused',
-    reason: 'reference_unusable',
-  },
-  {
-    when: ({ status, verb }) => verb === 'start' && (status === 400 || status === 422),
-    kind: 'refused',
-    reason: 'parameter_refused',
-  },
+  { code: ['idempotency_in_flight'], on: ['start'], is: 'unanswered' },
+  { status: [408], on: ['start'], is: 'unanswered' },
+  { status: [404, 405], is: 'not_served' },
+  { code: ['unsupported_parameter', 'request_too_large', 'unknown_parameter'], on: ['start'], is: 'not_possible' },
+  { code: ['invalid_media'], on: ['start', 'work'], is: 'file' },
+  { status: [400, 422], on: ['start'], is: 'parameter' },
+  { code: ['cancelled'], on: ['work'], is: 'stopped' },
+  { code: ['content_policy'], on: ['work'], is: 'result' },
+  { code: ['deadline_exceeded'], on: ['work'], is: 'expired' },
 ];
 
 /** Why another gateway did not do what was asked. */
 function readGatewayFailure(reply: VendorReply, verb: Verb): MediaFailure {
   const error = isJsonObject(reply.body) ? reply.body['error'] : undefined;
   const param = isJsonObject(error) ? error['param'] : undefined;
-  return failureBy(RULES, reply, error, verb, typeof param === 'string' ? { param } : {});
+  return failureBy(FAILURES, reply, error, verb, typeof param === 'string' ? { param } : {});
 }
 
-const REASONS: ReadonlyMap<string, MediaReason> = new Map(
-  Object.entries({
-    cancelled: 'work_stopped',
-    content_policy: 'result_refused',
-    deadline_exceeded: 'work_expired',
-    invalid_media: 'reference_unusable',
-    nothing_delivered: 'nothing_delivered',
-    task_not_found: 'work_lost',
-  } as const),
-);
-
 /** How a task that the other gateway gave up looks here. */
-const failedTask = (code: unknown): OperationState => failedBecause(REASONS.get(String(code)) ?? 'work_failed');
+const failedTask = (code: JsonValue | undefined): OperationState =>
+  failedBecause(code === 'nothing_delivered' ? code : workFailureBy(FAILURES, { code: code ?? '' }));
 
 /** What of a task view is read. */
 type View = Pick<TaskView, 'status' | 'result' | 'error' | 'usage'> & { readonly progress?: number };
@@ -120,9 +96,9 @@ export const gatewayCodec: MediaCodec = {
   },
 
   readStart: (body, order) => {
-    const [first] = Array.isArray(body['data']) ? body['data'] : [];
-    const taskId = isJsonObject(first) ? vendorId((first as JsonObject)['task_id']) : undefined;
-    if (taskId === undefined) return undefined;
+    const named = wrappedIn(body).find(({ task_id: id }) => vendorId(id) !== undefined);
+    if (named === undefined) return undefined;
+    const taskId = vendorId(named['task_id']) as string;
     return { kind: 'operation', operation: { taskId, medium: order.medium, count: order.output.count } };
   },
 
@@ -152,9 +128,26 @@ function ownAddress(url: string, origin: string): string | undefined {
 
 const taskPath = ({ taskId }: Operation): string => `/v1/tasks/${encodeURIComponent(taskId as string)}`;
 
+/** How often a reseller may wrap what it passes on. */
+const MOST_WRAPPINGS = 4;
+
+/** What a reply holds, from the outside in: resellers wrap what their own upstream says in an envelope of theirs. */
+function wrappedIn(body: JsonObject): JsonObject[] {
+  const found: JsonObject[] = [body];
+  for (let depth = 0; depth < MOST_WRAPPINGS; depth += 1) {
+    const { data, task } = found.at(-1) ?? {};
+    const inside: JsonValue | undefined = Array.isArray(data) ? data[0] : data;
+    if (isJsonObject(inside)) found.push(inside);
+    else if (isJsonObject(task)) found.push(task);
+    else break;
+  }
+  return found;
+}
+
+/** The innermost that says a state. @throws TypeError when there is none. */
 function viewIn(body: JsonObject): View {
-  const view = body['data'];
-  if (!isJsonObject(view)) throw new TypeError('no task view');
+  const view = wrappedIn(body).findLast(({ status }) => typeof status === 'string');
+  if (!view) throw new TypeError('no task view');
   return view as unknown as View;
 }
 
@@ -166,7 +159,7 @@ function stateOf(view: View, operation: Operation): ReadState | undefined {
   switch (word) {
     case undefined:
       return undefined;
-    case 'completed':
+    case 'succeeded':
       return delivered(view, operation);
     case 'failed':
       return failedTask(view.error?.code);
@@ -192,7 +185,7 @@ function delivered(view: View, { medium, count }: Operation): OperationState {
 const progressOf = ({ progress }: View): { progressPercent?: number } =>
   typeof progress === 'number' && progress >= 0 ? { progressPercent: Math.min(99, Math.floor(progress)) } : {};
 
-function outputsOf({ result }: View, medium: 'image' | 'video'): ProviderOutput[] {
+function outputsOf({ result }: View, medium: 'image' | 'video'): UpstreamOutput[] {
   const files = (medium === 'image' ? result?.images : result?.videos) ?? [];
   const outputs = files.flatMap(({ url, content_type: contentType, duration, expires_at: expiresAt }) =>
     typeof url !== 'string'
@@ -220,9 +213,9 @@ function readCancel({ status, body }: VendorReply): 'cancelled' | 'too_late' | u
 
 /** What the other gateway charged: known when its task has ended. */
 function costOf(body: JsonObject): VendorCost | undefined {
-  const view = body['data'];
-  if (!isJsonObject(view) || !isJsonObject(view['usage'])) return undefined;
-  const { amount, unit, final } = view['usage'];
+  const usage = wrappedIn(body).findLast((each) => isJsonObject(each['usage']))?.['usage'];
+  if (!isJsonObject(usage)) return undefined;
+  const { amount, unit, final } = usage;
   if (final !== true || typeof amount !== 'string' || typeof unit !== 'string') return undefined;
   return { micros: parseMicros(amount), unit };
 }

@@ -1,3 +1,5 @@
+import type { JsonObject } from '#contracts';
+import { badEndOf } from '../http/failure-rules.js';
 import { connectFake } from '../testing/connected-fake.js';
 import { FakeGateway, gatewayRefusal } from '../testing/fake-gateway.js';
 import { mediaUpstreamContract } from '../testing/media-upstream-contract.js';
@@ -59,6 +61,9 @@ mediaUpstreamContract({
           { state: 'succeeded' },
         ] as const,
     ),
+    ['work that is done in a word of another seller', says({ status: 'success' }), { state: 'succeeded' }],
+    ['work that is done, in capitals and with a blank', says({ status: 'SUCCEEDED ' }), { state: 'succeeded' }],
+    ['work that is done, in a word of a queue', says({ status: 'Complete' }), { state: 'succeeded' }],
     ['waiting work', says({ status: 'submitted', result: null }), { state: 'pending' }],
     ['work under way', says({ status: 'in_progress', progress: 100 }), { state: 'pending', progressPercent: 99 }],
     [
@@ -102,6 +107,53 @@ mediaUpstreamContract({
   strange: says({ status: 'pondering' }),
   stoppable: says({ stoppable: true }),
   reportedCost: { micros: 350_000n, unit: 'credit' },
+});
+
+describe('A task of another gateway', () => {
+  const view = {
+    task_id: 'task_1',
+    status: 'completed',
+    result: { videos: [{ url: 'https://peer.example.com/1.mp4' }] },
+  };
+  const operation = { taskId: 'task_1', medium: 'video', count: 1 };
+
+  it.each<[string, JsonObject]>([
+    ['as it is', { data: view }],
+    ['in an envelope of a reseller', { code: 'success', data: { task_id: 'x', status: 'SUCCESS', data: view } }],
+    ['in the envelope twice', { code: 'success', data: { status: 'SUCCESS', data: { data: view } } }],
+    ['named as a task', { data: { task: view } }],
+    ['in a list', { data: [view] }],
+    ['without an envelope', view],
+  ])('is read %s', (_, body) => {
+    expect(gatewayCodec.readCheck?.(body, operation)).toMatchObject({
+      state: 'succeeded',
+      outputs: [{ url: 'https://peer.example.com/1.mp4' }],
+    });
+  });
+
+  it.each<[string, JsonObject]>([
+    ['failed inside', { data: { status: 'SUCCESS', data: { status: 'failed', error: { code: 'content_policy' } } } }],
+    ['failed outside', { data: { status: 'FAILURE', fail_reason: 'x', data: null } }],
+  ])('has ended where it has %s', (_, body) => {
+    const state = gatewayCodec.readCheck?.(body, operation);
+    expect(state?.state === 'strange' ? badEndOf(state.word)?.state : state?.state).toBe('failed');
+  });
+
+  it.each<[string, JsonObject]>([
+    ['in a list', { data: [{ task_id: 'task_1' }] }],
+    ['alone', { data: { task_id: 'task_1' } }],
+    ['in an envelope of a reseller', { code: 'success', data: { data: [{ task_id: 'task_1' }] } }],
+    ['without an envelope', { task_id: 'task_1', status: 'submitted' }],
+  ])('is taken where its id stands %s', (_, body) => {
+    const order = { medium: 'video', output: { count: 1 } } as never;
+    expect(gatewayCodec.readStart(body, order)).toMatchObject({ operation: { taskId: 'task_1' } });
+  });
+
+  it('is not read from envelopes without end', () => {
+    const endless: JsonObject = { status: 'completed' };
+    (endless as Record<string, JsonObject>)['data'] = endless;
+    expect(gatewayCodec.readCheck?.(endless, operation)).toMatchObject({ state: 'failed' });
+  });
 });
 
 describe('Files of another gateway', () => {

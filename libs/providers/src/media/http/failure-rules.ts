@@ -1,69 +1,271 @@
 import {
+  failedBecause,
+  isJsonObject,
+  type JsonObject,
   type JsonValue,
   MediaFailure,
   type MediaFailureDetails,
   type MediaFailureKind,
   type MediaFailureScope,
   type MediaReason,
+  type OperationState,
+  type VendorCost,
   type VendorWords,
 } from '#contracts';
-import { isDone, type VendorReply, type Verb } from './media-codec.js';
-import { retryAfterMsOf, wordsOf } from './vendor-words.js';
+import { resumesInMs } from '../../resumes-in.js';
+import { isDone, type MediaCodec, type VendorReply, type Verb } from './media-codec.js';
 
-/** What a rule reads. Codes and messages that are absent are empty. */
-export interface RefusalFacts {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
-  readonly verb: Verb;
+const MAX_MESSAGE = 1_000;
+const CODE = /^[\w.:-]{1,128}$/;
+const LINK = /\b(?:https?|data):\S+/gi;
+const SIGNED_TOKEN = /\beyJ[\w-]+\.[\w-]+\.?[\w-]*/g;
+const REQUEST_ID_HEADERS = ['x-request-id', 'x-fal-request-id', 'x-tt-logid', 'trace-id', 'request-id'] as const;
+/** Beyond this, signed requests and expiry dates go wrong; in milliseconds. */
+const NOTABLE_SKEW_MS = 60_000;
+const REQUEST_ID = /^[\w.:=/+-]{1,128}$/;
+
+/** The words of an error object, for operators: codes that are words, sentences without links. */
+export function wordsOf(status: number | undefined, error: JsonValue | undefined): VendorWords {
+  const { code, message } = isJsonObject(error) ? error : {};
+  return {
+    ...(status !== undefined && { status }),
+    ...((typeof code === 'string' || typeof code === 'number') && CODE.test(String(code)) && { code: String(code) }),
+    ...(typeof message === 'string' &&
+      message !== '' && {
+        message: message.replace(LINK, '[link]').replace(SIGNED_TOKEN, '[token]').slice(0, MAX_MESSAGE),
+      }),
+  };
 }
 
-/** What a failure is taken for. */
-interface Sorted {
+const first = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
+
+/** The vendor's id of the request, from the headers, else from `request_id` of the body. */
+export function requestIdOf({ headers, body }: VendorReply): string | undefined {
+  const inBody = isJsonObject(body) ? body['request_id'] : undefined;
+  const id = REQUEST_ID_HEADERS.map((name) => first(headers[name])).find((value) => value !== undefined) ?? inBody;
+  return typeof id === 'string' && REQUEST_ID.test(id) ? id : undefined;
+}
+
+/** How long the vendor asks to be left alone, in milliseconds: seconds, or a date, which is of the vendor's own clock. */
+function retryAfterMsOf({ headers }: VendorReply, nowMs = Date.now()): number | undefined {
+  const sent = first(headers['retry-after'])?.trim();
+  if (sent === undefined) return undefined;
+  const itsNowMs = Date.parse(first(headers['date']) ?? '') || nowMs;
+  const ms = /^\d+(?:\.\d+)?$/.test(sent) ? Math.ceil(Number(sent) * 1_000) : Date.parse(sent) - itsNowMs;
+  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
+}
+
+/** How far the vendor's clock is ahead of ours, in milliseconds; undefined when it does not say. */
+export function clockAheadMs({ headers }: VendorReply, nowMs = Date.now()): number | undefined {
+  const ms = Date.parse(first(headers['date']) ?? '') - nowMs;
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** The same where it matters; undefined otherwise. */
+export function notableSkewMs(reply: VendorReply, nowMs?: number): number | undefined {
+  const ms = clockAheadMs(reply, nowMs);
+  return ms !== undefined && Math.abs(ms) > NOTABLE_SKEW_MS ? ms : undefined;
+}
+
+/** Longer than any vendor's; what is longer is no name of anything. */
+const MAX_ID = 512;
+/** Printed characters of ASCII: ids stand in paths, where one or two dots would name another place. */
+const ID = /^(?!\.{1,2}$)[\x21-\x7e]+$/;
+
+/** The vendor's name of something, which may come as a text or as a number. Undefined: it is none that can be asked for. */
+export function vendorId(value: JsonValue | undefined): string | undefined {
+  const id = typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? String(value) : value;
+  return typeof id === 'string' && id.length <= MAX_ID && ID.test(id) ? id : undefined;
+}
+
+/** Words that mean a good end wherever they are said: proxies and new releases of a vendor change one for another. */
+const GOOD_ENDS: ReadonlySet<string> = new Set(['complete', 'completed', 'succeed', 'success', 'successful']);
+
+/** The word for a state in small letters, and `succeeded` for every good end. */
+export function stateWord(value: JsonValue | undefined): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const word = value.trim().toLowerCase();
+  return GOOD_ENDS.has(word) ? 'succeeded' : word;
+}
+
+/** Words that mean a bad end wherever they are said. */
+const BAD_ENDS: ReadonlyMap<string, MediaReason> = new Map(
+  Object.entries({
+    aborted: 'work_stopped',
+    canceled: 'work_stopped',
+    cancelled: 'work_stopped',
+    error: 'work_failed',
+    errored: 'work_failed',
+    expired: 'work_expired',
+    fail: 'work_failed',
+    failed: 'work_failed',
+    failure: 'work_failed',
+    rejected: 'work_failed',
+    terminated: 'work_stopped',
+    timed_out: 'work_expired',
+    timeout: 'work_expired',
+  } as const),
+);
+
+/** The end that a vendor tells in a word which its own pages do not have; undefined: the work may continue. */
+export function badEndOf(word: string): OperationState | undefined {
+  const reason = BAD_ENDS.get(stateWord(word) ?? '');
+  return reason && failedBecause(reason);
+}
+
+/** The most that the database keeps, and what a unit looks like. */
+const MOST_MICROS = 2n ** 63n - 1n;
+const UNIT = /^\w{1,32}$/;
+
+/** What the vendor takes for an order. What it says that cannot be kept counts as nothing said: it must not lose the order. */
+export function statedCost(body: JsonObject, codec: MediaCodec): VendorCost | undefined {
+  try {
+    const cost = codec.readCost?.(body);
+    return cost && cost.micros >= 0n && cost.micros <= MOST_MICROS && UNIT.test(cost.unit) ? cost : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An amount of a text: whole, or with decimal places, of which six count. */
+const DECIMAL = /^(\d{1,18})(?:\.(\d{1,18}))?$/;
+const PLACES = 6;
+
+/**
+ * A cost in millionths of `unit`, from a number or a decimal text: vendors change between the two, and proxies too.
+ * Undefined: it is no amount.
+ */
+export function costIn(unit: string, amount: JsonValue | undefined): VendorCost | undefined {
+  const text = typeof amount === 'number' && Number.isFinite(amount) ? decimalOf(amount) : amount;
+  const [, whole, parts = ''] = typeof text === 'string' ? (DECIMAL.exec(text.trim()) ?? []) : [];
+  if (whole === undefined) return undefined;
+  return { micros: BigInt(whole + parts.slice(0, PLACES).padEnd(PLACES, '0')), unit };
+}
+
+const decimalOf = (amount: number): string => (Number.isSafeInteger(amount) ? String(amount) : amount.toFixed(PLACES));
+
+/** What a failure is taken for: whose fault it is and what is tried next (`kind`), what it says something about, and the customer's words. */
+interface Blame {
   readonly kind: MediaFailureKind;
   readonly reason: MediaReason;
+  /** Absent: the vendor account. */
   readonly scope?: MediaFailureScope;
 }
 
-/** One line of a vendor's table of errors. */
-export interface FailureRule extends Sorted {
-  readonly when: (refusal: RefusalFacts) => boolean;
+/** Every way in which vendors fail. docs/media-upstreams.md says what follows from each. */
+const BLAMES = {
+  // The operator's: another upstream is asked, and this one rests until it was mended, or until the time that the vendor names.
+  wrong_key: { kind: 'unfit', reason: 'wrong_key' },
+  unpaid: { kind: 'unfit', reason: 'not_paid' },
+  unpaid_model: { kind: 'unfit', reason: 'not_paid', scope: 'model' },
+  not_served: { kind: 'unfit', reason: 'not_served' },
+  not_served_model: { kind: 'unfit', reason: 'not_served', scope: 'model' },
+  // The vendor's: another upstream is asked, or the same one later.
+  busy: { kind: 'busy', reason: 'busy' },
+  busy_model: { kind: 'busy', reason: 'busy', scope: 'model' },
+  busy_running: { kind: 'busy', reason: 'busy', scope: 'running' },
+  away: { kind: 'unavailable', reason: 'away' },
+  /** The order may have been taken: it is sent nowhere else. */
+  unanswered: { kind: 'ambiguous', reason: 'unanswered' },
+  // The order's: the customer is told, and nobody else is asked.
+  content: { kind: 'refused', reason: 'content_refused' },
+  prompt: { kind: 'refused', reason: 'prompt_refused' },
+  reference: { kind: 'refused', reason: 'reference_refused' },
+  face: { kind: 'refused', reason: 'face_refused' },
+  result: { kind: 'refused', reason: 'result_refused' },
+  file: { kind: 'refused', reason: 'reference_unusable' },
+  parameter: { kind: 'refused', reason: 'parameter_refused' },
+  /** Another upstream may be able to make it. */
+  not_possible: { kind: 'unsupported', reason: 'not_possible' },
+  // What became of work that was taken.
+  failed: { kind: 'refused', reason: 'work_failed' },
+  stopped: { kind: 'refused', reason: 'work_stopped' },
+  expired: { kind: 'refused', reason: 'work_expired' },
+  lost: { kind: 'refused', reason: 'work_lost' },
+} as const satisfies Readonly<Record<string, Blame>>;
+
+/** What was asked when it failed; `work`: the error stands in the state of work that was taken. */
+type Asked = Verb | 'work';
+
+/** One line of a vendor's table of errors: the failures that it is about, and what they are taken for. */
+interface FailureLine {
+  /** In `*` of a code stands anything. Absent: every code, and none. */
+  readonly code?: readonly string[];
+  /** `broken`: 500 and above. */
+  readonly status?: readonly number[] | 'broken';
+  /** In the vendor's sentence. */
+  readonly says?: RegExp;
+  /** Absent: whatever was asked. */
+  readonly on?: readonly Asked[];
+  readonly is: keyof typeof BLAMES;
 }
 
-const GONE = 410;
+/** A vendor's errors. The first line that fits says what one is taken for. */
+export type FailureTable = readonly FailureLine[];
 
-/** Rules common to all vendors: used when none of the vendor's table fits. */
-const COMMON: readonly FailureRule[] = [
-  { when: ({ status }) => status === 429, kind: 'busy', reason: 'busy' },
-  { when: ({ status }) => status >= 500, kind: 'unavailable', reason: 'away' },
-  { when: ({ status }) => status === 402, kind: 'unfit', reason: 'not_paid' },
+/** Verbs of questions about work, which may be put again. */
+export const QUESTIONS = ['check', 'result', 'find', 'cancel', 'verify'] as const satisfies readonly Verb[];
+
+/** Allowances of a period, in the sentences of all vendors: waiting for a moment is of no use. */
+export const PERIOD_QUOTA =
+  /(?:\b(?:daily|weekly|monthly|hourly|\d+[- ]hours?)\b|\bper (?:day|week|month)\b).{0,60}\b(?:quota|limit|allowance)|\b(?:quota|limit|allowance)\b.{0,60}\b(?:per[- ](?:day|week|month)|daily|weekly|monthly)\b/i;
+
+/** What is common to all vendors, where the vendor's own table has no line. */
+const COMMON: FailureTable = [
+  { status: [429], says: PERIOD_QUOTA, is: 'unpaid' },
+  { status: [429], is: 'busy' },
+  { status: 'broken', is: 'away' },
+  { status: [402], is: 'unpaid' },
   // No order can make a key wrong, so this closes the upstream for all accounts at once; 403 may mean one account's files or words.
-  { when: ({ status }) => status === 401, kind: 'unfit', reason: 'wrong_key' },
-  { when: ({ status }) => status === 403, kind: 'unfit', reason: 'not_served' },
+  { status: [401], is: 'wrong_key' },
+  { status: [403], is: 'not_served' },
   // It was read late, or in part: what lies between may have passed the order on.
-  { when: ({ status, verb }) => status === 408 && verb === 'start', kind: 'ambiguous', reason: 'unanswered' },
-  { when: ({ status }) => status === 425, kind: 'unavailable', reason: 'away' },
-  {
-    when: ({ status, verb }) => status === GONE && (verb === 'check' || verb === 'result'),
-    kind: 'refused',
-    reason: 'work_lost',
-  },
+  { status: [408], on: ['start'], is: 'unanswered' },
+  { status: [425], is: 'away' },
+  { status: [410], on: ['check', 'result'], is: 'lost' },
   // A refused poll says nothing about the work.
-  { when: ({ verb }) => verb !== 'start', kind: 'unavailable', reason: 'away' },
-  { when: ({ status }) => status === 404 || status === GONE, kind: 'unfit', reason: 'not_served', scope: 'model' },
+  { on: QUESTIONS, is: 'away' },
+  { status: [404, 410], on: ['start'], is: 'not_served_model' },
   // No order of a caller makes an address wrong, or a region forbidden.
-  { when: ({ status }) => status === 405 || status === 451, kind: 'unfit', reason: 'not_served' },
+  { status: [405, 451], is: 'not_served' },
 ];
 
-const NOT_POSSIBLE: Sorted = { kind: 'unsupported', reason: 'not_possible' };
-const UNANSWERED: Sorted = { kind: 'ambiguous', reason: 'unanswered' };
+/** What is read of a failure. Codes and sentences that are absent are empty; work that failed has no status of its own. */
+interface Failed {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly asked: Asked;
+}
+
+const patterns = new Map<string, RegExp>();
+
+function isCode(pattern: string, code: string): boolean {
+  if (!pattern.includes('*')) return pattern === code;
+  const known = patterns.get(pattern) ?? new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`, 's');
+  patterns.set(pattern, known);
+  return known.test(code);
+}
+
+const isStatus = (line: NonNullable<FailureLine['status']>, status: number): boolean =>
+  line === 'broken' ? status >= 500 : line.includes(status);
+
+const fits = ({ code, status, says, on }: FailureLine, failed: Failed): boolean =>
+  (code === undefined || code.some((pattern) => isCode(pattern, failed.code))) &&
+  (status === undefined || isStatus(status, failed.status)) &&
+  (says === undefined || says.test(failed.message)) &&
+  (on === undefined || on.includes(failed.asked));
+
+/** Undefined: no line is about it. */
+const lineFor = (table: FailureTable, failed: Failed): FailureLine | undefined =>
+  [...table, ...COMMON].find((line) => fits(line, failed));
 
 /**
  * An error inside a reply that says "200": one that is unspecific or unknown does not prove that
  * the order was not taken.
  */
-const isTakenPerhaps = (rule: Sorted, status: number, verb: Verb): boolean =>
-  verb === 'start' && isDone(status) && (rule === NOT_POSSIBLE || rule.kind === 'unavailable');
+const isTakenPerhaps = (line: FailureLine | undefined, status: number, verb: Verb): boolean =>
+  verb === 'start' && isDone(status) && (line === undefined || BLAMES[line.is].kind === 'unavailable');
 
 /** The words of every vendor for too many requests. */
 const TOO_MANY = /rate.?limit|throttl|too.?many/i;
@@ -75,9 +277,9 @@ function saidStatus(status: number, code: string): number {
   return TOO_MANY.test(code) ? 429 : status;
 }
 
-/** The failure of the first rule that fits; what fits none cannot be made here. */
+/** The failure by the vendor's table; what no line is about cannot be made here. */
 export function failureBy(
-  rules: readonly FailureRule[],
+  table: FailureTable,
   reply: VendorReply,
   error: JsonValue | undefined,
   verb: Verb,
@@ -85,14 +287,26 @@ export function failureBy(
 ): MediaFailure {
   const vendor: VendorWords = wordsOf(reply.status, error);
   const { code = '', message = '' } = vendor;
-  const facts = { status: saidStatus(reply.status, code), code, message, verb };
-  const rule = [...rules, ...COMMON].find(({ when }) => when(facts)) ?? NOT_POSSIBLE;
-  const { kind, reason, scope } = isTakenPerhaps(rule, reply.status, verb) ? UNANSWERED : rule;
-  const retryAfterMs = retryAfterMsOf(reply);
+  const line = lineFor(table, { status: saidStatus(reply.status, code), code, message, asked: verb });
+  const isUnsure = isTakenPerhaps(line, reply.status, verb);
+  const { kind, reason, scope }: Blame = BLAMES[isUnsure ? 'unanswered' : (line?.is ?? 'not_possible')];
+  const rests = kind === 'busy' || kind === 'unfit';
+  const retryAfterMs = retryAfterMsOf(reply) ?? (rests ? resumesInMs(message) : undefined);
   return new MediaFailure(kind, reason, {
     ...details,
     vendor,
     ...(scope && { scope }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
+}
+
+/**
+ * Why work that was taken failed, by the error in its state: what the order holds, what the vendor lacked, or, where the table
+ * has no line for it, nothing that anybody can tell.
+ */
+export function workFailureBy(table: FailureTable, error: JsonValue | undefined): MediaReason {
+  const { code = '', message = '' } = wordsOf(undefined, error);
+  const line = table.find((candidate) => fits(candidate, { status: 0, code, message, asked: 'work' }));
+  const { kind, reason } = BLAMES[line?.is ?? 'failed'];
+  return kind === 'ambiguous' ? 'work_failed' : reason;
 }

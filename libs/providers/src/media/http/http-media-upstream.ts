@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import {
   type CallPlan,
   type CannotMake,
@@ -11,10 +11,11 @@ import {
   MediaFailure,
   type MediaOrder,
   type MediaUpstream,
+  type ModelTrait,
   type Operation,
   type OperationState,
   type PlannedOrder,
-  type ProviderOutput,
+  type UpstreamOutput,
   type ResultLink,
   type ResultSpool,
   type Started,
@@ -23,10 +24,18 @@ import {
   type Verified,
 } from '#contracts';
 import { observeUpstream, type SafeFetcher } from '#platform';
-import type { ServedModel } from '../served-models.js';
+import type { ServedModel } from '../media-upstream-entry.js';
+import {
+  type HeldTrait,
+  MEDIA_TRAITS,
+  mediaTraitsOf,
+  refuseBeyond,
+  type TraitSettings,
+  traitsInWords,
+} from '../traits/media-traits.js';
 import { AuthorizedHttp } from './authorized-http.js';
-import { asFailure, failedStart, wordsOfUnread } from './call-failures.js';
 import { type Credentials, keyCredentials } from './credentials.js';
+import { asFailure, failedStart, wordsOfUnread } from './call-failures.js';
 import type { InlineFiles } from './inline-files.js';
 import {
   type FileAddress,
@@ -40,7 +49,7 @@ import {
   type VendorRequest,
   type Verb,
 } from './media-codec.js';
-import { badEndOf, notableSkewMs } from './vendor-words.js';
+import { badEndOf, notableSkewMs } from './failure-rules.js';
 import { type Noting, UpstreamWarnings, VendorExchanges, type VendorExchangesParts } from './vendor-exchanges.js';
 import type { VendorHttp } from './vendor-http.js';
 
@@ -56,7 +65,12 @@ function verifiedBy(codec: MediaCodec, reply: VendorReply, refused: () => MediaF
   if (!read && !isDone(reply.status)) return unverified(refused());
   if (!isJsonObject(reply.body)) return { ok: false, problem: 'not_this_protocol', vendor: wordsOfUnread(reply) };
   const skewMs = notableSkewMs(reply);
-  const proof: Verified = { ok: true, ...(skewMs !== undefined && { clockSkewMs: skewMs }) };
+  const note = codec.readAccountNote?.(reply);
+  const proof: Verified = {
+    ok: true,
+    ...(skewMs !== undefined && { clockSkewMs: skewMs }),
+    ...(note !== undefined && { note }),
+  };
   return read ? proof : (refusedInside(reply.body, refused()) ?? proof);
 }
 
@@ -94,10 +108,22 @@ async function dropped(bytes: Readable): Promise<string> {
   return '';
 }
 
+/** The same bytes; undefined when there are none: a withheld file may stand in a reply as an empty text. */
+async function unlessEmpty(bytes: Readable): Promise<Readable | undefined> {
+  const chunks = bytes[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  const first = await chunks.next();
+  if (first.done === true) return undefined;
+  const all = async function* (): AsyncGenerator<Buffer> {
+    yield first.value;
+    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
+  };
+  return Readable.from(all(), { objectMode: false });
+}
+
 /** Finished files that are not everybody's to fetch: in replies, or behind the vendor's credentials. */
 class VendorFiles {
   /** Present for protocols whose outputs need the credentials. */
-  readonly open?: (output: ProviderOutput, call: Pick<VendorCall, 'signal'>) => Promise<ResultLink>;
+  readonly open?: (output: UpstreamOutput, call: Pick<VendorCall, 'signal'>) => Promise<ResultLink>;
   private keeping: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -117,7 +143,9 @@ class VendorFiles {
     let ordinal = 0;
     return {
       field: inlineFiles.field,
-      keep: (bytes) => {
+      keep: async (sent) => {
+        const bytes = await unlessEmpty(sent);
+        if (bytes === undefined) return '';
         const place = ordinal;
         ordinal += 1;
         if (place >= ordered) return dropped(bytes);
@@ -129,7 +157,7 @@ class VendorFiles {
   }
 
   /** Whatever address a reply names, the credentials are for those that the protocol keeps files at. */
-  private async linkOf({ url }: ProviderOutput, signal: AbortSignal): Promise<ResultLink> {
+  private async linkOf({ url }: UpstreamOutput, signal: AbortSignal): Promise<ResultLink> {
     const address = this.codec.fileAddress?.(url, this.origin);
     return address === undefined ? { url } : { url: address, credentials: await this.credentials.headers(signal) };
   }
@@ -213,14 +241,14 @@ interface FilePlaces {
 }
 
 /** Whether a file can be fetched at all: by a link, from where the vendor keeps it behind its key, or from our own spool. */
-function isFetchable({ url }: ProviderOutput, { codec, origin }: FilePlaces): boolean {
+function isFetchable({ url }: UpstreamOutput, { codec, origin }: FilePlaces): boolean {
   if (url.length > MAX_URL) return false;
   if (url.startsWith('kept:')) return codec.inlineFiles !== undefined && URL.canParse(url);
   return (/^https?:/i.test(url) && URL.canParse(url)) || codec.fileAddress?.(url, origin) !== undefined;
 }
 
 /** The files that can be fetched, each without values that are not a length or a time. */
-const fetchableOutputs = (outputs: readonly ProviderOutput[], places: FilePlaces): ProviderOutput[] =>
+const fetchableOutputs = (outputs: readonly UpstreamOutput[], places: FilePlaces): UpstreamOutput[] =>
   outputs
     .filter((output) => isFetchable(output, places))
     .map(({ seconds = 0, expiresAtMs = 0, ...output }) => ({
@@ -268,6 +296,10 @@ export interface HttpMediaUpstreamParts extends VendorExchangesParts {
   readonly models: ReadonlyMap<string, ServedModel>;
   /** Whether a file that the caller sent inline can be given to the vendor as a link. */
   readonly canLink: boolean;
+  /** What its entry says of its models, in the place of the table that is shipped. */
+  readonly traits?: TraitSettings | undefined;
+  /** Of its address, where traits differ by it. */
+  readonly region?: string | undefined;
 }
 
 /** A vendor behind HTTP, in one of the protocols. Keeps no state but connections, so any process can continue an operation. */
@@ -279,9 +311,20 @@ export class HttpMediaUpstream implements MediaUpstream {
   private readonly exchanges: VendorExchanges;
   private readonly files: VendorFiles;
   private readonly warnings: UpstreamWarnings;
+  /** By model, what it allows beyond the catalogue. */
+  private readonly heldTraits: ReadonlyMap<string, readonly HeldTrait[]>;
+  /** The account has refused the usual form of an order. */
+  private isOtherwise = false;
 
   constructor(private readonly parts: HttpMediaUpstreamParts) {
-    const { codec, key, fetcher, http } = parts;
+    const { codec, key, fetcher, http, models, traits, region } = parts;
+    const { protocol } = codec;
+    this.heldTraits = new Map(
+      [...models].map(([model, { name }]) => [
+        model,
+        mediaTraitsOf(MEDIA_TRAITS, { protocol, model, name, region }, traits),
+      ]),
+    );
     const credentials = codec.credentials?.(key, { fetcher }) ?? keyCredentials(key, codec);
     this.files = new VendorFiles(codec, credentials, http.origin);
     this.open = this.files.open;
@@ -316,6 +359,7 @@ export class HttpMediaUpstream implements MediaUpstream {
     const ticket = { upstream: id, model: model.name, ...codec.ticket?.(order) };
     try {
       const form = (reference: PlannedOrder['references'][number]) => codec.referenceForm(reference, model.references);
+      refuseBeyond(this.heldTraits.get(order.model) ?? [], order);
       codec.writeStart(order, ticket, addressAtPlan(order.references, form, canLink));
     } catch (error) {
       if (error instanceof NotMakeable)
@@ -324,6 +368,10 @@ export class HttpMediaUpstream implements MediaUpstream {
     }
     const cost = costs.ofOrder(order);
     return { ticket, slots: codec.slots?.(order) ?? 1, ...(cost && { cost }) };
+  }
+
+  traitsOf(model: string): readonly ModelTrait[] {
+    return traitsInWords(this.heldTraits.get(model) ?? [], model);
   }
 
   async start(order: MediaOrder, call: VendorCall): Promise<Started> {
@@ -338,10 +386,7 @@ export class HttpMediaUpstream implements MediaUpstream {
       call,
     );
     return this.observed('start', async () => {
-      const limits = { timeoutMs: traits.startTimeoutMs, fresh: traits.repeatStart !== 'idempotent' };
-      const reply = await this.exchanges.send(request, call, limits).catch((error: unknown) => {
-        throw failedStart(error, call.signal);
-      });
+      const reply = await this.ordered(request, order.output, call);
       if (!isOk(reply)) throw this.exchanges.refused(reply, 'start', call);
       const started = this.exchanges.read(reply, (body) => codec.readStart(body, order), call);
       // Some say in a reply of status 200 why they took nothing.
@@ -350,6 +395,21 @@ export class HttpMediaUpstream implements MediaUpstream {
       // A repeated order is answered with the same operation to its last letter.
       return traits.repeatStart === 'idempotent' ? fetchable : takenNow(fetchable);
     });
+  }
+
+  /** Once more in its other form where the refusal of the first says that the account needs it: then nothing was taken. */
+  private async ordered(usual: VendorRequest, output: MediaOrder['output'], call: VendorCall): Promise<VendorReply> {
+    const { traits, otherwise } = this.parts.codec;
+    const files = traits.style === 'call' ? this.files.inlineFiles(call.spool, { count: output.count }) : undefined;
+    const limits = { timeoutMs: traits.startTimeoutMs, fresh: traits.repeatStart !== 'idempotent', files };
+    const isUsual = otherwise === undefined || !this.isOtherwise;
+    const request = isUsual ? usual : otherwise.write(usual);
+    const reply = await this.exchanges.send(request, call, limits).catch((error: unknown) => {
+      throw failedStart(error, call.signal);
+    });
+    if (otherwise === undefined || !isUsual || isOk(reply) || !otherwise.isNeeded(reply)) return reply;
+    this.isOtherwise = true;
+    return this.ordered(usual, output, call);
   }
 
   async check(operation: Operation, call: VendorCall): Promise<OperationState> {
@@ -378,7 +438,7 @@ export class HttpMediaUpstream implements MediaUpstream {
     return this.parts.codec.nameOf?.(operation);
   }
 
-  async refresh(operation: Operation, call: VendorCall): Promise<readonly ProviderOutput[]> {
+  async refresh(operation: Operation, call: VendorCall): Promise<readonly UpstreamOutput[]> {
     const state = await this.check(operation, call);
     if (state.state === 'succeeded') return state.outputs;
     throw new MediaFailure('refused', 'work_lost');

@@ -81,7 +81,7 @@ export class NotMakeable extends Error {
 }
 
 /** What a codec may learn of an entry. */
-export interface CodecEntry {
+interface CodecEntry {
   readonly base_url?: string;
   readonly settings: JsonObject;
 }
@@ -100,6 +100,8 @@ export interface MediaCodec {
   /** Every model that it can write an order for, with the vendor's usual name of it. */
   readonly models: ReadonlyMap<string, string>;
 
+  /** The region of an address, in the words of the table of traits; absent: nothing differs by region. */
+  regionOf?(entry: CodecEntry): string | undefined;
   /** The codec of one entry, where its address or settings decide what is made and where. */
   configured?(entry: CodecEntry, key: string): MediaCodec;
   /** What is wrong with a key, to be read after the name of its field; nothing of the key itself. */
@@ -147,7 +149,14 @@ export interface MediaCodec {
   /** Whether a refusal of a find says that there is no such work. */
   isNotThere?(reply: VendorReply): boolean;
 
-  /** The name of the fields of a reply to a check whose text is a finished file in base64, and how many were ordered. */
+  /** Another form of an order, for accounts that refuse the usual one. Absent: there is one form. */
+  readonly otherwise?: {
+    /** Whether a refused start says that this account needs it. */
+    isNeeded(reply: VendorReply): boolean;
+    write(request: VendorRequest): VendorRequest;
+  };
+
+  /** The name of the fields of a reply to a check, or to a start that answers the files, whose text is a finished file in base64, and how many were ordered. */
   readonly inlineFiles?: { readonly field: string; count(operation: Operation): number };
   /** Where a finished file is fetched with the credentials; undefined: without them. @param origin of the vendor's API. */
   fileAddress?(url: string, origin: string): string | undefined;
@@ -156,7 +165,38 @@ export interface MediaCodec {
   readonly verification: VendorRequest;
   /** Of replies of every status; undefined where `readFailure` knows. */
   readVerification?(reply: VendorReply): Verified | undefined;
+  /** What an operator should know of an account whose key works. */
+  readAccountNote?(reply: VendorReply): string | undefined;
 
   /** What the vendor says that the order cost. */
   readCost?(body: JsonObject): VendorCost | undefined;
 }
+
+/** Refuses what a vendor lacks, by the name of the public field. @throws NotMakeable */
+export function refuseIf(asked: boolean, param: string, sentence: string): void {
+  if (asked) throw new NotMakeable(param, sentence);
+}
+
+/** The fields of a body that have a value. */
+export const present = (fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
+  Object.fromEntries(Object.entries(fields).filter((field): field is [string, JsonValue] => field[1] !== undefined));
+
+/** The file that an order has in a role; undefined when it has none. */
+export function fileAs(order: PlannedOrder, role: MediaReference['role'], file: FileAddress): string | undefined {
+  const reference = order.references.find((candidate) => candidate.role === role);
+  return reference && file(reference.param);
+}
+
+/** The files of one medium that an order only refers to, in their order; undefined when there is none. */
+export function referencesOf(
+  order: PlannedOrder,
+  medium: MediaReference['medium'],
+  file: FileAddress,
+): string[] | undefined {
+  const found = order.references.filter((reference) => reference.medium === medium && reference.role === 'reference');
+  return found.length > 0 ? found.map(({ param }) => file(param)) : undefined;
+}
+
+/** The seed that a caller chose: absent and -1 leave it to the vendor. */
+export const chosenSeed = (seed: number | undefined): number | undefined =>
+  seed === undefined || seed < 0 ? undefined : seed;

@@ -1,4 +1,4 @@
-import { badEndOf } from './vendor-words.js';
+import { badEndOf } from './failure-rules.js';
 
 describe('A word for a state that no page of a vendor has', () => {
   it.each(['EXPIRED', 'Timeout', 'rejected', 'canceled', 'cancelled', 'Failure', ' error '])(

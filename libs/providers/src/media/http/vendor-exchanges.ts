@@ -4,7 +4,7 @@ import type { AuthorizedHttp } from './authorized-http.js';
 import { refusedBy, withoutSecrets, wordsOfUnread } from './call-failures.js';
 import type { MediaCodec, VendorReply, VendorRequest, Verb } from './media-codec.js';
 import type { ExchangeLimits } from './vendor-http.js';
-import { notableSkewMs, requestIdOf, statedCost } from './vendor-words.js';
+import { notableSkewMs, requestIdOf, statedCost } from './failure-rules.js';
 import type { VendorCosts } from '../vendor-costs.js';
 
 /** One request and its reply, the key in neither. */
@@ -51,8 +51,7 @@ export class VendorExchanges {
   read<Result>(reply: VendorReply, read: (body: JsonObject) => Result | undefined, call: Noting): Result | undefined {
     if (!isJsonObject(reply.body)) return undefined;
     try {
-      const cost = statedCost(reply.body, this.parts.codec);
-      if (cost) call.note({ cost: this.parts.costs.valued(cost) });
+      this.noteCost(reply.body, call);
       return read(reply.body);
     } catch (error) {
       if (!(error instanceof MediaFailure)) return undefined;
@@ -63,6 +62,8 @@ export class VendorExchanges {
 
   refused(reply: VendorReply, verb: Verb, call: Noting): MediaFailure {
     const failure = refusedBy(this.parts.codec, reply, verb);
+    // Some take money for what they made and then withheld.
+    if (isJsonObject(reply.body)) this.noteCost(reply.body, call);
     if (failure.vendor.code !== undefined) call.note({ code: failure.vendor.code });
     return this.hidden(failure);
   }
@@ -72,6 +73,11 @@ export class VendorExchanges {
     const failure = this.refused(reply, verb, call);
     if (failure.kind === 'busy') return failure;
     return new MediaFailure('unavailable', 'away', { vendor: wordsOfUnread(reply) });
+  }
+
+  private noteCost(body: JsonObject, call: Noting): void {
+    const cost = statedCost(body, this.parts.codec);
+    if (cost) call.note({ cost: this.parts.costs.valued(cost) });
   }
 
   private hidden(failure: MediaFailure): MediaFailure {

@@ -5,8 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { atBest } from '#testing';
 import type { InlineFiles } from './inline-files.js';
-import { parseExactly } from './reply-json.js';
-import { NoReply, VendorHttp } from './vendor-http.js';
+import { NoReply, parseExactly, VendorHttp } from './vendor-http.js';
 
 const LIMITS = { signal: new AbortController().signal, timeoutMs: 5_000, fresh: true };
 

@@ -4,17 +4,27 @@ import {
   failedBecause,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
   type MediaFailure,
   type MediaReason,
   type Operation,
   type OperationState,
   type PlannedOrder,
-  type ProviderOutput,
+  type UpstreamOutput,
   type Started,
+  type VendorCost,
 } from '#contracts';
 import { type Credentials, keyCredentials } from '../http/credentials.js';
-import { failureBy, type FailureRule } from '../http/failure-rules.js';
-import { refuseLonger } from '../http/mapping.js';
+import {
+  clockAheadMs,
+  costIn,
+  failureBy,
+  type FailureTable,
+  stateWord,
+  vendorId,
+  wordsOf,
+  workFailureBy,
+} from '../http/failure-rules.js';
 import type {
   FileAddress,
   MediaCodec,
@@ -26,15 +36,11 @@ import type {
   VendorRequest,
   Verb,
 } from '../http/media-codec.js';
-import { clockAheadMs, costIn, stateWord, vendorId, wordsOf } from '../http/vendor-words.js';
-
-const TEXT_CHARACTERS = 2_500;
 
 /** Request body for delta-v2-6: Kling v2.6. */
 function mapDelta(order: PlannedOrder, model: string, file: FileAddress): JsonObject {
   const asked = order.parameters as JsonObject & DeltaV26Request;
   const { negative_prompt: avoided, watermark } = asked;
-  refuseLonger('negative_prompt', avoided, TEXT_CHARACTERS);
   const [first, last] = order.references.map(({ param }) => file(param));
   return {
     model_name: model,
@@ -53,42 +59,31 @@ function mapDelta(order: PlannedOrder, model: string, file: FileAddress): JsonOb
   };
 }
 
-const is = (...codes: readonly string[]) => {
-  const known = new Set(codes);
-  return ({ code }: { readonly code: string }): boolean => known.has(code);
-};
+/** The vendor's sentence about failed work has no code. */
+const WITHHELD = /risk|sensitive|polic|violat|moderat|inappropriate/i;
 
-/** Kling's error codes. The HTTP status alone says little: 429 may also mean an empty balance. */
-const RULES: readonly FailureRule[] = [
-  { when: is('1000', '1001', '1002', '1003', '1004'), kind: 'unfit', reason: 'wrong_key' },
-  { when: is('1101', '1102'), kind: 'unfit', reason: 'not_paid' },
-  { when: is('1100', '1103', '1304'), kind: 'unfit', reason: 'not_served' },
-  { when: is('1302'), kind: 'busy', reason: 'busy' },
-  { when: is('1303'), kind: 'busy', reason: 'busy', scope: 'running' },
-  { when: ({ status, verb }) => status === 404 && verb === 'check', kind: 'refused', reason: 'work_lost' },
-  { when: is('1202', '1203'), kind: 'unfit', reason: 'not_served', scope: 'model' },
-  {
-    when: ({ code, verb }) => verb === 'start' && is('1300', '1301')({ code }),
-    kind: 'refused',
-    reason: 'content_refused',
-  },
+/** Kling's error codes as of November 2026. The HTTP status alone says little: 429 may also mean an empty balance. */
+const FAILURES: FailureTable = [
+  { code: ['1000', '1001', '1002', '1003', '1004'], is: 'wrong_key' },
+  { code: ['1101', '1102'], is: 'unpaid' },
+  { code: ['1100', '1103', '1304'], is: 'not_served' },
+  { code: ['1302'], is: 'busy' },
+  { code: ['1303'], is: 'busy_running' },
+  { status: [404], on: ['check'], is: 'lost' },
+  { code: ['1202', '1203'], is: 'not_served_model' },
+  { code: ['1300', '1301'], on: ['start'], is: 'content' },
   // Our own order is there already, perhaps from a call whose reply was lost.
-  {
-    when: ({ message, verb }) => verb === 'start' && message.includes('external_task_id'),
-    kind: 'ambiguous',
-    reason: 'unanswered',
-  },
-  { when: is('1200', '1201'), kind: 'unsupported', reason: 'not_possible' },
-  { when: is('5000', '5001', '5002'), kind: 'unavailable', reason: 'away' },
+  { says: /external_task_id/, on: ['start'], is: 'unanswered' },
+  { code: ['1200', '1201'], is: 'not_possible' },
+  { code: ['5000', '5001', '5002'], is: 'away' },
+  { on: ['work'], says: WITHHELD, is: 'result' },
 ];
 
-const readKlingFailure = (reply: VendorReply, verb: Verb): MediaFailure => failureBy(RULES, reply, reply.body, verb);
+const readKlingFailure = (reply: VendorReply, verb: Verb): MediaFailure => failureBy(FAILURES, reply, reply.body, verb);
 
-const REFUSED = /risk|sensitive|polic|violat|moderat|inappropriate/i;
-
-/** Why work that was taken failed, by the vendor's sentence: it gives no code. */
-const klingFailureReason = (sentence: string): MediaReason =>
-  REFUSED.test(sentence) ? 'result_refused' : 'work_failed';
+/** Why work that was taken failed. */
+const klingFailureReason = (sentence: JsonValue | undefined): MediaReason =>
+  workFailureBy(FAILURES, { message: sentence ?? '' });
 
 /** How long a token is valid, and how long before it was signed its validity begins, in seconds. */
 const LIFE_SECONDS = 1_800;
@@ -177,13 +172,25 @@ export const klingCodec: MediaCodec = {
   readFailure: readKlingFailure,
 
   writeFind: ({ path, clientRef }) => question(path as string, clientRef as string),
-  readFind: (body, { path, watermark }) => started(dataIn(body, 'find'), path as string, watermark === true),
+  readFind: (body, { path, watermark }) =>
+    // Whether an order that is not there is a 404 or this code is said in no page of the vendor.
+    wordsOf(undefined, body).code === NOT_THERE
+      ? null
+      : started(dataIn(body, 'find'), path as string, watermark === true),
   isNotThere: ({ status }) => status === 404,
 
   verification: { method: 'GET', path: `${FROM_TEXT}?pageNum=1&pageSize=1` },
-  // What was taken from the resource package.
-  readCost: ({ data }) => costIn('units', isJsonObject(data) ? data['final_unit_deduction'] : undefined),
+  readCost: costOf,
 };
+
+/** What was asked for does not exist. */
+const NOT_THERE = '1203';
+
+/** What was taken from the resource package, or from the balance where there is none. */
+function costOf({ data }: JsonObject): VendorCost | undefined {
+  const { final_unit_deduction: units, final_balance_deduction: balance } = isJsonObject(data) ? data : {};
+  return costIn('units', units) ?? costIn('balance', balance);
+}
 
 /** About an order by the vendor's id of it or by ours. */
 const question = (path: string, id: string): VendorRequest => ({
@@ -217,10 +224,10 @@ function stateOf(data: JsonObject | undefined, operation: Operation): ReadState 
     case 'submitted':
     case 'processing':
       return { state: 'pending' };
-    case 'succeed':
+    case 'succeeded':
       return delivered(data, operation);
     case 'failed':
-      return failedBecause(klingFailureReason(typeof sentence === 'string' ? sentence : ''));
+      return failedBecause(klingFailureReason(sentence));
     default:
       return typeof status === 'string' ? { state: 'strange', word: status } : undefined;
   }
@@ -231,7 +238,7 @@ function delivered(
   { watermark }: Operation,
 ): OperationState {
   const videos = isJsonObject(result) && Array.isArray(result['videos']) ? result['videos'] : [];
-  const outputs = videos.flatMap((video): ProviderOutput[] => {
+  const outputs = videos.flatMap((video): UpstreamOutput[] => {
     // Where a label was ordered, only the video that carries it is handed over.
     const url = isJsonObject(video) ? video[watermark === true ? 'watermark_url' : 'url'] : undefined;
     if (!isJsonObject(video) || typeof url !== 'string' || url === '') return [];

@@ -77,6 +77,23 @@ mediaUpstreamContract({
 });
 
 describe('kling', () => {
+  it('says of an order that it does not have, whether by a 404 or by its code, that it is not there', async () => {
+    const fake = await connectFake(klingCodec, () => new FakeKling());
+    const { call } = fake.prepare(ORDER);
+    const ticket = { ...call.ticket, path: '/v1/videos/text2video', clientRef: 'task_1', watermark: false };
+    for (const reply of [klingRefusal(404, 1203), klingRefusal(200, 1203)]) {
+      fake.vendor.next(reply);
+      expect(await fake.upstream.find?.({ ...call, ticket })).toBeNull();
+    }
+    await fake.close();
+  });
+
+  it('reads what was taken from a balance where there is no package', () => {
+    const cost = (data: object) => klingCodec.readCost?.({ data: data as never });
+    expect(cost({ final_balance_deduction: '0.35' })).toEqual({ micros: 350_000n, unit: 'balance' });
+    expect(cost({ final_unit_deduction: 2, final_balance_deduction: '0.35' })).toMatchObject({ unit: 'units' });
+  });
+
   it('44: keeps every digit of a long id', async () => {
     const fake = await connectFake(klingCodec, () => new FakeKling());
     const { operation } = await fake.running(ORDER);

@@ -4,17 +4,26 @@ import {
   failedBecause,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
+  type MediaFailure,
+  type MediaReason,
   type OperationState,
   type PlannedOrder,
   type Started,
   type Verified,
 } from '#contracts';
-import { fileAs, present, refuseIf, refuseLonger } from '../http/mapping.js';
-import { type FileAddress, isDone, type MediaCodec, type ReadState, type VendorReply } from '../http/media-codec.js';
-import { stateWord, vendorId } from '../http/vendor-words.js';
-import { failureInside, minimaxFailureReason, readMinimaxFailure, statusCodeOf } from './minimax-failures.js';
-
-const MAX_PROMPT = 2_000;
+import { failureBy, type FailureTable, QUESTIONS, stateWord, vendorId, workFailureBy } from '../http/failure-rules.js';
+import {
+  type FileAddress,
+  fileAs,
+  isDone,
+  type MediaCodec,
+  present,
+  type ReadState,
+  refuseIf,
+  type VendorReply,
+  type Verb,
+} from '../http/media-codec.js';
 
 /**
  * Request body for the epsilon families: Hailuo 2.3 and 02. What is sold as 5 s is made as 6: the vendor
@@ -24,21 +33,10 @@ function mapEpsilon(order: PlannedOrder, model: string, file: FileAddress): Json
   const asked = order.parameters as JsonObject & (Epsilon02Request | Epsilon23Request);
   const first = fileAs(order, 'first_frame', file);
   const last = fileAs(order, 'last_frame', file);
-  refuseLonger('prompt', asked.prompt, MAX_PROMPT);
   refuseIf(
     last !== undefined && first === undefined,
     'last_frame_image',
     'last_frame_image needs first_frame_image here.',
-  );
-  refuseIf(
-    asked.resolution === '512p' && (first === undefined || last !== undefined),
-    'resolution',
-    'resolution 512p needs first_frame_image, and no last_frame_image, here.',
-  );
-  refuseIf(
-    asked.fast_pretreatment && last !== undefined,
-    'fast_pretreatment',
-    'fast_pretreatment must be false with last_frame_image here.',
   );
   return present({
     model,
@@ -52,6 +50,58 @@ function mapEpsilon(order: PlannedOrder, model: string, file: FileAddress): Json
     first_frame_image: first,
     last_frame_image: last,
   });
+}
+
+/** MiniMax's own status codes, which come with HTTP status 200; by its page of error codes as of November 2026. */
+const FAILURES: FailureTable = [
+  { code: ['1004', '2049'], is: 'wrong_key' },
+  // The balance, or what a plan allows.
+  { code: ['1008', '1028', '1030', '2056'], is: 'unpaid' },
+  // The owner of the account has not proved who they are.
+  { code: ['2038'], is: 'not_served' },
+  { code: ['2061'], is: 'not_served_model' },
+  { code: ['1002', '1039', '1041', '2045'], is: 'busy' },
+  // It broke, and does not say whether before or after it took the order.
+  { code: ['1000', '1001', '1024', '1033'], on: ['start'], is: 'unanswered' },
+  { code: ['1026'], is: 'content' },
+  { code: ['1027'], is: 'result' },
+  // The only parameter of a question is the id of the work, or of its file.
+  { code: ['2013'], on: QUESTIONS, is: 'lost' },
+  { code: ['1042', '2013'], is: 'not_possible' },
+];
+
+const readMinimaxFailure = (reply: VendorReply, verb: Verb): MediaFailure =>
+  failureBy(FAILURES, reply, errorOf(reply.body), verb);
+
+/** The failure inside a reply of status 200; undefined when all is well. */
+function failureInside(body: JsonObject, verb: Verb): MediaFailure | undefined {
+  return statusCodeOf(body) === '0' ? undefined : readMinimaxFailure({ status: 200, headers: {}, body }, verb);
+}
+
+/** Why work that was taken failed. */
+const minimaxFailureReason = (body: JsonObject): MediaReason => workFailureBy(FAILURES, errorOf(body));
+
+/** The code of a reply, `0` when all is well; undefined when the reply is none of MiniMax. */
+function statusCodeOf(body: JsonObject): string | undefined {
+  const response = body['base_resp'];
+  const code = isJsonObject(response) ? response['status_code'] : undefined;
+  return typeof code === 'number' || (typeof code === 'string' && /^\d+$/.test(code)) ? String(code) : undefined;
+}
+
+/** The newer part of its API says an error as an object of its own. */
+function errorOf(body: JsonValue | undefined): JsonValue | undefined {
+  if (!isJsonObject(body)) return undefined;
+  if (!isJsonObject(body['base_resp'])) return body['type'] === 'error' ? wordsOfError(body['error']) : undefined;
+  const { status_code: code = '', status_msg: message = '' } = body['base_resp'];
+  return { code, message };
+}
+
+/** Its code may stand behind the sentence, as in `invalid params (2013)`. */
+function wordsOfError(error: JsonValue | undefined): JsonValue | undefined {
+  if (!isJsonObject(error)) return undefined;
+  const { code, http_code: status, message = '' } = error;
+  const [, inSentence] = typeof message === 'string' ? (/\((\d{4})\)$/.exec(message) ?? []) : [];
+  return { code: code ?? inSentence ?? status ?? '', message };
 }
 
 /** In characters. */
@@ -125,7 +175,7 @@ function stateOf(body: JsonObject): ReadState | undefined {
     case 'queueing':
     case 'processing':
       return { state: 'pending' };
-    case 'success':
+    case 'succeeded':
       return filed(body);
     default:
       return typeof status === 'string' ? { state: 'strange', word: status } : undefined;

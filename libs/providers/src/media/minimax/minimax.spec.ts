@@ -52,6 +52,20 @@ mediaUpstreamContract({
     ['an empty balance', minimaxRefusal(1008), { kind: 'unfit', reason: 'not_paid' }],
     ['a plan that is used up', minimaxRefusal(2056), { kind: 'unfit', reason: 'not_paid' }],
     ['a model outside the plan', minimaxRefusal(2061), { kind: 'unfit', scope: 'model' }],
+    ['an owner who has not proved who they are', minimaxRefusal(2038), { kind: 'unfit', reason: 'not_served' }],
+    [
+      'an empty balance in the words of its newer part',
+      {
+        status: 402,
+        body: { type: 'error', error: { type: 'insufficient_balance_error', message: 'insufficient balance (1008)' } },
+      },
+      { kind: 'unfit', reason: 'not_paid' },
+    ],
+    [
+      'a refused prompt in the words of its newer part',
+      { status: 400, body: { type: 'error', error: { type: 'bad_request_error', message: 'input sensitive (1026)' } } },
+      { kind: 'refused', reason: 'content_refused' },
+    ],
     ['a refused prompt', minimaxRefusal(1026), { kind: 'refused', reason: 'content_refused' }],
     ['a value that it does not take', minimaxRefusal(2013), { kind: 'unsupported' }],
     ['a failure of its own, with status 200', minimaxRefusal(1033), { kind: 'ambiguous' }],

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import {
   type JsonValue,
+  MediaFailure,
   type MeasuredReference,
   type MediaOrder,
   type Operation,
   type OutputSize,
-  ProviderError,
-  type ProviderOutput,
+  type UpstreamOutput,
 } from '#contracts';
 import type { RenderRequest, SceneDescription, VideoDescription } from '#sandbox-media';
 import { readPromptDirectives, type SandboxFailure } from '../../prompt-directives.js';
@@ -65,7 +65,7 @@ const OLDER_KINDS: Readonly<Record<string, RenderRequest['kind']>> = { picture: 
  *
  * @param pretendedWorkMs how long the work takes unless a test word says otherwise.
  * @throws RangeError when the output is to be shaped like a reference that was not measured.
- * @throws ProviderError `final`, `invalid_media` when a video shaped like its reference would be too long and thin.
+ * @throws MediaFailure `refused` when a video shaped like its reference would be too long and thin.
  */
 export function describeOperation(order: MediaOrder, startedAtMs: number, pretendedWorkMs: number): SandboxOperation {
   const { output, parameters, references } = order;
@@ -104,20 +104,22 @@ export function describeOperation(order: MediaOrder, startedAtMs: number, preten
 function refuseImpossibleVideo({ width, height }: PixelSize): void {
   if (Math.max(width, height) <= MAX_VIDEO_SIDE_PIXELS) return;
   const rule = `a side is at most ${MAX_VIDEO_SIDE_PIXELS} pixels. Use a reference that is closer to a square.`;
-  throw new ProviderError('final', `A video of ${width}x${height} pixels cannot be made: ${rule}`, {
-    code: 'invalid_media',
+  throw new MediaFailure('refused', 'reference_unusable', {
+    sentence: `A video of ${width}x${height} pixels cannot be made: ${rule}`,
   });
 }
 
-/** @throws ProviderError `final` when the operation was not made by the sandbox. */
+const notOurs = (sentence: string): MediaFailure => new MediaFailure('refused', 'not_possible', { sentence });
+
+/** @throws MediaFailure `refused` when the operation was not made by the sandbox. */
 export function readOperation(operation: Operation): SandboxOperation {
-  if (operation['provider'] !== 'sandbox') throw new ProviderError('final', 'The operation is not one of the sandbox.');
+  if (operation['provider'] !== 'sandbox') throw notOurs('The operation is not one of the sandbox.');
   const { film, ...written } = operation as SandboxOperation & OlderNames;
   return film === undefined ? written : { ...written, video: film };
 }
 
 /** The files of a finished operation, each with an address from which alone it can be rendered. */
-export function outputsOf({ scene, video, lastFrame, delivered }: SandboxOperation): ProviderOutput[] {
+export function outputsOf({ scene, video, lastFrame, delivered }: SandboxOperation): UpstreamOutput[] {
   return Array.from({ length: delivered }, (_, index) => ({ ...scene, index })).flatMap((scene) => {
     if (!video) return [providerOutput('output', 'image/png', { kind: 'image', scene })];
     const outputs = [providerOutput('output', 'video/mp4', { kind: 'video', scene, video })];
@@ -126,9 +128,9 @@ export function outputsOf({ scene, video, lastFrame, delivered }: SandboxOperati
   });
 }
 
-/** @throws ProviderError `final` when the output was not made by the sandbox. */
-export function readOutput({ url }: ProviderOutput): RenderRequest {
-  if (!url.startsWith(URL_SCHEME)) throw new ProviderError('final', 'The output is not one of the sandbox.');
+/** @throws MediaFailure `refused` when the output was not made by the sandbox. */
+export function readOutput({ url }: UpstreamOutput): RenderRequest {
+  if (!url.startsWith(URL_SCHEME)) throw notOurs('The output is not one of the sandbox.');
   const text = Buffer.from(url.slice(URL_SCHEME.length), 'base64url').toString('utf8');
   const { film, ...written } = JSON.parse(text) as RenderRequest & OlderNames;
   const kind = OLDER_KINDS[written.kind as string] ?? written.kind;
@@ -141,7 +143,7 @@ export function promptOf({ parameters }: MediaOrder): string {
   return typeof prompt === 'string' ? prompt : '';
 }
 
-function providerOutput(role: ProviderOutput['role'], contentType: string, request: RenderRequest): ProviderOutput {
+function providerOutput(role: UpstreamOutput['role'], contentType: string, request: RenderRequest): UpstreamOutput {
   return { role, contentType, url: `${URL_SCHEME}${Buffer.from(JSON.stringify(request)).toString('base64url')}` };
 }
 

@@ -30,8 +30,31 @@ export function cheapestOrders({ upstream, models }: ConfiguredMediaUpstream, on
 }
 
 /** What the family accepts, least first. */
-function smallOrders(family: ModelFamily, model: string): MediaOrder[] {
-  return bodiesFor(family, model).flatMap((body) => {
+const smallOrders = (family: ModelFamily, model: string): MediaOrder[] =>
+  ordersOf(family, model, bodiesFor(family, model));
+
+/** The same of every way of sending images, each changed. */
+export function modelOrders(
+  family: ModelFamily,
+  model: string,
+  change: (body: JsonObject) => JsonObject,
+): MediaOrder[] {
+  const [small = {}] = bodiesFor(family, model);
+  const frames = [
+    { url: IMAGE, role: 'first_frame' },
+    { url: IMAGE, role: 'last_frame' },
+  ];
+  const withImages = [
+    { image_with_roles: frames.slice(0, 1) },
+    { image_with_roles: frames },
+    { image_urls: [IMAGE, IMAGE] },
+    { first_frame_image: IMAGE, last_frame_image: IMAGE },
+  ].map((images) => ({ ...small, ...images }));
+  return ordersOf(family, model, [...bodiesFor(family, model), ...withImages].map(change));
+}
+
+function ordersOf(family: ModelFamily, model: string, bodies: readonly JsonObject[]): MediaOrder[] {
+  return bodies.flatMap((body) => {
     try {
       const { mode, medium, parameters } = family.read(body);
       const taskId = `smoke_${Date.now().toString(36)}_${model}`;

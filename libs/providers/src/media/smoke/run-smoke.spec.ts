@@ -1,7 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { FakeArkImage } from '../testing/fake-ark-image.js';
+import { FakeMinimax } from '../testing/fake-minimax.js';
 import { FakeVendor } from '../testing/fake-vendor.js';
 import { runSmoke, type SmokeOptions } from './run-smoke.js';
 
@@ -112,6 +114,64 @@ describe('npm run smoke', () => {
     expect(await smoke({ spend: '0.02' })).toMatchObject({
       exit: 2,
       said: expect.stringContaining('Nothing was ordered'),
+    });
+  });
+});
+
+describe('npm run smoke with --traits', () => {
+  let vendor: FakeVendor<FakeMinimax>;
+  let folder: string;
+  beforeAll(async () => {
+    vendor = await FakeVendor.start(new FakeMinimax());
+    folder = await mkdtemp(join(tmpdir(), 'smoke-'));
+  });
+  afterEach(() => vendor.reset());
+  afterAll(async () => {
+    await vendor.close();
+    await rm(folder, { recursive: true });
+  });
+
+  async function ask(options: Partial<SmokeOptions> & { entry?: object }) {
+    const { entry = {}, ...others } = options;
+    const file = join(folder, 'upstreams.yaml');
+    const costs = { unit: 'USD', 'epsilon-02': 0.01 };
+    const models = { 'epsilon-02': 'MiniMax-Hailuo-02' };
+    const { key } = vendor.protocol;
+    const media = [{ id: 'it', protocol: 'minimax', base_url: vendor.baseUrl, key, models, costs, ...entry }];
+    await writeFile(file, JSON.stringify({ media_upstreams: media }));
+    const lines: string[] = [];
+    const report = { say: (line: string) => void lines.push(line), record: () => undefined };
+    const before = vendor.protocol.taken.length;
+    const exit = await runSmoke({ file, upstream: 'it', spend: '10', traits: true, ...others }, report, {});
+    return { exit, said: lines.join('\n'), taken: vendor.protocol.taken.length - before };
+  }
+
+  it('asks for what each rule forbids and just allows, and finds the vendor as it is held to be', async () => {
+    const { exit, said, taken } = await ask({});
+    expect([exit, said]).toEqual([0, expect.not.stringContaining('DIFFERS')]);
+    expect(said).toMatch(/epsilon-02 prompt "a a .*: refused, as held/);
+    expect(said).toMatch(/epsilon-02 prompt "a a .*: taken, as held/);
+    expect(said).toMatch(/epsilon-02 resolution "512p": refused, as held/);
+    expect(taken).toBeGreaterThan(0);
+  });
+
+  it('prints what differs as lines of the entry, which then hold', async () => {
+    const traits = { 'epsilon-02': { prompt: { most: 100 }, duration: { one_of: [5] } } };
+    const { exit, said } = await ask({ entry: { model_traits: traits } });
+    expect([exit, said]).toEqual([1, expect.stringContaining('epsilon-02 duration 10: DIFFERS: taken')]);
+    const printed = parse(said.slice(said.indexOf('model_traits:'))) as object;
+    expect(printed).toEqual({ model_traits: { 'epsilon-02': { prompt: [], duration: [{ one_of: [5, 10] }] } } });
+    expect((await ask({ entry: { model_traits: { 'epsilon-02': { duration: { one_of: [5, 10] } } } } })).exit).toBe(0);
+  });
+
+  it('orders nothing beyond what may be spent, and nothing without an amount', async () => {
+    const { said, taken, exit } = await ask({ spend: '0.07' });
+    expect([taken, exit]).toEqual([1, 0]);
+    expect(said).toContain('it may cost more than is left of --spend');
+    expect(await ask({ spend: undefined })).toMatchObject({
+      exit: 2,
+      taken: 0,
+      said: expect.stringContaining('--spend'),
     });
   });
 });

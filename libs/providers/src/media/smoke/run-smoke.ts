@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import { stringify } from 'yaml';
 import {
   type CallFacts,
   isJsonObject,
@@ -9,13 +10,18 @@ import {
   type OperationState,
   parseMicros,
   type VendorCall,
+  type Verified,
 } from '#contracts';
 import { ConfigError, type Environment, type SafeFetcher } from '#platform';
 import { TextConfig } from '../../text/text.config.js';
+import type { MediaCodec } from '../http/media-codec.js';
 import type { Exchange } from '../http/vendor-exchanges.js';
+import { MEDIA_CODECS } from '../media-protocols.js';
+import { MediaUpstreamEntry, servedModels } from '../media-upstream-entry.js';
 import { type ConfiguredMediaUpstream, openMediaUpstreams } from '../open-media-upstreams.js';
-import { VERIFY_REMEDIES } from '../verify-remedies.js';
+import { type HeldTrait, MEDIA_TRAITS, mediaTraitsOf, type TraitSettings } from '../traits/media-traits.js';
 import { cheapestOrders, type CheapOrder } from './cheapest-orders.js';
+import { askTraits, type ProbeResult, type TraitProbe } from './trait-probes.js';
 
 const MOST_TEXT = 2_000;
 /** A link up to its query or fragment, wherever it is in a text, and what follows. */
@@ -47,23 +53,25 @@ export interface SmokeOptions {
   /** Whether redacted replies are handed to `record`. */
   readonly record?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
+  /** Whether the vendor is asked for what is known of its models, instead of for one order of each. */
+  readonly traits?: boolean | undefined;
 }
 
 /** Where it says what. */
-export interface SmokeReport {
+interface SmokeReport {
   say(line: string): void;
   record(name: string, exchange: unknown): void;
 }
 
 /** What tests replace. */
-export interface SmokeTools {
+interface SmokeTools {
   readonly wait: (ms: number) => Promise<unknown>;
   /** Reaches tokens and buckets; closed when all is done. Absent: only public addresses are reached. */
   readonly fetcher?: SafeFetcher;
 }
 
 /** 0: all is well. 1: something failed. 2: the configuration is wrong. */
-export type SmokeExit = 0 | 1 | 2;
+type SmokeExit = 0 | 1 | 2;
 
 /** The longest a video may take, in milliseconds. */
 const MOST_MS = 30 * 60_000;
@@ -71,6 +79,8 @@ const MOST_MS = 30 * 60_000;
 interface Around {
   readonly report: SmokeReport;
   readonly tools: SmokeTools;
+  readonly entry: MediaUpstreamEntry;
+  readonly lifted: (model: string, field: string) => ConfiguredMediaUpstream['upstream'];
 }
 
 /** Proves that an upstream works: its entry, its key, and with `spend` one order of each model. */
@@ -99,8 +109,12 @@ export async function runSmoke(
       return 2;
     }
     const configured = opened.open(entry);
+    // The same without the rules of a field, for orders that one of them forbids.
+    const lifted = (model: string, field: string): ConfiguredMediaUpstream['upstream'] =>
+      opened.open(Object.assign(new MediaUpstreamEntry(), entry, { model_traits: { [model]: { [field]: [] } } }))
+        .upstream;
     try {
-      return await smoke(configured, options, { report, tools });
+      return await smoke(configured, options, { report, tools, entry, lifted });
     } finally {
       await configured.upstream.close();
       await opened.close();
@@ -132,12 +146,71 @@ async function smoke(configured: ConfiguredMediaUpstream, options: SmokeOptions,
   report.say(
     verified.ok ? `${upstream.id}: the key works.` : `${upstream.id}: ${verified.problem} ${wordsOf(verified.vendor)}`,
   );
+  if (verified.ok && verified.note !== undefined) report.say(`  ${verified.note}`);
   if (!verified.ok) {
     report.say(`  ${VERIFY_REMEDIES[verified.problem]}`);
     return 1;
   }
   if (verified.clockSkewMs !== undefined) report.say(`The clocks differ by ${verified.clockSkewMs} ms.`);
+  if (options.traits === true) {
+    if (spendMicros !== undefined) return askForTraits(configured, options, spendMicros, around);
+    report.say('--traits needs --spend: what the vendor takes although the table says otherwise, it may charge.');
+    return 2;
+  }
   return spendMicros === undefined ? 0 : spend(configured, orders, spendMicros, around);
+}
+
+/** Asks for what is held of each model, and prints what differs as `model_traits` of the entry. */
+async function askForTraits(
+  { upstream, models }: ConfiguredMediaUpstream,
+  { model: only }: SmokeOptions,
+  mostMicros: bigint,
+  around: Around,
+): Promise<SmokeExit> {
+  const { report, entry, lifted } = around;
+  const offer = async ({ model, field, order }: TraitProbe, leftMicros: bigint): Promise<ProbeResult> => {
+    const planned = lifted(model, field);
+    const plan = planned.plan(order);
+    await planned.close();
+    if ('cannot' in plan) return { outcome: 'unasked', why: plan.cannot };
+    const { cost } = plan;
+    if (cost === undefined) return { outcome: 'unasked', why: 'the entry has no cost for it' };
+    if (cost.micros > leftMicros) return { outcome: 'unasked', why: 'it may cost more than is left of --spend' };
+    const call = callFor(order, plan.ticket, report);
+    try {
+      const started = await upstream.start(order, call);
+      if (started.kind === 'operation') await upstream.cancel?.(started.operation, call).catch(() => undefined);
+      return { outcome: 'taken', micros: cost.micros };
+    } catch (error) {
+      if (!(error instanceof MediaFailure)) throw error;
+      const words = `${error.kind} ${wordsOf(error.vendor)}`;
+      // What may have been taken may be charged.
+      if (error.kind === 'ambiguous') return { outcome: 'unasked', why: words, micros: cost.micros };
+      const isAnswer = error.kind === 'unsupported' || error.reason === 'parameter_refused';
+      return isAnswer ? { outcome: 'refused', why: words } : { outcome: 'unasked', why: words };
+    }
+  };
+  const asked = [...(models ?? [])].filter((model) => only === undefined || model === only);
+  const patch = await askTraits(
+    asked.map((model) => ({ model, held: heldTraits(entry, model) })),
+    { offer, mostMicros, say: (line) => report.say(line) },
+  );
+  if (Object.keys(patch).length === 0) return 0;
+  report.say(`What differs, as lines of the entry ${upstream.id}:\n${stringify({ model_traits: patch }).trimEnd()}`);
+  return 1;
+}
+
+/** What is held of a model by the table and the entry. */
+function heldTraits(entry: MediaUpstreamEntry, model: string): readonly HeldTrait[] {
+  const { protocol } = entry;
+  const name = servedModels(entry).get(model)?.name ?? model;
+  const codec: MediaCodec | undefined = protocol === 'sandbox' ? undefined : MEDIA_CODECS[protocol];
+  const region = codec?.regionOf?.(entry);
+  return mediaTraitsOf(
+    MEDIA_TRAITS,
+    { protocol, model, name, region },
+    entry.model_traits as TraitSettings | undefined,
+  );
 }
 
 /** Orders only when it is known that all of it together costs no more than was allowed. */
@@ -242,3 +315,18 @@ const noteTo =
 const wordsOf = (
   vendor: { readonly status?: number; readonly code?: string; readonly message?: string } = {},
 ): string => [vendor.status, vendor.code, vendor.message].filter((word) => word !== undefined).join(' ');
+
+/** What a free call that needs the key may find wrong. */
+export type VerifyProblem = Exclude<Verified, { readonly ok: true }>['problem'];
+
+/** What operators check first. */
+export const VERIFY_REMEDIES = {
+  wrong_key: 'The vendor rejects the key. Keys belong to one region or site: does base_url match the key?',
+  no_balance: 'The key is right, but the vendor account has no balance left.',
+  not_opened:
+    'The vendor knows the key but denies access: is the service enabled for the account, and does the key have the right role?',
+  busy: 'The vendor is rate-limiting this account at the moment: try again later.',
+  away: 'There was no readable response from base_url: is the address right, and can this machine reach it?',
+  not_this_protocol:
+    'The server at base_url does not speak this protocol: is the address complete, with nothing added?',
+} as const satisfies Record<VerifyProblem, string>;

@@ -16,7 +16,7 @@ import { FakeVertex } from '../testing/fake-vertex.js';
 import { FakeVidu } from '../testing/fake-vidu.js';
 import { FakeXaiImage } from '../testing/fake-xai-image.js';
 import type { VendorProtocol } from '../media-protocols.js';
-import { makeableModels } from '../served-models.js';
+import { makeableModels } from '../media-upstream-entry.js';
 import { runSmoke } from './run-smoke.js';
 
 type Taking = FakeProtocol & { readonly taken: readonly unknown[] };

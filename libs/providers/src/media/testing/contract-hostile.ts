@@ -7,7 +7,7 @@ import {
   type MediaUpstream,
   type Operation,
   type OperationState,
-  type ProviderOutput,
+  type UpstreamOutput,
   type Started,
   TASK_FAILURES,
 } from '#contracts';
@@ -197,8 +197,8 @@ function problemOfState(outcome: Outcome): string | undefined {
   return progress >= 0 && progress < 100 ? undefined : `is ${progress} % done`;
 }
 
-function problemOfOutputs(outputs: readonly ProviderOutput[]): string | undefined {
-  const isSound = ({ url, seconds = 1, expiresAtMs = 0 }: ProviderOutput): boolean =>
+function problemOfOutputs(outputs: readonly UpstreamOutput[]): string | undefined {
+  const isSound = ({ url, seconds = 1, expiresAtMs = 0 }: UpstreamOutput): boolean =>
     typeof url === 'string' && url !== '' && url.length < 10_000 && seconds > 0 && Number.isFinite(expiresAtMs);
   return outputs.length > 0 && outputs.every(isSound) ? undefined : `delivers ${JSON.stringify(outputs).slice(0, 200)}`;
 }

@@ -126,6 +126,7 @@ const RULES: Readonly<Record<string, (value: JsonValue | undefined) => boolean>>
   duration: isBetween(4, 15),
   seed: isBetween(-1, 2 ** 32 - 1),
   ratio: isOneOf(['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', 'adaptive']),
+  execution_expires_after: isBetween(3_600, 259_200),
   resolution: isOneOf(['480p', '720p', '1080p', '4k']),
 };
 

@@ -16,18 +16,28 @@ export class FakeXaiImage implements FakeProtocol {
   data: readonly JsonValue[] | undefined;
   /** What an order is said to cost. */
   ticks = 200_000_000;
+  /** Its account keeps nothing, so that it has no place for links to lead to. */
+  keepsNothing = false;
 
   reset(): void {
     this.data = undefined;
     this.ticks = 200_000_000;
+    this.keepsNothing = false;
   }
 
-  answer({ method, path, body }: FakeRequest): FakeReply {
+  answer(request: FakeRequest): FakeReply {
+    const reply = this.replyTo(request);
+    return { ...reply, headers: { 'x-zero-data-retention': String(this.keepsNothing), ...reply.headers } };
+  }
+
+  private replyTo({ method, path, body }: FakeRequest): FakeReply {
     if (method === 'GET' && path === '/models') return { body: { data: [] } };
     const edits = path === '/images/edits';
     if (!edits && path !== '/images/generations') return xaiRefusal(404, 'no such path');
     const problem = problemOf(body, edits);
     if (problem) return xaiRefusal(422, problem);
+    if (this.keepsNothing && body['response_format'] === 'url')
+      return xaiRefusal(400, 'response_format "url" is not available to teams with zero data retention.');
     this.taken.push(body);
     return { body: { data: this.data ?? images(body), usage: { cost_in_usd_ticks: this.ticks } } };
   }

@@ -6,3 +6,4 @@ export { FakeKling, klingRefusal } from './fake-kling.js';
 export { type FakeProtocol, type FakeReply, type FakeRequest, FakeVendor } from './fake-vendor.js';
 export { FakeVertex } from './fake-vertex.js';
 export { FakeXaiImage } from './fake-xai-image.js';
+export { PlainUpstream } from './plain-upstream.js';

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, ModelRequest } from '#contracts';
 import { NotMakeable, type MediaCodec, type VendorRequest } from '../http/media-codec.js';
+import { MEDIA_TRAITS, mediaTraitsOf, refuseBeyond } from '../traits/media-traits.js';
 import { accepted, catalogFamily, orderOf, sampleRequests } from './sample-requests.js';
 
 /** The effect of a field: some value of it reached the vendor, or was refused by name, or neither. */
@@ -33,8 +34,10 @@ export function written(
 ): { body: string; headers: VendorRequest['headers'] } | { cannot: NotMakeable } {
   const order = orderOf(request);
   const sources = new Map(order.references.map(({ param, source }) => [param, source]));
-  const ticket = { upstream: 'u', model: codec.models.get(request.model) ?? request.model };
+  const name = codec.models.get(request.model) ?? request.model;
+  const ticket = { upstream: 'u', model: name };
   try {
+    refuseBeyond(mediaTraitsOf(MEDIA_TRAITS, { protocol: codec.protocol, model: request.model, name }), order);
     const sent = codec.writeStart(order, ticket, (param) => sources.get(param) ?? '');
     return { body: JSON.stringify([sent.path, sent.body]), headers: sent.headers };
   } catch (error) {

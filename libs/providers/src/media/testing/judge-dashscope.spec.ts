@@ -3,9 +3,7 @@ import type { JsonObject } from '#contracts';
 import { dashscopeVideoCodec } from '../dashscope/dashscope-video.codec.js';
 import { FakeDashscopeVideo } from './fake-dashscope-video.js';
 import { FakeVendor } from './fake-vendor.js';
-import { mutated, ourBody, WAIT_MS } from './judging.js';
-
-type Asked = Parameters<ReturnType<ReturnType<typeof createAlibaba>['video']>['doGenerate']>[0];
+import { mutated, orderedVideos, ourBody, type VideoOptions, WAIT_MS } from './judging.js';
 
 const NOTHING = {
   n: 1,
@@ -23,22 +21,18 @@ const PROMPT = 'A heron lifts off.';
 
 async function judged(
   model: string,
-  asked: Partial<Omit<Asked, 'providerOptions'>> & { readonly options?: JsonObject },
+  asked: Partial<Omit<VideoOptions, 'providerOptions'>> & { readonly options?: JsonObject },
   dashscope = new FakeDashscopeVideo(),
   mostMs: number = WAIT_MS.finished,
 ): Promise<string | undefined> {
   const vendor = await FakeVendor.start(dashscope);
   try {
     const { options, ...rest } = asked;
-    const { videos } = await createAlibaba({ videoBaseURL: vendor.baseUrl, apiKey: dashscope.key })
-      .video(model)
-      .doGenerate({
-        ...NOTHING,
-        prompt: PROMPT,
-        ...rest,
-        providerOptions: { alibaba: { pollIntervalMs: 1, pollTimeoutMs: mostMs, ...options } },
-      });
-    const [video] = videos;
+    const [video] = await orderedVideos(
+      createAlibaba({ videoBaseURL: vendor.baseUrl, apiKey: dashscope.key }).video(model),
+      { ...NOTHING, prompt: PROMPT, ...rest, providerOptions: { alibaba: { ...options } } },
+      mostMs,
+    );
     return video?.type === 'url' ? video.url : undefined;
   } finally {
     await vendor.close();

@@ -5,7 +5,7 @@ import type { JsonObject } from '#contracts';
 import { vertexVeo } from '../vertex/vertex-veo.codec.js';
 import { FakeVendor } from './fake-vendor.js';
 import { FakeVertex } from './fake-vertex.js';
-import { mutated, WAIT_MS } from './judging.js';
+import { mutated, orderedVideos, type VideoOptions, WAIT_MS } from './judging.js';
 import { orderOfBody } from './sample-requests.js';
 
 const PROMPT = 'A paper boat in the rain.';
@@ -28,36 +28,30 @@ async function served<Result>(vertex: FakeVertex, work: (vendor: FakeVendor) => 
 
 const judged = (vertex: FakeVertex, mostMs: number = WAIT_MS.finished): Promise<readonly string[]> =>
   served(vertex, async (vendor) => {
-    const { videos } = await createVertex({
+    const model = createVertex({
       project: 'p-1',
       location: 'us-central1',
       baseURL: `${vendor.origin}/v1/projects/p-1/locations/us-central1/publishers/google`,
-      googleAuthOptions: signedIn(vertex),
-    })
-      .video('veo-3.1-fast-generate-001')
-      .doGenerate({
-        prompt: PROMPT,
-        n: 2,
-        aspectRatio: '9:16',
-        resolution: '3840x2160',
-        duration: 8,
-        fps: undefined,
-        seed: 7,
-        image: { type: 'file', mediaType: 'image/png', data: 'Zmlyc3Q=' },
-        frameImages: undefined,
-        inputReferences: undefined,
-        generateAudio: true,
-        providerOptions: {
-          vertex: {
-            pollIntervalMs: 1,
-            pollTimeoutMs: mostMs,
-            personGeneration: 'dont_allow',
-            negativePrompt: 'snow',
-            enhancePrompt: true,
-            resizeMode: 'crop',
-          },
-        },
-      });
+      // Each library has its own version of the client's class.
+      googleAuthOptions: signedIn(vertex) as object,
+    }).video('veo-3.1-fast-generate-001');
+    const asked: VideoOptions = {
+      prompt: PROMPT,
+      n: 2,
+      aspectRatio: '9:16',
+      resolution: '3840x2160',
+      duration: 8,
+      fps: undefined,
+      seed: 7,
+      image: { type: 'file', mediaType: 'image/png', data: 'Zmlyc3Q=' },
+      frameImages: undefined,
+      inputReferences: undefined,
+      generateAudio: true,
+      providerOptions: {
+        vertex: { personGeneration: 'dont_allow', negativePrompt: 'snow', enhancePrompt: true, resizeMode: 'crop' },
+      },
+    };
+    const videos = await orderedVideos(model as Parameters<typeof orderedVideos>[0], asked, mostMs);
     return videos.map((video) => (video.type === 'base64' ? video.data : video.type));
   });
 

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { createAlibaba } from '@ai-sdk/alibaba';
 import type { JsonObject } from '#contracts';
 import type { MediaCodec } from '../http/media-codec.js';
 import type { FakeProtocol, FakeReply, FakeRequest } from './fake-vendor.js';
@@ -9,6 +11,28 @@ import { catalogFamily } from './sample-requests.js';
  * that no order ends by.
  */
 export const WAIT_MS = { finished: 60_000, endless: 200 } as const;
+
+/** The AI SDK's; each of its packages brings a version of its own. */
+type VideoModel = Pick<ReturnType<ReturnType<typeof createAlibaba>['video']>, 'doStart' | 'doStatus'>;
+export type VideoOptions = Parameters<NonNullable<VideoModel['doStart']>>[0];
+type Videos = Extract<
+  Awaited<ReturnType<NonNullable<VideoModel['doStatus']>>>,
+  { readonly status: 'completed' }
+>['videos'];
+
+/** The videos of an order that a model of the AI SDK starts and asks after, until it has ended. */
+export async function orderedVideos(model: VideoModel, options: VideoOptions, mostMs: number): Promise<Videos> {
+  if (!model.doStart || !model.doStatus) throw new Error('the library no longer starts orders so');
+  const { operation } = await model.doStart(options);
+  const begun = performance.now();
+  do {
+    const state = await model.doStatus({ operation });
+    if (state.status === 'completed') return state.videos;
+    if (state.status === 'error') throw new Error(state.error);
+    await sleep(1);
+  } while (performance.now() - begun < mostMs);
+  throw new Error('the order did not end in time');
+}
 
 /** A fake one word of whose replies is another. */
 export const mutated = <Protocol extends FakeProtocol>(protocol: Protocol, from: string, to: string): Protocol =>

@@ -6,48 +6,51 @@ import {
   type JsonValue,
   MEDIA_REASONS,
   type MediaFailure,
-  type MediaReason,
   type Operation,
   type OperationState,
   type PlannedOrder,
-  type ProviderOutput,
+  type UpstreamOutput,
 } from '#contracts';
-import { failureBy, type FailureRule } from '../http/failure-rules.js';
+import { failureBy, type FailureTable, PERIOD_QUOTA, workFailureBy } from '../http/failure-rules.js';
 import {
   type FileAddress,
   type MediaCodec,
-  NotMakeable,
   type ReadState,
   type VendorReply,
   type VendorRequest,
   type Verb,
 } from '../http/media-codec.js';
-import { wordsOf } from '../http/vendor-words.js';
-import { GoogleCredentials, readServiceAccount } from './google-credentials.js';
-import { type VertexSettings, vertexSettings, vertexSettingsMistakes } from './vertex-settings.js';
+import {
+  GoogleCredentials,
+  readServiceAccount,
+  type VertexSettings,
+  vertexSettings,
+  vertexSettingsMistakes,
+} from './google-credentials.js';
 
 const POLICY = /support codes?|responsible ai|usage guidelines|safety|violat|sensitive/i;
-const UNPAID = /billing/i;
-const isRefusal = (status: number): boolean => status >= 400 && status < 500;
 /** Errors about `storage_uri`: the bucket does not exist, or the account may not write there. No order names one. */
 const BUCKET = /\bbuckets?\b|\bgs:\/\/|storage\.objects|storageUri|output storage/i;
 
-/** Errors of Vertex AI by the word in `status`. */
-const RULES: readonly FailureRule[] = [
-  { when: ({ status, message }) => status === 403 && UNPAID.test(message), kind: 'unfit', reason: 'not_paid' },
-  // Rates belong to one model of a project.
-  { when: ({ status, verb }) => status === 429 && verb === 'start', kind: 'busy', reason: 'busy', scope: 'model' },
-  { when: ({ status, verb }) => status === 404 && verb === 'check', kind: 'refused', reason: 'work_lost' },
-  {
-    when: ({ status, message, verb }) => status === 400 && verb === 'start' && POLICY.test(message),
-    kind: 'refused',
-    reason: 'content_refused',
-  },
-  { when: ({ status, message }) => isRefusal(status) && BUCKET.test(message), kind: 'unfit', reason: 'not_served' },
+/** Errors of Vertex AI by the word in `status`, and inside an operation by the number of that word. */
+const FAILURES: FailureTable = [
+  { status: [403], says: /billing/i, is: 'unpaid' },
+  // Quotas and rates belong to one model of a project.
+  { status: [429], says: PERIOD_QUOTA, on: ['start'], is: 'unpaid_model' },
+  { status: [429], on: ['start'], is: 'busy_model' },
+  { status: [404], on: ['check'], is: 'lost' },
+  { status: [400], says: POLICY, on: ['start'], is: 'content' },
+  { status: [400, 403, 404, 409, 412], says: BUCKET, is: 'not_served' },
+  { on: ['work'], says: POLICY, is: 'content' },
+  { on: ['work'], says: BUCKET, is: 'not_served' },
+  { on: ['work'], code: ['8', 'RESOURCE_EXHAUSTED'], is: 'busy_model' },
+  { on: ['work'], code: ['14', 'UNAVAILABLE'], is: 'away' },
+  { on: ['work'], code: ['4', 'DEADLINE_EXCEEDED'], is: 'expired' },
+  { on: ['work'], code: ['1', 'CANCELLED'], is: 'stopped' },
 ];
 
 const readVertexFailure = (reply: VendorReply, verb: Verb): MediaFailure =>
-  failureBy(RULES, reply, wordIn(reply.body), verb);
+  failureBy(FAILURES, reply, wordIn(reply.body), verb);
 
 /** The envelope holds the HTTP status as `code` and the word that says more as `status`. */
 function wordIn(body: JsonValue | undefined): JsonObject | undefined {
@@ -57,23 +60,12 @@ function wordIn(body: JsonValue | undefined): JsonObject | undefined {
   return { code: status ?? code ?? null, message: message ?? null };
 }
 
-/** Why work that was taken failed, by the error inside the operation. */
-function vertexFailureReason(error: JsonObject): MediaReason {
-  const { message = '' } = wordsOf(undefined, error);
-  return POLICY.test(message) ? 'content_refused' : 'work_failed';
-}
-
-const SECONDS: readonly number[] = [4, 6, 8];
 const DATA_URI = /^data:([\w/+.-]+);base64,/;
 
 /** Request body for the gamma family: Veo 3.1 on Vertex AI. */
 function mapGamma(order: PlannedOrder, storageUri: string | undefined, file: FileAddress): JsonObject {
   const asked = order.parameters as JsonObject & GammaRequest;
   const { negative_prompt: avoided, seed, first_frame_image: first, last_frame_image: last } = asked;
-  if (!SECONDS.includes(asked.duration)) throw new NotMakeable('duration', 'duration is 4, 6 or 8 here.');
-  // By the vendor's pages of Veo 3.1 as of July 2026.
-  if (asked.resolution !== '720p' && asked.duration !== 8)
-    throw new NotMakeable('duration', 'duration is 8 with resolution 1080p and 4K here.');
   return {
     instances: [
       {
@@ -191,7 +183,7 @@ function question(operationName: string): VendorRequest {
 
 function stateOf({ done, error, response }: JsonObject, operation: Operation): ReadState {
   if (done !== true) return { state: 'pending' };
-  if (isJsonObject(error)) return failedBecause(vertexFailureReason(error));
+  if (isJsonObject(error)) return failedBecause(workFailureBy(FAILURES, error));
   return delivered(isJsonObject(response) ? response : {}, Number(operation['count']));
 }
 
@@ -206,7 +198,7 @@ function delivered({ videos }: JsonObject, ordered: number): OperationState {
   return { state: 'succeeded', outputs, ...(missing.length > 0 && { missing }) };
 }
 
-function outputOf(video: JsonValue): ProviderOutput[] {
+function outputOf(video: JsonValue): UpstreamOutput[] {
   if (!isJsonObject(video)) return [];
   const { gcsUri, [INLINE]: kept, mimeType } = video;
   const url = gcsUri ?? kept;

@@ -45,6 +45,11 @@ mediaUpstreamContract({
   ],
   refusals: [
     ['a rate of the model', vertexRefusal(429, 'RESOURCE_EXHAUSTED'), { kind: 'busy', scope: 'model' }],
+    [
+      'a quota of the day',
+      vertexRefusal(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded for quota metric, limit: requests per day.'),
+      { kind: 'unfit', scope: 'model' },
+    ],
     ['a project without rights', vertexRefusal(403, 'PERMISSION_DENIED'), { kind: 'unfit', reason: 'not_served' }],
     [
       'a project without billing',
@@ -96,6 +101,18 @@ mediaUpstreamContract({
       failsWith(3, 'The prompt may violate our policies. Support codes: 12345'),
       { state: 'failed', code: 'content_policy' },
     ],
+    ...[
+      [8, 'Quota exceeded', 'The vendor is busy.'],
+      [14, 'The service is overloaded', 'The vendor does not respond.'],
+      [4, 'Deadline expired', 'The vendor did not finish within its own time limit.'],
+    ].map(
+      ([code, message, publicReason]) =>
+        [
+          `work that ended for no fault of the order: ${code}`,
+          failsWith(code as number, message as string),
+          { state: 'failed', code: 'upstream_error', publicReason: publicReason as string },
+        ] as const,
+    ),
     ['a failure', failsWith(13, 'Internal error'), { state: 'failed', code: 'upstream_error' }],
   ],
 });

@@ -15,17 +15,18 @@ import {
   type ZetaQ3ProRequest,
   type ZetaQ3Request,
 } from '#contracts';
-import { failureBy, type FailureRule } from '../http/failure-rules.js';
-import { chosenSeed, present, refuseIf } from '../http/mapping.js';
+import { costIn, failureBy, type FailureTable, stateWord, vendorId, workFailureBy } from '../http/failure-rules.js';
 import {
+  chosenSeed,
   type FileAddress,
   isDone,
   type MediaCodec,
+  present,
   type ReadState,
+  refuseIf,
   type VendorReply,
   type Verb,
 } from '../http/media-codec.js';
-import { costIn, stateWord, vendorId } from '../http/vendor-words.js';
 
 /** The signer, as the vendor names itself. */
 const ACCESS_KEY = 'vidu';
@@ -54,46 +55,27 @@ function isSignedByVidu(request: CallbackRequest, key: string): boolean {
   return sent.length === expected.length && timingSafeEqual(sent, expected);
 }
 
-const BUSY = new Set(['TooManyRequests', 'SystemThrottling', 'OperationInProcess']);
-const FILE = /^Image(?:Download|Format)/;
-const REASONS: ReadonlyMap<string, MediaReason> = new Map(
-  Object.entries({
-    TaskPromptPolicyViolation: 'prompt_refused',
-    AuditSubmitIllegal: 'content_refused',
-    CreationPolicyViolation: 'result_refused',
-    ImageDownloadFailure: 'reference_unusable',
-    ImageFormatInvalid: 'reference_unusable',
-    UserCancelled: 'work_stopped',
-  } as const),
-);
-const NOT_FOUND = new Set(['TaskNotFound', 'CreationNotFound']);
-
-/** Vidu's error codes, in replies and in failed tasks. */
-const RULES: readonly FailureRule[] = [
+/** Vidu's error codes, in replies and in failed tasks, as of November 2026. */
+const FAILURES: FailureTable = [
   // As many tasks at once as the account may have.
-  { when: ({ code }) => code === 'QuotaExceeded', kind: 'busy', reason: 'busy', scope: 'running' },
-  { when: ({ code }) => BUSY.has(code), kind: 'busy', reason: 'busy' },
-  { when: ({ code }) => code === 'CreditInsufficient', kind: 'unfit', reason: 'not_paid' },
-  { when: ({ code }) => code === 'ModelUnavailable', kind: 'unfit', reason: 'not_served', scope: 'model' },
-  { when: ({ code }) => FILE.test(code), kind: 'refused', reason: 'reference_unusable' },
-  ...(['prompt_refused', 'content_refused', 'result_refused'] as const).map((reason): FailureRule => ({
-    when: ({ code }) => REASONS.get(code) === reason,
-    kind: 'refused',
-    reason,
-  })),
-  {
-    when: ({ code, status, verb }) => verb === 'check' && (status === 404 || NOT_FOUND.has(code)),
-    kind: 'refused',
-    reason: 'work_lost',
-  },
+  { code: ['QuotaExceeded'], is: 'busy_running' },
+  { code: ['TooManyRequests', 'SystemThrottling', 'OperationInProcess'], is: 'busy' },
+  { code: ['CreditInsufficient'], is: 'unpaid' },
+  { code: ['ModelUnavailable'], is: 'not_served_model' },
+  { code: ['ImageDownload*', 'ImageFormat*', 'ImageCheck*', 'ImageObjectsUndetected'], is: 'file' },
+  { code: ['TaskPromptPolicyViolation'], is: 'prompt' },
+  { code: ['AuditSubmitIllegal'], is: 'content' },
+  { code: ['CreationPolicyViolation'], is: 'result' },
+  { code: ['UserCancelled'], on: ['work'], is: 'stopped' },
+  { status: [404], on: ['check'], is: 'lost' },
+  { code: ['TaskNotFound', 'CreationNotFound'], on: ['check'], is: 'lost' },
 ];
 
 const readViduFailure = (reply: VendorReply, verb: Verb): MediaFailure =>
-  failureBy(RULES, reply, errorOf(reply.body), verb);
+  failureBy(FAILURES, reply, errorOf(reply.body), verb);
 
 /** Why work that was taken failed, by its `err_code`. */
-const viduFailureReason = (word: JsonValue | undefined): MediaReason =>
-  (typeof word === 'string' ? REASONS.get(word) : undefined) ?? 'work_failed';
+const viduFailureReason = (code: JsonValue | undefined): MediaReason => workFailureBy(FAILURES, { code: code ?? '' });
 
 /** `code` is the status once more; the word is `reason`. */
 function errorOf(body: JsonValue | undefined): JsonValue | undefined {
@@ -101,8 +83,6 @@ function errorOf(body: JsonValue | undefined): JsonValue | undefined {
   const { reason: code = '', message = '' } = body;
   return { code, message };
 }
-
-const MAX_SEED = 2_147_483_647;
 
 /** What follows `/ent/v2/` in the address, by what an order is made from. */
 const PATHS: Readonly<Record<string, string>> = {
@@ -120,12 +100,7 @@ function mapZeta(
 ): { readonly path: string; readonly body: JsonObject } {
   const asked = order.parameters as JsonObject & (ZetaQ3ProRequest | ZetaQ3Request);
   const images = order.references.map(({ param }) => file(param));
-  refuseIf(
-    // The vendor takes 0 for no seed.
-    asked.seed === 0 || (asked.seed ?? 0) > MAX_SEED,
-    'seed',
-    `seed must be -1, or 1 to ${MAX_SEED}, here.`,
-  );
+  refuseIf(asked.seed === 0, 'seed', 'seed is not 0 here, which stands for none: send -1 for any, or another.');
   return {
     path: PATHS[order.mode] ?? 'text2video',
     body: present({
@@ -206,7 +181,7 @@ function stateOf(body: JsonObject): ReadState | undefined {
     case 'queueing':
     case 'processing':
       return { state: 'pending' };
-    case 'success':
+    case 'succeeded':
       return delivered(body);
     case 'failed':
       return failedBecause(viduFailureReason(body['err_code']));

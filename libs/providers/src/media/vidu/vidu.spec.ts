@@ -79,7 +79,15 @@ mediaUpstreamContract({
     ],
     ['a withheld video', failsWith('CreationPolicyViolation'), { state: 'failed', code: 'content_policy' }],
     ['a refused prompt', failsWith('TaskPromptPolicyViolation'), { state: 'failed', code: 'content_policy' }],
-    ['an image that cannot be used', failsWith('ImageFormatInvalid'), { state: 'failed', code: 'invalid_media' }],
+    ...['ImageFormatInvalid', 'ImageCheckBodyJointsFailed', 'ImageCheckFaceFailed', 'ImageObjectsUndetected'].map(
+      (code) =>
+        [`an image that cannot be used: ${code}`, failsWith(code), { state: 'failed', code: 'invalid_media' }] as const,
+    ),
+    [
+      'no credits, found out while it worked: no fault of the customer',
+      failsWith('CreditInsufficient'),
+      { state: 'failed', publicReason: 'The vendor does not serve this model at present.' },
+    ],
     [
       'cancelled work',
       failsWith('UserCancelled'),

@@ -1,3 +1,4 @@
+import type { JsonObject } from '#contracts';
 import { connectFake } from '../testing/connected-fake.js';
 import { FakeXaiImage, xaiRefusal } from '../testing/fake-xai-image.js';
 import { mediaUpstreamContract } from '../testing/media-upstream-contract.js';
@@ -19,6 +20,7 @@ mediaUpstreamContract({
     30: 'refusals: only withheld images',
     31: 'it makes images',
     32: 'the label is in the one file of each image',
+    33: 'tested below, for accounts with zero data retention; bounded memory in http/inline-files.spec.ts',
     40: 'tested below, with withheld images',
   },
   withFiles: {
@@ -53,6 +55,87 @@ mediaUpstreamContract({
 });
 
 describe('xai-image', () => {
+  describe('for an account with zero data retention', () => {
+    const spooling = () => {
+      const kept: string[] = [];
+      const keep = async (ordinal: number, bytes: AsyncIterable<Buffer>) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of bytes) chunks.push(chunk);
+        kept[ordinal] = Buffer.concat(chunks).toString();
+        return `kept:${ordinal}`;
+      };
+      return { kept, spool: { keep } };
+    };
+
+    it('orders once more with the images inside the reply, and from then on so at once', async () => {
+      const fake = await connectFake(xaiImageCodec, () => new FakeXaiImage());
+      fake.vendor.protocol.keepsNothing = true;
+      const { kept, spool } = spooling();
+      const { order, call } = fake.prepare(ORDER);
+      for (const sent of [2, 3]) {
+        const started = await fake.upstream.start(order, { ...call, spool });
+        expect(started).toMatchObject({ kind: 'finished', outputs: [{ url: 'kept:0' }, { url: 'kept:1' }] });
+        expect(fake.vendor.requests).toHaveLength(sent);
+      }
+      expect([kept, fake.vendor.protocol.taken.length]).toEqual([['file', 'file'], 2]);
+      await fake.close();
+    });
+
+    it('orders so at once where the entry says so, and takes an empty text for a withheld image', async () => {
+      const fake = await connectFake(xaiImageCodec, () => new FakeXaiImage());
+      const codec = xaiImageCodec.configured?.({ settings: { response_format: 'b64_json' } }, fake.vendor.protocol.key);
+      fake.vendor.protocol.keepsNothing = true;
+      fake.vendor.protocol.data = [{ b64_json: '' }, { b64_json: 'ZmlsZQ==' }];
+      const { kept, spool } = spooling();
+      const { order, call } = fake.prepare(ORDER);
+      const started = await fake.other({ codec: codec ?? xaiImageCodec }).start(order, { ...call, spool });
+      expect(started).toMatchObject({ outputs: [{ url: 'kept:0' }], missing: [{ ordinal: 0 }] });
+      expect([kept, fake.vendor.requests.length]).toEqual([['file'], 1]);
+      await fake.close();
+    });
+
+    it('41: is named by the free call, unless the entry knows it', async () => {
+      const fake = await connectFake(xaiImageCodec, () => new FakeXaiImage());
+      const { call } = fake.prepare(ORDER);
+      expect(await fake.upstream.verify(call)).toEqual({ ok: true });
+      fake.vendor.protocol.keepsNothing = true;
+      const { key } = fake.vendor.protocol;
+      const codec = xaiImageCodec.configured?.({ settings: { response_format: 'b64_json' } }, key) ?? xaiImageCodec;
+      expect(await fake.upstream.verify(call)).toEqual({ ok: true, note: expect.stringContaining('b64_json') });
+      expect(await fake.other({ codec }).verify(call)).toEqual({ ok: true });
+      await fake.close();
+    });
+
+    it('orders nothing twice for any other refusal', async () => {
+      const fake = await connectFake(xaiImageCodec, () => new FakeXaiImage());
+      fake.vendor.protocol.keepsNothing = true;
+      for (const reply of [
+        xaiRefusal(400, 'Content rejected by moderation.'),
+        xaiRefusal(503, 'zero data retention'),
+      ]) {
+        const before = fake.vendor.requests.length;
+        fake.vendor.next(reply);
+        const { order, call } = fake.prepare(ORDER);
+        await fake.upstream.start(order, call).catch(() => undefined);
+        expect(fake.vendor.requests.length).toBe(before + 1);
+      }
+      await fake.close();
+    });
+  });
+
+  it('notes what a withheld image costs though the order is refused', async () => {
+    const fake = await connectFake(xaiImageCodec, () => new FakeXaiImage());
+    const { order, call } = fake.prepare(ORDER);
+    const refusal = xaiRefusal(400, 'Generated image rejected by content moderation.').body as JsonObject;
+    fake.vendor.next({ status: 400, body: { ...refusal, usage: { cost_in_usd_ticks: 200_000_000 } } });
+    await expect(fake.upstream.start(order, call)).rejects.toMatchObject({
+      kind: 'refused',
+      reason: 'content_refused',
+    });
+    expect(call.noted()).toMatchObject({ cost: { micros: 200_000_000_000_000n, unit: 'usd_ticks' } });
+    await fake.close();
+  });
+
   it('29: says which images were withheld, and notes what they cost', async () => {
     const fake = await connectFake(xaiImageCodec, () => new FakeXaiImage());
     fake.vendor.protocol.data = [WITHHELD, { url: 'https://imgen.example.com/1.jpeg' }];

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue, type TextEvent } from '#contracts';
-import { newCallId } from '../upstream/call-fields.js';
+import { newCallId } from '../upstream/request-fields.js';
 import { brokenOff } from '../upstream/codec-failures.js';
 import { markSignature } from '../upstream/signatures.js';
 import { proofOfCall } from './chat-proofs.js';
@@ -38,95 +38,103 @@ interface OpenCall {
  * others are held back until the reply is over. So is a first call whose name comes after other output.
  */
 export class ChatCalls {
-  readonly #calls: OpenCall[] = [];
+  private readonly calls: OpenCall[] = [];
   /** The last call of each index. */
-  readonly #latest = new Map<number, OpenCall>();
-  #streamed: OpenCall | undefined;
-  #firstIsOpen = true;
-  #hasToolCalls = false;
+  private readonly latest = new Map<number, OpenCall>();
+  private streamed: OpenCall | undefined;
+  private firstIsOpen = true;
+  private hasToolCalls = false;
   /** The proof of the streamed call, where it came when the call had gone out, until it is told. */
-  #late: string | undefined;
+  private late: string | undefined;
+  /** A proof that came in front of its call. */
+  private ahead: string | undefined;
 
   /** True once the model has called anything. */
   get some(): boolean {
-    return this.#calls.length > 0;
+    return this.calls.length > 0;
   }
 
   /** Other output has begun: the first call takes no more arguments. */
   interrupt(): void {
-    if (this.#calls.length > 0) this.#firstIsOpen = false;
+    if (this.calls.length > 0) this.firstIsOpen = false;
+  }
+
+  /** Takes what a vendor writes at a message or delta, not at a call of it: its proof of the call that comes next. */
+  announce(extra: JsonValue | undefined): void {
+    this.ahead = proofIn(extra) ?? this.ahead;
   }
 
   /** What is to be read of a message. A server that writes both forms says the same in them. */
   in({ tool_calls: calls, function_call: legacy }: ChatSentCalls): readonly ChatToolCall[] {
     if (calls?.length) {
-      this.#hasToolCalls = true;
+      this.hasToolCalls = true;
       return calls;
     }
-    if (this.#hasToolCalls || !legacy || (!legacy.name && !legacy.arguments)) return NONE;
+    if (this.hasToolCalls || !legacy || (!legacy.name && !legacy.arguments)) return NONE;
     return [{ index: 0, function: legacy }];
   }
 
   /** @param place of the piece among those of one chunk. */
   read(sent: ChatToolCall, place: number): readonly TextEvent[] {
     const json = argumentsIn(sent);
-    const call = this.#find(sent, place, json) ?? this.#open(sent);
+    const call = this.find(sent, place, json) ?? this.open(sent);
     call.name ||= sent.function?.name ?? '';
     call.written.push(json);
-    const isLate = call === this.#streamed && call.proof === undefined;
-    call.proof ??= proofIn(sent);
-    if (isLate) this.#late = call.proof;
-    if (call === this.#streamed) return this.#growStreamed(json);
-    if (call !== this.#calls[0] || !this.#firstIsOpen || call.name === '') return [];
-    this.#streamed = call;
-    return [...beginning(call), ...this.#growStreamed(call.written.json)];
+    const isLate = call === this.streamed && call.proof === undefined;
+    call.proof ??= proofIn(sent.extra_content);
+    if (isLate) this.late = call.proof;
+    if (call === this.streamed) return this.growStreamed(json);
+    if (call !== this.calls[0] || !this.firstIsOpen || call.name === '') return [];
+    this.streamed = call;
+    return [...beginning(call), ...this.growStreamed(call.written.json)];
   }
 
   /** The arguments of the calls that are held back. */
   get heldArguments(): string {
-    return this.#held.map(({ written }) => written.json).join('');
+    return this.waitingCalls.map(({ written }) => written.json).join('');
   }
 
   /** What was held back. */
   held(): readonly TextEvent[] {
-    return [...this.#lateProof(), ...this.#heldCalls()];
+    return [...this.lateProof(), ...this.heldCalls()];
   }
 
   /** Nothing of the reply may cut the streamed call in two, so that its proof follows it at the end. */
-  #lateProof(): readonly TextEvent[] {
-    return this.#late === undefined ? [] : [signatureOf(proofOfCall(this.#late, true))];
+  private lateProof(): readonly TextEvent[] {
+    return this.late === undefined ? [] : [signatureOf(proofOfCall(this.late, true))];
   }
 
-  #heldCalls(): readonly TextEvent[] {
-    return this.#held.flatMap((call) => [...beginning(call), { type: 'arguments', json: call.written.json }]);
+  private heldCalls(): readonly TextEvent[] {
+    return this.waitingCalls.flatMap((call) => [...beginning(call), { type: 'arguments', json: call.written.json }]);
   }
 
-  get #held(): readonly OpenCall[] {
-    return this.#calls.filter((call) => call !== this.#streamed);
+  private get waitingCalls(): readonly OpenCall[] {
+    return this.calls.filter((call) => call !== this.streamed);
   }
 
-  #growStreamed(json: string): readonly TextEvent[] {
+  private growStreamed(json: string): readonly TextEvent[] {
     if (json === '') return [];
-    if (!this.#firstIsOpen) throw brokenOff();
+    if (!this.firstIsOpen) throw brokenOff();
     return [{ type: 'arguments', json }];
   }
 
-  #open(sent: ChatToolCall): OpenCall {
+  private open(sent: ChatToolCall): OpenCall {
     const call = {
-      key: sent.index ?? this.#calls.length,
+      key: sent.index ?? this.calls.length,
       id: sent.id || newCallId(),
       name: '',
       written: new WrittenArguments(),
-      proof: undefined,
+      proof: proofIn(sent.extra_content) ?? this.ahead,
     };
-    this.#calls.push(call);
-    this.#latest.set(call.key, call);
+    this.ahead = undefined;
+    this.calls.push(call);
+    this.latest.set(call.key, call);
     return call;
   }
 
   /** Some servers leave the index out or repeat 0, some the id as well: a name then means a new call. */
-  #find({ index, id, function: called }: ChatToolCall, place: number, json: string): OpenCall | undefined {
-    const same = index == null ? this.#calls.at(-1) : this.#latest.get(index);
+  private find({ index, id, function: called }: ChatToolCall, place: number, json: string): OpenCall | undefined {
+    const same = index == null ? this.calls.at(-1) : this.latest.get(index);
     if (!same || !called?.name) return same;
     if (id) return same.id === id || same.name === '' ? same : undefined;
     // A server that repeats the name with every piece does not begin again behind whole arguments.
@@ -142,7 +150,7 @@ function beginning({ id, name, proof }: OpenCall): TextEvent[] {
 
 const signatureOf = (proof: string): TextEvent => ({ type: 'signature', signature: markSignature('chat', proof) });
 
-function proofIn({ extra_content: extra }: ChatToolCall): string | undefined {
+function proofIn(extra: JsonValue | undefined): string | undefined {
   const google = isJsonObject(extra) ? extra['google'] : undefined;
   const proof = isJsonObject(google) ? google['thought_signature'] : undefined;
   return typeof proof === 'string' && proof !== '' ? proof : undefined;

@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue, NativeBody } from '#contracts';
+import type { JsonObject, JsonValue, ModelTraits, NativeBody } from '#contracts';
+import { traitsOf } from '../traits/model-traits.js';
 import type { ProtocolCodec } from '../upstream/protocol-codec.js';
 import { renameTopLevelField } from '../upstream/top-level-field.js';
 import { ChatStreamDecoder, readChatReply } from './read-chat-reply.js';
@@ -60,7 +61,7 @@ function textIn(value: JsonValue | undefined): string {
   return textIn(text) + textIn(thinking);
 }
 
-type LimitField = 'max_tokens' | 'max_completion_tokens';
+type LimitField = ModelTraits['output_limit_field'];
 
 /**
  * A body with its output limit under the name that the vendor has for it: the two names mean one limit, and many vendors
@@ -87,11 +88,10 @@ export const chatCodec: ProtocolCodec = {
   path: () => '/chat/completions',
   headers: (key) => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
   write: writeChatRequest,
-  native: (body, { outputLimitField = 'max_tokens' }) => withLimitField(body, outputLimitField),
+  native: (body, options, model) => withLimitField(body, traitsOf(options, 'chat', model).output_limit_field),
   read: readChatReply,
   decoder: () => new ChatStreamDecoder(),
   producedReader: () => producedInChat,
   // Some vendors say in every chunk that the usage is null and the reply not finished: those need no parsing.
   marks: { decode: /"(?:usage"\s*:\s*\{|finish_reason"\s*:\s*"|error"\s*:)|(?:^|[\n\r])(?:data: ?)?\[DONE\]/ },
-  mayReasonUnasked: true,
 };

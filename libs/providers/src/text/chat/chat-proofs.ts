@@ -25,13 +25,13 @@ const DETAILS = 'details:';
 
 /** The account that a vendor gives of its reasoning; the pieces of a stream become what a whole reply would hold. */
 export class ReasoningDetails {
-  #details: JsonObject[] = [];
+  private details: JsonObject[] = [];
 
   add(sent: readonly JsonObject[]): void {
     for (const detail of sent) {
-      const last = this.#details.at(-1);
-      if (last && isContinued(last, detail)) this.#details[this.#details.length - 1] = continued(last, detail);
-      else this.#details.push(detail);
+      const last = this.details.at(-1);
+      if (last && isContinued(last, detail)) this.details[this.details.length - 1] = continued(last, detail);
+      else this.details.push(detail);
     }
   }
 
@@ -41,8 +41,8 @@ export class ReasoningDetails {
    * @param field in which its text stood as well.
    */
   take(field: string | undefined): string | undefined {
-    const details = this.#details;
-    this.#details = [];
+    const details = this.details;
+    this.details = [];
     const isSealed = details.some(({ signature, data }) => Boolean(signature) || Boolean(data));
     return isSealed
       ? DETAILS + Buffer.from(JSON.stringify([field ?? null, ...details])).toString('base64url')

@@ -1,7 +1,16 @@
 import type { TextUsage } from '#contracts';
-import { countOf, countsIn, reportedUsage, sumOf } from '../upstream/reported-usage.js';
+import {
+  type ChargedUsage,
+  countOf,
+  countsIn,
+  longWritesIn,
+  reportedUsage,
+  SEARCHES,
+  sumOf,
+  withCharge,
+} from '../upstream/reported-usage.js';
 
-export interface ChatUsage {
+export interface ChatUsage extends ChargedUsage {
   readonly prompt_tokens?: number;
   /** The names that two vendors give to cached tokens. */
   readonly prompt_cache_hit_tokens?: number;
@@ -17,6 +26,7 @@ export interface ChatUsage {
     /** The names that others give to written ones. */
     readonly cache_creation_tokens?: number;
     readonly cache_creation_input_tokens?: number;
+    readonly cache_creation?: unknown;
     readonly image_tokens?: number;
     readonly audio_tokens?: number;
   } | null;
@@ -27,6 +37,9 @@ export interface ChatUsage {
   } | null;
   /** Calls of tools that the vendor ran, under the names that vendors give to them. */
   readonly server_tool_use?: unknown;
+  readonly server_side_tool_usage_details?: unknown;
+  /** Where proxies of one vendor say how long what was written to its cache is kept. */
+  readonly cache_creation?: unknown;
   readonly num_server_side_tools_used?: number;
   readonly num_search_queries?: number;
   readonly num_sources_used?: number;
@@ -49,7 +62,8 @@ function cacheTokensIn(usage: ChatUsage): CacheTokens {
 }
 
 /** Input holds what was read from a cache or written to one, unless the total shows that they stand beside it. */
-function inputIn({ prompt_tokens: input = 0, ...usage }: ChatUsage, cache: CacheTokens): number {
+function inputIn(usage: ChatUsage, cache: CacheTokens): number {
+  const { prompt_tokens: input = 0 } = usage;
   const withCache = sumOf(input, cache.cachedInputTokens, cache.cacheWriteTokens);
   return usage.total_tokens === sumOf(withCache, usage.completion_tokens) ? withCache : input;
 }
@@ -69,26 +83,37 @@ function outputIn(
 }
 
 /** The most that one of the names says: where a vendor uses two, they are of the same calls. */
-const vendorCallsIn = (usage: ChatUsage): number =>
-  Math.max(
-    countsIn(usage.server_tool_use, /_requests$/),
-    countOf(usage.num_server_side_tools_used),
-    countOf(usage.num_search_queries),
-    countOf(usage.num_sources_used),
-  );
+function vendorCallsIn(usage: ChatUsage): { readonly searches: number; readonly others: number } {
+  const { server_tool_use: used, server_side_tool_usage_details: details } = usage;
+  const searches = Math.max(countsIn(used, SEARCHES), countsIn(details, SEARCHES), countOf(usage.num_search_queries));
+  const all = Math.max(countsIn(used, /_requests$/), countOf(usage.num_server_side_tools_used));
+  return { searches, others: Math.max(0, all - searches, countOf(usage.num_sources_used)) };
+}
 
 /** The usage of a reply; undefined where it is none. */
 export function readChatUsage(usage: ChatUsage): TextUsage | undefined {
   const cache = cacheTokensIn(usage);
   const input = inputIn(usage, cache);
   const { prompt_tokens_details: read, completion_tokens_details: written } = usage;
-  return reportedUsage(
-    { inputTokens: input, ...cache, imageInputTokens: read?.image_tokens ?? 0, ...outputIn(usage, input) },
+  const { outputTokens, reasoningTokens } = outputIn(usage, input);
+  const calls = vendorCallsIn(usage);
+  const reported = reportedUsage(
+    {
+      inputTokens: input,
+      cachedInputTokens: cache.cachedInputTokens,
+      cacheWriteTokens: cache.cacheWriteTokens,
+      imageInputTokens: read?.image_tokens ?? 0,
+      outputTokens,
+      reasoningTokens,
+    },
     {
       audio_input_token: read?.audio_tokens,
       audio_output_token: written?.audio_tokens,
       image_output_token: written?.image_tokens,
-      vendor_tool_call: vendorCallsIn(usage),
+      cache_write_long_token: longWritesIn(read?.cache_creation ?? usage.cache_creation),
+      vendor_web_search_call: calls.searches,
+      vendor_tool_call: calls.others,
     },
   );
+  return withCharge(reported, usage);
 }

@@ -88,6 +88,15 @@ it('A proof that a vendor puts at a call stands in front of that call', () => {
   ]);
 });
 
+it('A proof that a vendor writes in front of its call stands in front of that call, whole and streamed', () => {
+  const proof = { extra_content: { google: { thought_signature: 'S0' } } };
+  const calls = [call(0, 'a'), call(1, 'b')];
+  const expected = [signed('at_call:S0'), ...called('a'), ...called('b')];
+  expect(read(delta(proof), delta({ tool_calls: calls }), delta({}, 'tool_calls')).slice(0, -1)).toEqual(expected);
+  const choices = [{ message: { ...proof, tool_calls: calls }, finish_reason: 'tool_calls' }];
+  expect(joined(readWhole(chatCodec, { choices })).slice(0, -1)).toEqual(expected);
+});
+
 it('A proof that comes when its call has gone out follows the call, and goes back at it', () => {
   const late = { index: 0, extra_content: { google: { thought_signature: 'S0' } } };
   const deltas = [[call(0, 'a')], [late], [call(1, 'b')]].map((calls) => delta({ tool_calls: calls }));

@@ -269,7 +269,7 @@ describe('A chat stream', () => {
       'upstream_error',
     ],
     ['reports an overload', [{ error: { code: 503, type: 'overloaded_error' } }], 'overloaded'],
-    ['reports a limit', [{ error: { type: 'rate_limit_error' } }], 'rate_limit_exceeded'],
+    ['reports a limit', [{ error: { type: 'rate_limit_error' } }], 'upstream_rate_limited'],
     ['holds no JSON', ['<html>'], 'upstream_error'],
     ['holds JSON that is no object', ['[1]'], 'upstream_error'],
   ])('fails when it %s', (_what, events, code) => {

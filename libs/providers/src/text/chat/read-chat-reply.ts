@@ -1,9 +1,17 @@
-import { type FinishReason, isJsonObject, type JsonObject, type TextEvent, type TextUsage } from '#contracts';
+import {
+  type FinishReason,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  serviceTierOf,
+  type TextEvent,
+  type TextUsage,
+} from '#contracts';
 import { type AnnotatedText, CitedPages } from '../upstream/cited-pages.js';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
-import { laterUsage } from '../upstream/reported-usage.js';
+import { laterUsage, withTier } from '../upstream/reported-usage.js';
 import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
 import { ChatCalls, type ChatSentCalls } from './chat-calls.js';
@@ -90,6 +98,8 @@ interface ChatMessage extends ChatSentCalls {
   readonly images?: readonly { readonly image_url?: { readonly url?: string } }[] | null;
   /** Pages that a vendor cites which searches by itself; their places count in the whole content. */
   readonly annotations?: AnnotatedText['annotations'];
+  /** Where one vendor writes the proof of the call that follows. */
+  readonly extra_content?: JsonValue;
 }
 
 interface ChatChoice {
@@ -112,6 +122,8 @@ interface ChatReply extends ListedPages {
   /** Some servers write `error` here, and what it is beside it. */
   readonly object?: unknown;
   readonly usage?: ChatUsage | null;
+  /** The tier that served it. */
+  readonly service_tier?: unknown;
   /** One vendor's place for the usage of a stream. */
   readonly x_groq?: { readonly usage?: ChatUsage | null } | null;
   readonly choices?: readonly ChatChoice[] | null;
@@ -168,29 +180,30 @@ const imagesIn = ({ images }: ChatMessage): TextEvent[] =>
 
 /** Reads a chat completions stream. */
 export class ChatStreamDecoder implements StreamDecoder {
-  readonly #calls = new ChatCalls();
-  #reason: FinishReason | undefined;
-  #stopSequence: string | undefined;
+  private readonly calls = new ChatCalls();
+  private reason: FinishReason | undefined;
+  private stopSequence: string | undefined;
   /** The field in which the vendor writes the reasoning that is open, and wants it back. */
-  #reasoningField: 'reasoning_content' | 'reasoning' | typeof IN_CONTENT | undefined;
-  readonly #details = new ReasoningDetails();
+  private reasoningField: 'reasoning_content' | 'reasoning' | typeof IN_CONTENT | undefined;
+  private readonly details = new ReasoningDetails();
   /** Whether reasoning stands in front of what comes next: what is told of it later does not cut a text in two. */
-  #isThought = true;
-  #hasReasoned = false;
-  #hasSpoken = false;
+  private isThought = true;
+  private hasReasoned = false;
+  private hasSpoken = false;
   /** Whether the vendor has said that the reply is over. */
-  #isDone = false;
-  #usage: TextUsage | undefined;
-  readonly #pages = new CitedPages();
+  private isDone = false;
+  private usage: TextUsage | undefined;
+  private tier: TextUsage['tier'];
+  private readonly pages = new CitedPages();
   /** The content until now, and what has been noted about it. */
-  #content = '';
-  #annotations: unknown[] = [];
+  private content = '';
+  private annotations: unknown[] = [];
   /** The pages listed beside the reply; undefined once they have been told, or as annotations. */
-  #listed: ListedPages | undefined = {};
+  private listed: ListedPages | undefined = {};
 
   push(data: EventData): readonly TextEvent[] {
     if (data !== DONE) return this.read(parseReply(data));
-    this.#isDone = true;
+    this.isDone = true;
     return [];
   }
 
@@ -201,111 +214,118 @@ export class ChatStreamDecoder implements StreamDecoder {
   read(reply: ChatReply): readonly TextEvent[] {
     if (reply.error || reply.object === 'error') throw reportedFailure(reply.error ?? reply);
     const usage = reportIn(reply);
-    if (usage) this.#usage = laterUsage(this.#usage, readChatUsage(usage));
-    if (this.#listed && (reply.citations || reply.search_results))
-      this.#listed = { ...this.#listed, ...listedIn(reply) };
+    if (usage) this.usage = laterUsage(this.usage, readChatUsage(usage));
+    if (reply.service_tier) this.tier = serviceTierOf(reply.service_tier);
+    if (this.listed && (reply.citations || reply.search_results)) this.listed = { ...this.listed, ...listedIn(reply) };
     const choices = reply.choices ?? [];
     // Nearly every reply has a single one.
     return choices.length === 1 && choices[0]
-      ? this.#readChoice(choices[0])
-      : choices.flatMap((choice) => this.#readChoice(choice));
+      ? this.readChoice(choices[0])
+      : choices.flatMap((choice) => this.readChoice(choice));
   }
 
-  #readChoice(choice: ChatChoice): TextEvent[] {
+  private readChoice(choice: ChatChoice): TextEvent[] {
     if (choice.error) throw reportedFailure(choice.error);
-    if (choice.finish_reason) this.#reason = finishReason(choice.finish_reason, choice.native_finish_reason);
-    if (typeof choice.stop_reason === 'string') this.#stopSequence = choice.stop_reason;
-    const message = choice.delta ?? this.#unsaid(choice.message ?? {});
-    for (const annotation of message.annotations ?? []) this.#annotations.push(annotation);
-    return this.#readMessage(message);
+    if (choice.finish_reason) this.reason = finishReason(choice.finish_reason, choice.native_finish_reason);
+    if (typeof choice.stop_reason === 'string') this.stopSequence = choice.stop_reason;
+    const message = choice.delta ?? this.unsaid(choice.message ?? {});
+    for (const annotation of message.annotations ?? []) this.annotations.push(annotation);
+    return this.readMessage(message);
   }
 
   /** Some servers end a stream with the whole message: nothing that came in pieces is said again. */
-  #unsaid(message: ChatMessage): ChatMessage {
+  private unsaid(message: ChatMessage): ChatMessage {
     // Nothing has come in pieces, as in every whole reply: a copy would cost more than reading it.
-    if (!this.#hasReasoned && !this.#hasSpoken && !this.#calls.some) return message;
+    if (!this.hasReasoned && !this.hasSpoken && !this.calls.some) return message;
     const { content, refusal, tool_calls, function_call, ...others } = message;
     const { reasoning_content, reasoning, reasoning_text, reasoning_details, ...rest } = others;
     const thoughts = { reasoning_content, reasoning, reasoning_text, reasoning_details };
     return {
       ...rest,
-      ...(this.#hasReasoned ? {} : thoughts),
-      ...(this.#hasSpoken ? {} : { content, refusal }),
-      ...(this.#calls.some ? {} : { tool_calls, function_call }),
+      ...(this.hasReasoned ? {} : thoughts),
+      ...(this.hasSpoken ? {} : { content, refusal }),
+      ...(this.calls.some ? {} : { tool_calls, function_call }),
     };
   }
 
   end(): readonly TextEvent[] {
     // Some vendors never name a reason.
-    const reason = this.#reason ?? (this.#isDone ? 'stop' : undefined);
+    const reason = this.reason ?? (this.isDone ? 'stop' : undefined);
     if (reason === undefined) throw brokenOff();
-    return [...this.#citations(), ...this.#proof(), ...this.#calls.held(), this.#finish(reason)];
+    return [...this.citations(), ...this.proof(), ...this.calls.held(), this.finish(reason)];
   }
 
   reportedUsage(): TextUsage | undefined {
-    return this.#usage;
+    return this.usage && withTier(this.usage, this.tier);
   }
 
   heldBack(): string {
-    return this.#calls.heldArguments;
+    return this.calls.heldArguments;
   }
 
-  #readMessage(message: ChatMessage): TextEvent[] {
-    const events = this.#readReasoning(message);
+  private readMessage(message: ChatMessage): TextEvent[] {
+    const events = this.readReasoning(message);
     const text = textIn(message.content);
     const { refusal } = message;
-    const calls = this.#calls.in(message);
+    this.calls.announce(message.extra_content);
+    const calls = this.calls.in(message);
     const speaks = Boolean(text) || Boolean(refusal);
-    if (calls.length > 0 || (speaks && this.#isThought)) events.push(...this.#proof());
-    this.#hasSpoken ||= speaks;
-    if (speaks) this.#calls.interrupt();
+    if (calls.length > 0 || (speaks && this.isThought)) events.push(...this.proof());
+    this.hasSpoken ||= speaks;
+    if (speaks) this.calls.interrupt();
     if (text) {
-      this.#content += text;
+      this.content += text;
       events.push({ type: 'text', text });
     }
-    if (calls.length > 0) events.push(...this.#citations());
+    if (calls.length > 0) events.push(...this.citations());
     if (refusal) events.push({ type: 'refusal', text: refusal });
     events.push(...imagesIn(message));
-    for (const [place, call] of calls.entries()) events.push(...this.#calls.read(call, place));
+    for (const [place, call] of calls.entries()) events.push(...this.calls.read(call, place));
     return events;
   }
 
-  #readReasoning({ reasoning_content: content, reasoning, content: parts, ...others }: ChatMessage): TextEvent[] {
+  private readReasoning({
+    reasoning_content: content,
+    reasoning,
+    content: parts,
+    ...others
+  }: ChatMessage): TextEvent[] {
     const thoughts = thoughtsIn(parts);
     const text = content || reasoning || others.reasoning_text || thoughts || detailsIn(others.reasoning_details);
-    this.#details.add(others.reasoning_details ?? []);
+    this.details.add(others.reasoning_details ?? []);
     if (!text) return [];
-    this.#isThought = true;
-    this.#hasReasoned = true;
-    if (content) this.#reasoningField = 'reasoning_content';
-    else if (reasoning) this.#reasoningField = 'reasoning';
-    else if (thoughts) this.#reasoningField ??= IN_CONTENT;
+    this.isThought = true;
+    this.hasReasoned = true;
+    if (content) this.reasoningField = 'reasoning_content';
+    else if (reasoning) this.reasoningField = 'reasoning';
+    else if (thoughts) this.reasoningField ??= IN_CONTENT;
     return [{ type: 'reasoning', text }];
   }
 
   /** What is noted about the content follows it while it is still the last that was said. */
-  #citations(): TextEvent[] {
-    const listed = this.#annotations.length > 0 || !this.#listed ? [] : annotationsOf(this.#listed, this.#content);
-    const annotations = listed.length > 0 ? listed : this.#annotations;
+  private citations(): TextEvent[] {
+    const listed = this.annotations.length > 0 || !this.listed ? [] : annotationsOf(this.listed, this.content);
+    const annotations = listed.length > 0 ? listed : this.annotations;
     if (annotations.length === 0) return [];
-    this.#listed = undefined;
-    this.#annotations = [];
-    return this.#pages.read([{ text: this.#content, annotations }]);
+    this.listed = undefined;
+    this.annotations = [];
+    return this.pages.read([{ text: this.content, annotations }]);
   }
 
   /** Most of these vendors sign nothing. A stand-in for a proof says where the reasoning belongs when it is sent back. */
-  #proof(): TextEvent[] {
-    const proof = this.#details.take(this.#reasoningField) ?? this.#reasoningField;
-    this.#reasoningField = undefined;
-    this.#isThought = false;
+  private proof(): TextEvent[] {
+    const proof = this.details.take(this.reasoningField) ?? this.reasoningField;
+    this.reasoningField = undefined;
+    this.isThought = false;
     return proof === undefined ? [] : [{ type: 'signature', signature: markSignature('chat', proof) }];
   }
 
-  #finish(sent: FinishReason): TextEvent {
-    const usage = this.#usage ? { usage: this.#usage } : {};
-    if (sent === 'stop' && this.#calls.some) return { type: 'finish', reason: 'tool-calls', ...usage };
-    if (sent === 'stop' && this.#stopSequence !== undefined)
-      return { type: 'finish', reason: 'stop-sequence', stopSequence: this.#stopSequence, ...usage };
+  private finish(sent: FinishReason): TextEvent {
+    const reported = this.reportedUsage();
+    const usage = reported ? { usage: reported } : {};
+    if (sent === 'stop' && this.calls.some) return { type: 'finish', reason: 'tool-calls', ...usage };
+    if (sent === 'stop' && this.stopSequence !== undefined)
+      return { type: 'finish', reason: 'stop-sequence', stopSequence: this.stopSequence, ...usage };
     return { type: 'finish', reason: sent, ...usage };
   }
 }

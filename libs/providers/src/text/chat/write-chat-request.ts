@@ -1,52 +1,55 @@
-import type {
-  AssistantPart,
-  CallPart,
-  FilePart,
-  FunctionTool,
-  ImagePart,
-  JsonObject,
-  JsonValue,
-  OutputFormat,
-  ReasoningEffort,
-  ResultPart,
-  TextPart,
-  TextRequest,
-  ToolChoice,
-  Turn,
-  UserPart,
+import {
+  type AssistantPart,
+  type CallPart,
+  type FilePart,
+  type FunctionTool,
+  type ImagePart,
+  type JsonObject,
+  type JsonValue,
+  type ModelTraits,
+  type OutputFormat,
+  type ReasoningEffort,
+  type ResultPart,
+  takenEffort,
+  type TextPart,
+  type TextRequest,
+  type ToolChoice,
+  type Turn,
+  type UserPart,
 } from '#contracts';
 import { JsonTexts } from '#platform';
 import {
+  acceptedCallId,
   acceptedLabel,
+  argumentsAsJson,
+  type CallIdRule,
   failedText,
+  fileName,
   mediaAddress,
   nonEmpty,
+  offeredTools,
   present,
-  takesSampling,
+  reasoningEffort,
+  takenSampling,
+  wantsNoReasoning,
 } from '../upstream/request-fields.js';
-import { acceptedCallId, argumentsAsJson, type CallIdRule } from '../upstream/call-fields.js';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
 import { currentSchema, objectSchema, strictness } from '../upstream/object-schema.js';
 import { jsonInWords, withSystemInFront } from '../upstream/system-in-front.js';
-import { offeredTools } from '../upstream/offered-tools.js';
+import { traitsOf } from '../traits/model-traits.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
-import { reasoningEffort, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
 import { accountIn, callProofIn, IN_CONTENT, isBehindCall } from './chat-proofs.js';
-
-/** Models of one vendor, whose own servers and templates are stricter than those of all others. */
-const MISTRAL_MODELS = /(?:mis|minis|magis|devs|codes|pix|vox|mix)tral/i;
-
-const OPENAI_MODELS = /(?:^|\/)(?:(?:chat)?gpt-|o\d)/i;
 
 /** Stands between a result and what the user says next, which must follow something that the model has said. */
 const HEARD = { role: 'assistant', content: 'OK.' };
 
-/** The messages as models of this name accept them. */
-function acceptedMessages(messages: readonly JsonObject[], model: string): readonly JsonObject[] {
-  if (MISTRAL_MODELS.test(model)) return heardResults(messages).map((message) => withAcceptedIds(message, 'mistral'));
-  // Other vendors accept any id, and Kimi models read the name of the function in theirs.
-  return OPENAI_MODELS.test(model) ? messages.map((message) => withAcceptedIds(message, 'openaiChat')) : messages;
+/** The messages as the model accepts them. */
+function acceptedMessages(messages: readonly JsonObject[], traits: ModelTraits): readonly JsonObject[] {
+  const heard = traits.user_after_result === 'refused' ? heardResults(messages) : messages;
+  // Kimi models read the name of the function in their ids.
+  const { call_ids: ids } = traits;
+  return ids === 'any' ? heard : heard.map((message) => withAcceptedIds(message, ids));
 }
 
 const heardResults = (messages: readonly JsonObject[]): readonly JsonObject[] =>
@@ -67,20 +70,22 @@ function withAcceptedIds(message: JsonObject, rule: CallIdRule): JsonObject {
 export function writeChatRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
   const hosted = nativeHostedTools(request.hostedTools, 'chat', options);
   const tools = nonEmpty(offeredTools(request, hosted));
-  const limitField = options.outputLimitField ?? 'max_tokens';
+  const traits = traitsOf(options, 'chat', model);
+  const { output_limit_field: limitField } = traits;
+  const effort = writeEffort(request, traits, options);
   return present({
     model,
-    messages: acceptedMessages(writeMessages(request, options), model),
+    messages: acceptedMessages(writeMessages(request, traits, options), traits),
     stream: request.stream,
     stream_options: request.stream ? { include_usage: true } : undefined,
     // Not a computed name, which would cost each request more than all other fields together.
     max_tokens: limitField === 'max_tokens' ? request.maxOutputTokens : undefined,
     max_completion_tokens: limitField === 'max_completion_tokens' ? request.maxOutputTokens : undefined,
-    ...writeSampling(request, model, options),
+    ...writeSampling(request, traits, effort),
     stop: nonEmpty(request.stopSequences),
     seed: request.seed,
     user: acceptedLabel(request.user),
-    reasoning_effort: writeEffort(request, options),
+    reasoning_effort: effort,
     response_format: writeFormat(request.format),
     tools: tools?.map(writeTool),
     tool_choice: tools && writeToolChoice(request.toolChoice),
@@ -88,10 +93,11 @@ export function writeChatRequest(request: TextRequest, model: string, options: P
   });
 }
 
-function writeSampling(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
-  if (!takesSampling(model, options)) return {};
-  const { temperature, topP: top_p, presencePenalty: presence_penalty, frequencyPenalty: frequency_penalty } = request;
-  return present({ temperature, top_p, presence_penalty, frequency_penalty });
+function writeSampling(request: TextRequest, traits: ModelTraits, effort: ReasoningEffort | undefined): JsonObject {
+  const { temperature, topP: top_p } = takenSampling(request, traits, effort);
+  const { presencePenalty: presence_penalty, frequencyPenalty: frequency_penalty } = request;
+  const penalties = traits.penalties === 'taken' ? { presence_penalty, frequency_penalty } : {};
+  return present({ temperature, top_p, ...penalties });
 }
 
 function writeTool(tool: FunctionTool): JsonObject {
@@ -100,11 +106,15 @@ function writeTool(tool: FunctionTool): JsonObject {
   return { type: 'function', function: present({ name, description, parameters, strict: strictness(tool) }) };
 }
 
-function writeEffort({ reasoning, turns }: TextRequest, options: ProtocolOptions): ReasoningEffort | undefined {
+function writeEffort(
+  { reasoning, turns }: TextRequest,
+  traits: ModelTraits,
+  options: ProtocolOptions,
+): ReasoningEffort | undefined {
   if (!reasoning) return undefined;
-  if (wantsNoReasoning(reasoning)) return options.tellsNoReasoning ? 'none' : undefined;
+  if (wantsNoReasoning(reasoning)) return options.tellsNoReasoning ? takenEffort('none', traits) : undefined;
   const sendsOwn = (options.replayedReasoning ?? 'with_calls') === 'with_calls';
-  return sendsOwn && hasCallsThoughtElsewhere(turns) ? undefined : reasoningEffort(reasoning);
+  return sendsOwn && hasCallsThoughtElsewhere(turns) ? undefined : reasoningEffort(reasoning, traits);
 }
 
 /** Whether another vendor reasoned before calls: when asked to reason, some vendors want reasoning of their own before every call. */
@@ -116,8 +126,8 @@ function hasCallsThoughtElsewhere(turns: readonly Turn[]): boolean {
   });
 }
 
-function writeMessages(request: TextRequest, options: ProtocolOptions): JsonObject[] {
-  const { system, turns } = options.systemMessages === 'in_front' ? withSystemInFront(request) : request;
+function writeMessages(request: TextRequest, traits: ModelTraits, options: ProtocolOptions): JsonObject[] {
+  const { system, turns } = traits.system_messages === 'in_front' ? withSystemInFront(request) : request;
   const texts = new JsonTexts();
   const messages = turns.flatMap((turn, place, all) =>
     turn.role === 'assistant' ? [writeAssistant(turn.parts, options, texts)] : writeTurnBetween(turn, place, all),
@@ -182,7 +192,7 @@ function writeUserPart(part: TextPart | ImagePart | FilePart): JsonObject {
   if (part.source.kind === 'url') throw cannotSay(part.param ?? 'file', 'a file given by its URL');
   return {
     type: 'file',
-    file: present({ filename: part.name ?? 'document.pdf', file_data: mediaAddress(part.source) }),
+    file: present({ filename: fileName(part.name, part.source.mediaType), file_data: mediaAddress(part.source) }),
   };
 }
 

@@ -8,56 +8,56 @@ const BARE_CHARACTERS_MAX = 32;
  * all of them: they are parsed only where their brackets say that they end.
  */
 export class WrittenArguments {
-  #json = '';
+  private text = '';
   /** What came since it was last looked at. Most calls are never asked about. */
-  #unread = '';
-  #depth = 0;
-  #inString = false;
-  #isEscaped = false;
+  private unread = '';
+  private depth = 0;
+  private inString = false;
+  private isEscaped = false;
   /** Something stands outside of every bracket and text. */
-  #isBare = false;
-  #end: 'to come' | 'reached' | 'passed' = 'to come';
+  private isBare = false;
+  private end: 'to come' | 'reached' | 'passed' = 'to come';
   /** Whether what ended is JSON, once it has been parsed. */
-  #isJson: boolean | undefined;
+  private isJson: boolean | undefined;
 
   get json(): string {
-    return this.#json;
+    return this.text;
   }
 
   push(piece: string): void {
-    this.#json += piece;
-    this.#unread += piece;
+    this.text += piece;
+    this.unread += piece;
   }
 
   get areWhole(): boolean {
-    for (const character of this.#unread) this.#read(character);
-    this.#unread = '';
-    if (this.#end === 'reached') return (this.#isJson ??= isJson(this.#json));
-    return this.#end === 'to come' && this.#isBare && this.#json.length <= BARE_CHARACTERS_MAX && isJson(this.#json);
+    for (const character of this.unread) this.read(character);
+    this.unread = '';
+    if (this.end === 'reached') return (this.isJson ??= isJson(this.text));
+    return this.end === 'to come' && this.isBare && this.text.length <= BARE_CHARACTERS_MAX && isJson(this.text);
   }
 
-  #read(character: string): void {
-    if (this.#inString) this.#readInString(character);
+  private read(character: string): void {
+    if (this.inString) this.readInString(character);
     else if (/\s/.test(character)) return;
-    else if (this.#end !== 'to come') this.#end = 'passed';
-    else if (character === '"') this.#inString = true;
-    else if (character === '{' || character === '[') this.#depth += 1;
-    else if (character === '}' || character === ']') this.#closeBracket();
-    else if (this.#depth === 0) this.#isBare = true;
+    else if (this.end !== 'to come') this.end = 'passed';
+    else if (character === '"') this.inString = true;
+    else if (character === '{' || character === '[') this.depth += 1;
+    else if (character === '}' || character === ']') this.closeBracket();
+    else if (this.depth === 0) this.isBare = true;
   }
 
-  #readInString(character: string): void {
-    if (this.#isEscaped) this.#isEscaped = false;
-    else if (character === '\\') this.#isEscaped = true;
+  private readInString(character: string): void {
+    if (this.isEscaped) this.isEscaped = false;
+    else if (character === '\\') this.isEscaped = true;
     else if (character === '"') {
-      this.#inString = false;
-      if (this.#depth === 0) this.#end = 'reached';
+      this.inString = false;
+      if (this.depth === 0) this.end = 'reached';
     }
   }
 
-  #closeBracket(): void {
-    this.#depth -= 1;
-    if (this.#depth <= 0) this.#end = 'reached';
+  private closeBracket(): void {
+    this.depth -= 1;
+    if (this.depth <= 0) this.end = 'reached';
   }
 }
 

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue, type NativeBody } from '#contracts';
+import { traitsOf } from '../traits/model-traits.js';
 import type { ProtocolCodec, ProtocolOptions } from '../upstream/protocol-codec.js';
 import { GeminiStreamDecoder, producedInGemini, readGeminiReply } from './read-gemini-reply.js';
-import { withCallsProven } from './unproven-calls.js';
-import { writeGeminiRequest } from './write-gemini-request.js';
+import { withCallsProven, writeGeminiRequest } from './write-gemini-request.js';
 
 const roleOf = (content: JsonValue | undefined): JsonValue | undefined =>
   isJsonObject(content) ? (content['role'] === 'model' ? 'model' : 'user') : undefined;
@@ -45,14 +45,17 @@ const withPartsOf = (first: JsonObject, others: readonly JsonValue[]): JsonObjec
 });
 
 /** The caller's own bytes, unless its contents do not alternate or lost the proofs of another vendor. */
-function nativeGemini(native: NativeBody, _options: ProtocolOptions, model: string): NativeBody {
+function nativeGemini(native: NativeBody, options: ProtocolOptions, model: string): NativeBody {
   const body = native.kind === 'rewritten' ? native.body : native.parsed();
   const sent = body['contents'];
   if (!Array.isArray(sent)) return native;
   const contents = alternating(sent as readonly JsonValue[]);
   if (native.kind === 'bytes')
     return contents === sent ? native : { kind: 'rewritten', body: { ...native.front, ...body, contents } };
-  return { kind: 'rewritten', body: { ...body, contents: withCallsProven(contents, model) } };
+  return {
+    kind: 'rewritten',
+    body: { ...body, contents: withCallsProven(contents, traitsOf(options, 'gemini', model)) },
+  };
 }
 
 /** The content-generation interface. Streams are always asked for as server-sent events. */
@@ -65,7 +68,7 @@ export const geminiCodec: ProtocolCodec = {
   native: nativeGemini,
   read: readGeminiReply,
   decoder: () => new GeminiStreamDecoder(),
+  continues: true,
   producedReader: () => producedInGemini,
   marks: { decode: /"(?:finishReason|blockReason|error)"/, latest: '"usageMetadata"' },
-  mayReasonUnasked: true,
 };

@@ -127,6 +127,63 @@ describe('A content-generation stream', () => {
     expect(read(chunk([{ text: 'Hi' }]), ended(sent)).at(-1)).toEqual({ type: 'finish', reason, usage: KNOWN });
   });
 
+  it('cites the pages that its vendor says it rests on, whole and streamed', () => {
+    const page = (name: string): object => ({ web: { uri: `https://${name}.example/`, title: name } });
+    const support = (text: string, startIndex: number | undefined, indices: number[], partIndex?: number): object => ({
+      segment: { partIndex, startIndex, endIndex: (startIndex ?? 0) + Buffer.byteLength(text), text },
+      groundingChunkIndices: indices,
+    });
+    const citation = (name: string, index: number, start: number, text: string): TextEvent => ({
+      type: 'citation',
+      citation: {
+        start,
+        end: start + text.length,
+        text,
+        index,
+        source: { kind: 'page', page: { url: `https://${name}.example/`, title: name, text: '' } },
+      },
+    });
+    const first = '雪が降る。';
+    const second = 'It is cold.';
+    const groundingChunks = [page('one'), page('two'), { retrievedContext: { uri: 'gs://bucket/own' } }, page('three')];
+    const expected = [
+      { type: 'text', text: first + second },
+      citation('one', 0, 0, first),
+      citation('one', 0, first.length, second),
+      citation('two', 1, first.length, second),
+      citation('three', 2, (first + second).length, ''),
+    ];
+    const streamed = [support(first, undefined, [0]), support(second, Buffer.byteLength(first), [0, 1, 7])];
+    const noted = (groundingSupports: object[]): object => ({
+      groundingMetadata: { groundingChunks, groundingSupports },
+    });
+    const last = { candidates: [{ finishReason: 'STOP', ...noted(streamed) }], usageMetadata: USAGE };
+    expect(read(chunk([{ text: first }]), chunk([{ text: second }]), last).slice(0, -1)).toEqual(expected);
+    const parts = [{ text: 'Hm', thought: true }, { text: first }, { text: second }];
+    const inParts = noted([support(first, 0, [0], 1), support(second, 0, [0, 1], 2)]);
+    const whole = { candidates: [{ content: { parts }, finishReason: 'STOP', ...inParts }], usageMetadata: USAGE };
+    expect(readWhole(geminiCodec, whole).slice(1, -1)).toEqual(expected);
+  });
+
+  it('cites pages at its end where its vendor names places that the text does not have', () => {
+    const odd = [
+      { segment: { startIndex: 1, endIndex: 900 }, groundingChunkIndices: [0] },
+      { segment: { startIndex: 'x' }, groundingChunkIndices: 'x' },
+      { segment: null, groundingChunkIndices: [-1, 0.5, null] },
+      null,
+    ];
+    const groundingMetadata = {
+      groundingChunks: [{ web: { uri: 'https://one.example/' } }, 3],
+      groundingSupports: odd,
+    };
+    const said = { content: { parts: [{ text: 'Hi' }] }, finishReason: 'STOP', groundingMetadata };
+    expect(readWhole(geminiCodec, { candidates: [said] }).map(({ type }) => type)).toEqual([
+      'text',
+      'citation',
+      'finish',
+    ]);
+  });
+
   it.each([undefined, ''])('gives a call an id when its vendor gave none: %j', (id) => {
     const [call] = read(chunk([{ functionCall: { id, name: 'get_time' } }]), LAST);
     expect(call).toEqual({ type: 'call', id: expect.stringMatching(/^call_[0-9a-f]{24}$/), name: 'get_time' });
@@ -135,7 +192,7 @@ describe('A content-generation stream', () => {
   it.each([
     ['breaks off before its end', [chunk([{ text: 'Hi' }])], 'upstream_error'],
     ['reports an overload', [{ error: { code: 503, status: 'UNAVAILABLE' } }], 'overloaded'],
-    ['reports a limit', [{ error: { code: 429, status: 'RESOURCE_EXHAUSTED' } }], 'rate_limit_exceeded'],
+    ['reports a limit', [{ error: { code: 429, status: 'RESOURCE_EXHAUSTED' } }], 'upstream_rate_limited'],
     ['reports a deadline', [{ error: { code: 504, status: 'DEADLINE_EXCEEDED' } }], 'upstream_timeout'],
     ['holds a call that cannot be read', [ended('MALFORMED_FUNCTION_CALL')], 'upstream_error'],
     ['holds an unexpected call', [chunk([{ text: 'Hi' }]), ended('UNEXPECTED_TOOL_CALL')], 'upstream_error'],
@@ -161,4 +218,11 @@ it('A whole answer reads as its stream would', () => {
     { type: 'arguments', json: '{"city":"Paris"}' },
     CALLED,
   ]);
+});
+
+it('A reply of thoughts alone that is to be continued was cut off, and is no failure', () => {
+  const content = { parts: [{ text: 'Hm', thought: true }] };
+  const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 0, thoughtsTokenCount: 65_536 };
+  const reply = { candidates: [{ content, finishReason: 'CONTINUATION', continuationToken: 't' }], usageMetadata };
+  expect(geminiCodec.read(reply).at(-1)).toMatchObject({ reason: 'length', usage: { outputTokens: 65_536 } });
 });

@@ -1,18 +1,30 @@
 import {
+  eventText,
   GatewayError,
   type FinishReason,
+  type LastPart,
   isJsonObject,
   type JsonObject,
+  serviceTierOf,
   type TextEvent,
   type TextUsage,
 } from '#contracts';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
-import { countOf, laterUsage, reportedUsage, sumOf, withUnpriced } from '../upstream/reported-usage.js';
-import { newCallId } from '../upstream/call-fields.js';
+import {
+  countOf,
+  laterUsage,
+  reportedUsage,
+  sumOf,
+  sumOfCalls,
+  withTier,
+  withUnits,
+} from '../upstream/reported-usage.js';
+import { newCallId } from '../upstream/request-fields.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
 import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
+import { GroundedText, type GroundingMetadata } from './grounded-text.js';
 
 interface Part {
   readonly text?: string;
@@ -27,7 +39,8 @@ interface Part {
 interface Candidate {
   readonly content?: { readonly parts?: readonly Part[] };
   readonly finishReason?: string;
-  readonly groundingMetadata?: { readonly webSearchQueries?: unknown } | null;
+  readonly groundingMetadata?: GroundingMetadata | null;
+  readonly continuationToken?: unknown;
 }
 
 interface Chunk {
@@ -44,6 +57,9 @@ interface Chunk {
     readonly promptTokensDetails?: unknown;
     readonly toolUsePromptTokensDetails?: unknown;
     readonly candidatesTokensDetails?: unknown;
+    /** The tier that served it, and where the cloud of the vendor says that. */
+    readonly serviceTier?: unknown;
+    readonly trafficType?: unknown;
   };
 }
 
@@ -59,6 +75,10 @@ const FINISH_REASONS: Record<string, FinishReason> = {
   IMAGE_PROHIBITED_CONTENT: 'content-filter',
   IMAGE_RECITATION: 'content-filter',
   LANGUAGE: 'content-filter',
+  IMAGE_OTHER: 'content-filter',
+  NO_IMAGE: 'stop',
+  // The most of one request is reached, and the reply is not over: what is said so far is never a whole one.
+  CONTINUATION: 'length',
 };
 
 /** Calls that the vendor itself could not read or did not expect. */
@@ -89,13 +109,15 @@ function readUsage(usage: NonNullable<Chunk['usageMetadata']>): TextUsage | unde
     outputTokens: sumOf(usage.candidatesTokenCount ?? 0, thoughts),
     reasoningTokens: thoughts,
   };
-  return reportedUsage(tokens, units);
+  const reported = reportedUsage(tokens, units);
+  return reported && withTier(reported, serviceTierOf(usage.serviceTier ?? usage.trafficType));
 }
 
-/** Searches of the vendor that stand beside a text; each costs a fee of its own. */
+/** Searches of the vendor that a text rests on; each costs a fee of its own. Where no number is said it is one. */
 function searchesIn({ groundingMetadata: grounding }: Candidate): number {
-  const queries = grounding?.webSearchQueries;
-  return Array.isArray(queries) ? queries.length : 0;
+  const { webSearchQueries: queries, groundingChunks: chunks, searchEntryPoint: shown } = grounding ?? {};
+  if (Array.isArray(queries) && queries.length > 0) return queries.length;
+  return shown || (Array.isArray(chunks) && chunks.some((chunk) => isJsonObject(chunk) && 'web' in chunk)) ? 1 : 0;
 }
 
 /** What the other styles do not show; it stands between two texts. */
@@ -123,11 +145,17 @@ function readPart(part: Part): TextEvent[] {
 
 /** Reads a content-generation stream. */
 export class GeminiStreamDecoder implements StreamDecoder {
-  #called = false;
-  #said = false;
-  #reason: FinishReason | undefined;
-  #usage: TextUsage | undefined;
-  #searches = 0;
+  private called = false;
+  private said = false;
+  private reason: FinishReason | undefined;
+  private usage: TextUsage | undefined;
+  private searches = 0;
+  private token: string | undefined;
+  /** What the requests before used, where this one goes on with their reply. */
+  private before: TextUsage[] = [];
+  /** What was written since then. */
+  private written = '';
+  private readonly grounded = new GroundedText();
 
   push(data: EventData): readonly TextEvent[] {
     return data === DONE ? [] : this.read(parseReply(data));
@@ -136,40 +164,73 @@ export class GeminiStreamDecoder implements StreamDecoder {
   /** Reads one chunk, or a whole reply, which has the same shape. */
   read(chunk: JsonObject & Chunk): readonly TextEvent[] {
     if (chunk.error) throw reportedFailure(chunk.error);
-    if (chunk.usageMetadata) this.#usage = laterUsage(this.#usage, readUsage(chunk.usageMetadata));
-    if (chunk.promptFeedback?.blockReason) this.#reason = 'content-filter';
-    return this.#readCandidate(chunk.candidates?.[0] ?? {});
+    if (chunk.usageMetadata) this.usage = laterUsage(this.usage, readUsage(chunk.usageMetadata));
+    if (chunk.promptFeedback?.blockReason) this.reason = 'content-filter';
+    return this.readCandidate(chunk.candidates?.[0] ?? {});
   }
 
   end(): readonly TextEvent[] {
-    if (this.#reason === undefined) throw brokenOff();
-    const reason = this.#reason === 'stop' && this.#called ? 'tool-calls' : this.#reason;
+    if (this.reason === undefined) throw brokenOff();
+    const reason = this.reason === 'stop' && this.called ? 'tool-calls' : this.reason;
     const usage = this.reportedUsage();
-    return [{ type: 'finish', reason, ...(usage ? { usage } : {}) }];
+    return [...this.grounded.citations(), { type: 'finish', reason, ...(usage ? { usage } : {}) }];
   }
 
   reportedUsage(): TextUsage | undefined {
-    return (
-      this.#usage && withUnpriced(this.#usage, this.#searches > 0 ? { vendor_tool_call: this.#searches } : undefined)
-    );
+    const now =
+      this.usage && withUnits(this.usage, this.searches > 0 ? { vendor_web_search_call: this.searches } : undefined);
+    return this.before.length === 0 ? now : sumOfCalls(now ? [...this.before, now] : this.before);
   }
 
-  #readCandidate(candidate: Candidate): TextEvent[] {
+  /** Of a request without a usage nobody would know later what it wrote. */
+  continuation(): JsonObject | undefined {
+    const { inputTokens = 0, outputTokens = 0 } = this.usage ?? {};
+    const isReported = inputTokens > 0 && outputTokens > 0;
+    return this.token === undefined || !isReported ? undefined : { continuationToken: this.token };
+  }
+
+  lastPart(): LastPart | undefined {
+    return this.before.length === 0 ? undefined : { written: this.written, isReported: this.usage !== undefined };
+  }
+
+  nextPart(): void {
+    const usage = this.reportedUsage();
+    if (usage) this.before = [...(usage.calls ?? [usage])];
+    this.usage = undefined;
+    this.written = '';
+    this.searches = 0;
+    this.reason = undefined;
+    this.token = undefined;
+    this.grounded.nextPart();
+  }
+
+  private readCandidate(candidate: Candidate): TextEvent[] {
     const { content, finishReason } = candidate;
-    this.#searches = Math.max(this.#searches, searchesIn(candidate));
-    const events = (content?.parts ?? []).flatMap(readPart).filter((event) => this.#isShown(event));
-    if (finishReason) this.#reason = this.#readReason(finishReason);
+    this.searches = Math.max(this.searches, searchesIn(candidate));
+    const events: TextEvent[] = [];
+    const partStarts: number[] = [];
+    for (const part of content?.parts ?? []) {
+      partStarts.push(this.grounded.length);
+      const shown = readPart(part).filter((event) => this.isShown(event));
+      for (const event of shown) this.grounded.add(event);
+      if (this.before.length > 0) for (const event of shown) this.written += eventText(event);
+      events.push(...shown);
+    }
+    if (candidate.groundingMetadata) this.grounded.note(candidate.groundingMetadata, partStarts);
+    if (finishReason) this.reason = this.readReason(finishReason);
+    if (finishReason === 'CONTINUATION' && typeof candidate.continuationToken === 'string')
+      this.token = candidate.continuationToken;
     return events;
   }
 
   /** Takes note of what has been said; nothing is to be kept apart from nothing. */
-  #isShown({ type }: TextEvent): boolean {
-    this.#called ||= type === 'call';
-    this.#said ||= type === 'call' || type === 'text';
-    return type !== 'break' || this.#said;
+  private isShown({ type }: TextEvent): boolean {
+    this.called ||= type === 'call';
+    this.said ||= type === 'call' || type === 'text';
+    return type !== 'break' || this.said;
   }
 
-  #readReason(sent: string): FinishReason {
+  private readReason(sent: string): FinishReason {
     if (BROKEN_CALLS.test(sent))
       throw new GatewayError('upstream_error', 'The model wrote a function call that cannot be read.', {
         log: `finish reason ${sent}`,
@@ -177,8 +238,9 @@ export class GeminiStreamDecoder implements StreamDecoder {
     const reason = FINISH_REASONS[sent];
     if (reason) return reason;
     // A reason that the vendor does not name; those of tomorrow are taken for an end.
-    if (this.#said) return sent === 'OTHER' ? 'content-filter' : 'stop';
+    if (this.said) return sent === 'OTHER' ? 'content-filter' : 'stop';
     throw new GatewayError('upstream_error', 'The upstream ended its reply before the first word.', {
+      isByModel: true,
       log: `finish reason ${sent}`,
     });
   }

@@ -134,9 +134,7 @@ describe('A schema for a content-generation upstream', () => {
         { anyOf: [{ $ref: `#/$defs/d${place + 1}` }, { $ref: `#/$defs/d${place + 1}` }] },
       ]),
     );
-    const started = performance.now();
     const written = selfContainedSchema({ anyOf: [{ $ref: '#/$defs/d0' }], $defs: { ...$defs, d40: NAME } });
     expect(JSON.stringify(written).length).toBeLessThan(10_000);
-    expect(performance.now() - started).toBeLessThan(1_000);
   });
 });

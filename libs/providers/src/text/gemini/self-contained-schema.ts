@@ -116,49 +116,46 @@ function withoutShared(schema: JsonValue | undefined): JsonValue | undefined {
 
 /** Writes one schema. */
 class Writer {
-  readonly #root: JsonObject;
-  readonly #isKept: (ref: string) => boolean;
-  readonly #most: number;
   /** The names under which kept references lead to something, and what. */
-  readonly #shared = new Map<string, { readonly name: string; schema?: JsonObject }>();
-  #schemas = 0;
+  private readonly shared = new Map<string, { readonly name: string; schema?: JsonObject }>();
+  private schemas = 0;
 
-  constructor(root: JsonObject, isKept: (ref: string) => boolean, most = MOST_SCHEMAS) {
-    this.#root = root;
-    this.#isKept = isKept;
-    this.#most = most;
-  }
+  constructor(
+    private readonly root: JsonObject,
+    private readonly isKept: (ref: string) => boolean,
+    private readonly most = MOST_SCHEMAS,
+  ) {}
 
   write(): JsonObject {
-    const written = this.#schema(this.#root);
-    const shared = [...this.#shared.values()].map(({ name, schema }) => [name, schema ?? {}] as const);
+    const written = this.schema(this.root);
+    const shared = [...this.shared.values()].map(({ name, schema }) => [name, schema ?? {}] as const);
     return shared.length > 0 ? { ...written, $defs: Object.fromEntries(shared) } : written;
   }
 
-  #schema = (schema: JsonObject): JsonObject => {
-    this.#schemas += 1;
-    if (this.#schemas > this.#most) throw new TooLarge();
-    if (SAID_OTHERWISE.every((word) => schema[word] === undefined)) return withNestedSchemas(schema, this.#schema);
+  private schema = (schema: JsonObject): JsonObject => {
+    this.schemas += 1;
+    if (this.schemas > this.most) throw new TooLarge();
+    if (SAID_OTHERWISE.every((word) => schema[word] === undefined)) return withNestedSchemas(schema, this.schema);
     const { $ref: ref, $defs: _shared, definitions: _formerly, ...own } = schema;
-    const target = referred(this.#root, ref);
-    if (ref === undefined) return plain(withNestedSchemas(own, this.#schema));
+    const target = referred(this.root, ref);
+    if (ref === undefined) return plain(withNestedSchemas(own, this.schema));
     if (typeof ref !== 'string' || !isJsonObject(target)) return schema;
-    const beside = withNestedSchemas(own, this.#schema);
-    if (!this.#isKept(ref)) return { ...this.#schema(target), ...beside };
-    const reference = { $ref: `#/$defs/${this.#nameOf(ref, target)}` };
+    const beside = withNestedSchemas(own, this.schema);
+    if (!this.isKept(ref)) return { ...this.schema(target), ...beside };
+    const reference = { $ref: `#/$defs/${this.nameOf(ref, target)}` };
     return Object.keys(beside).length > 0 ? { anyOf: [reference], ...beside } : reference;
   };
 
-  #nameOf(ref: string, target: JsonObject): string {
-    const known = this.#shared.get(ref);
+  private nameOf(ref: string, target: JsonObject): string {
+    const known = this.shared.get(ref);
     if (known) return known.name;
     const last = ref.split('/').at(-1)?.replaceAll(/\W/g, '_') ?? '';
-    const taken = new Set([...this.#shared.values()].map(({ name }) => name));
+    const taken = new Set([...this.shared.values()].map(({ name }) => name));
     const shared: { readonly name: string; schema?: JsonObject } = {
       name: last !== '' && !taken.has(last) ? last : `shared_${taken.size}`,
     };
-    this.#shared.set(ref, shared);
-    shared.schema = this.#schema(target);
+    this.shared.set(ref, shared);
+    shared.schema = this.schema(target);
     return shared.name;
   }
 }

@@ -1,28 +1,36 @@
-import type {
-  AssistantPart,
-  JsonObject,
-  JsonValue,
-  MediaSource,
-  OutputFormat,
-  ReasoningRequest,
-  ResultPart,
-  TextRequest,
-  ToolChoice,
-  UserPart,
+import {
+  type AssistantPart,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type MediaSource,
+  type ModelTraits,
+  type OutputFormat,
+  type ReasoningRequest,
+  type ResultPart,
+  takenEffort,
+  type TextRequest,
+  type ToolChoice,
+  type UserPart,
 } from '#contracts';
 import { JsonTexts, parsedObject } from '#platform';
-import { argumentsAsObject } from '../upstream/call-fields.js';
+import { traitsOf } from '../traits/model-traits.js';
 import { nativeHostedTools } from '../upstream/codec-failures.js';
 import { currentSchema, describedSchema, objectSchema } from '../upstream/object-schema.js';
-import { offeredTools } from '../upstream/offered-tools.js';
-import { nonEmpty, present } from '../upstream/request-fields.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
-import { reasoningBudget, wantsNoReasoning } from '../upstream/reasoning-budget.js';
+import {
+  argumentsAsObject,
+  nonEmpty,
+  offeredTools,
+  present,
+  reasoningBudget,
+  reasoningEffort,
+  takenSampling,
+  wantsNoReasoning,
+} from '../upstream/request-fields.js';
 import { ownSignature } from '../upstream/signatures.js';
 import { beginningWithUser, withSystemInFront } from '../upstream/system-in-front.js';
-import { leastThinking } from './model-generations.js';
 import { selfContainedSchema } from './self-contained-schema.js';
-import { withCallsProven } from './unproven-calls.js';
 
 /** A number with too many digits to be exact: its text stays as it is. */
 const LONG_NUMBER = /[\s:,[-]\d{16}/;
@@ -35,15 +43,15 @@ const CHARACTERS_MAX = 4 * 1024 * 1024;
 
 /** What the functions of one conversation returned, where it is an object. */
 export class ResultObjects {
-  readonly #texts = new JsonTexts();
-  #characters = 0;
+  private readonly texts = new JsonTexts();
+  private characters = 0;
 
   /** The object that a result is; undefined where it is another text, or as an object would not be what it was. */
   in(text: string): JsonObject | undefined {
     return parsedObject(text, (json) => {
-      this.#characters += json.length;
-      if (this.#characters > CHARACTERS_MAX || LONG_NUMBER.test(json) || REFERENCE.test(json)) return undefined;
-      return this.#texts.parse(json);
+      this.characters += json.length;
+      if (this.characters > CHARACTERS_MAX || LONG_NUMBER.test(json) || REFERENCE.test(json)) return undefined;
+      return this.texts.parse(json);
     });
   }
 }
@@ -58,26 +66,30 @@ export function writeGeminiRequest(request: TextRequest, model: string, options:
   });
   const tools = nonEmpty([...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...hosted]);
   const { system, turns } = withSystemInFront(request);
+  const traits = traitsOf(options, 'gemini', model);
   return present({
-    contents: withCallsProven(writeContents(beginningWithUser(turns)), model),
+    contents: withCallsProven(writeContents(beginningWithUser(turns)), traits),
     systemInstruction: system.length > 0 ? { parts: system.map((text) => ({ text })) } : undefined,
     tools,
     toolConfig: functions.length > 0 ? writeToolConfig(request.toolChoice) : undefined,
-    generationConfig: writeConfig(request, model, options),
+    generationConfig: writeConfig(request, traits, options),
   });
 }
 
-function writeConfig(request: TextRequest, model: string, options: ProtocolOptions): JsonObject | undefined {
+function writeConfig(request: TextRequest, traits: ModelTraits, options: ProtocolOptions): JsonObject | undefined {
+  const thinkingConfig = request.reasoning && writeThinking(request.reasoning, traits, options);
+  const takesPenalties = traits.penalties === 'taken';
+  const { temperature, topP, topK } = takenSampling(request, traits, thinkingConfig?.['thinkingLevel']);
   const config = present({
-    temperature: request.temperature,
-    topP: request.topP,
-    topK: request.topK,
+    temperature,
+    topP,
+    topK,
     maxOutputTokens: request.maxOutputTokens,
     stopSequences: nonEmpty(request.stopSequences),
     seed: request.seed,
-    presencePenalty: request.presencePenalty,
-    frequencyPenalty: request.frequencyPenalty,
-    thinkingConfig: request.reasoning && writeThinking(request.reasoning, model, options),
+    presencePenalty: takesPenalties ? request.presencePenalty : undefined,
+    frequencyPenalty: takesPenalties ? request.frequencyPenalty : undefined,
+    thinkingConfig,
     ...writeFormat(request.format),
   });
   return Object.keys(config).length > 0 ? config : undefined;
@@ -86,16 +98,27 @@ function writeConfig(request: TextRequest, model: string, options: ProtocolOptio
 /** The largest budget that every model of the interface accepts. */
 const MOST_THINKING_TOKENS = 24_576;
 
+/** The least budget of a model that cannot be kept from thinking. */
+const LEAST_THINKING_TOKENS = 128;
+
 function writeThinking(
   reasoning: ReasoningRequest,
-  model: string,
+  traits: ModelTraits,
   { tellsNoReasoning }: ProtocolOptions,
 ): JsonObject | undefined {
   if (wantsNoReasoning(reasoning))
-    return tellsNoReasoning === false ? undefined : { includeThoughts: false, ...leastThinking(model) };
+    return tellsNoReasoning === false ? undefined : { includeThoughts: false, ...leastThinking(traits) };
+  if (traits.thinking === 'effort')
+    return present({ includeThoughts: reasoning.visible, thinkingLevel: reasoningEffort(reasoning, traits) });
   const wanted = reasoningBudget(reasoning);
   const thinkingBudget = wanted === undefined ? undefined : Math.min(wanted, MOST_THINKING_TOKENS);
   return present({ includeThoughts: reasoning.visible, thinkingBudget });
+}
+
+/** The least that a model thinks: nothing, where it can be kept from it. */
+function leastThinking(traits: ModelTraits): JsonObject {
+  if (traits.thinking === 'effort') return { thinkingLevel: takenEffort('none', traits) };
+  return { thinkingBudget: traits.thinking_off === 'refused' ? LEAST_THINKING_TOKENS : 0 };
 }
 
 function writeFormat(format: OutputFormat): Record<string, JsonValue> {
@@ -182,4 +205,35 @@ function writeModelPart(part: Exclude<AssistantPart, { type: 'reasoning' }>): Re
   return part.type === 'text'
     ? { text: part.text }
     : { functionCall: { id: part.id, name: part.name, args: argumentsAsObject(part.arguments) } };
+}
+
+/** What the vendor documents as the proof of a call that another model made. */
+const MADE_ELSEWHERE = 'skip_thought_signature_validator';
+
+/**
+ * The contents with a proof at each call that wants one and has none: a conversation may come from another vendor. Calls of earlier
+ * turns have it too, although the vendor looks at those of the last one alone: what was sent must stay as it was, for its prompt cache.
+ */
+export const withCallsProven = (
+  contents: readonly JsonValue[],
+  { call_proofs: proofs }: ModelTraits,
+): readonly JsonValue[] =>
+  proofs === 'needed'
+    ? contents.map((content) => (isJsonObject(content) ? withFirstProven(content) : content))
+    : contents;
+
+const partsOf = (content: JsonValue): readonly JsonValue[] =>
+  isJsonObject(content) && Array.isArray(content['parts']) ? (content['parts'] as readonly JsonValue[]) : [];
+
+const holds = (part: JsonValue, name: string): part is JsonObject => isJsonObject(part) && part[name] != null;
+
+/** Of calls that were made at once, the first has the proof of all. */
+function withFirstProven(content: JsonObject): JsonObject {
+  const parts = partsOf(content);
+  const first = parts.findIndex((part) => holds(part, 'functionCall') || holds(part, 'function_call'));
+  const call = parts[first];
+  const isProven = isJsonObject(call) && (call['thoughtSignature'] ?? call['thought_signature']) != null;
+  if (!isJsonObject(call) || isProven) return content;
+  const proven: JsonObject = { ...call, thoughtSignature: MADE_ELSEWHERE };
+  return { ...content, parts: parts.with(first, proven) };
 }

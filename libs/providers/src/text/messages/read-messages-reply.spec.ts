@@ -199,7 +199,7 @@ describe('A messages stream', () => {
   it.each([
     ['breaks off before its end', [START, begin({ type: 'text', text: 'Hi' })], 'upstream_error'],
     ['reports that the vendor is overloaded', [{ type: 'error', error: { type: 'overloaded_error' } }], 'overloaded'],
-    ['reports a limit', [{ type: 'error', error: { type: 'rate_limit_error' } }], 'rate_limit_exceeded'],
+    ['reports a limit', [{ type: 'error', error: { type: 'rate_limit_error' } }], 'upstream_rate_limited'],
     ['reports a timeout', [{ type: 'error', error: { type: 'timeout_error' } }], 'upstream_timeout'],
     ['reports nothing in particular', [{ type: 'error' }], 'upstream_error'],
     ['holds no JSON', ['{"type":'], 'upstream_error'],
@@ -265,4 +265,16 @@ it('A whole message has its citations behind what they are about, and texts that
     CITATION,
     { type: 'text', text: '.' },
   ]);
+});
+
+it('The usage holds every round of the vendor, a compaction too, which stands beside the other counts', () => {
+  const iterations = [
+    { type: 'compaction', input_tokens: 90_000, output_tokens: 3_000 },
+    { type: 'message', input_tokens: 4_000, output_tokens: 50, cache_read_input_tokens: 10 },
+  ];
+  const usage = { input_tokens: 4_000, output_tokens: 50, cache_read_input_tokens: 10, iterations };
+  const message = { content: [{ type: 'text', text: 'x' }], stop_reason: 'end_turn', usage };
+  expect(messagesCodec.read(message).at(-1)).toMatchObject({
+    usage: { inputTokens: 94_010, cachedInputTokens: 10, outputTokens: 3_050 },
+  });
 });

@@ -1,48 +1,67 @@
-import { type FinishReason, isJsonObject, type JsonObject, REDACTED, type TextEvent, type TextUsage } from '#contracts';
+import {
+  type FinishReason,
+  isJsonObject,
+  type JsonObject,
+  REDACTED,
+  serviceTierOf,
+  type TextEvent,
+  type TextUsage,
+} from '#contracts';
 import { CitedPages } from '../upstream/cited-pages.js';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
-import { laterUsage, countsIn, reportedUsage, sumOf } from '../upstream/reported-usage.js';
+import {
+  type ChargedUsage,
+  countOf,
+  countsIn,
+  laterUsage,
+  longWritesIn,
+  reportedUsage,
+  SEARCHES,
+  sumOf,
+  withCharge,
+  withTier,
+} from '../upstream/reported-usage.js';
 import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
 
 /** The texts of one reply. Text blocks that follow each other are pieces of one text, cut where a citation belongs to them. */
 class MessagesText {
-  readonly #pages = new CitedPages();
+  private readonly pages = new CitedPages();
   /** What has been said of the open text in blocks before this one, in UTF-16 units. */
-  #before = 0;
-  #block = '';
-  #citations: unknown[] = [];
-  #isCut = false;
+  private before = 0;
+  private block = '';
+  private citations: unknown[] = [];
+  private isCut = false;
 
   /** A block of another kind begins, also one that other styles do not have: what is said behind it is another text. */
   cut(): void {
-    this.#isCut = this.#before > 0;
+    this.isCut = this.before > 0;
   }
 
   add(text: string | undefined): TextEvent[] {
     if (!text) return [];
-    const apart: TextEvent[] = this.#isCut ? [{ type: 'break' }] : [];
-    if (this.#isCut) this.#before = 0;
-    this.#isCut = false;
-    this.#block += text;
+    const apart: TextEvent[] = this.isCut ? [{ type: 'break' }] : [];
+    if (this.isCut) this.before = 0;
+    this.isCut = false;
+    this.block += text;
     return [...apart, { type: 'text', text }];
   }
 
   /** A vendor that searches the web by itself cites unasked, in front of the words or behind them. */
   cite(citations: unknown): void {
-    if (Array.isArray(citations)) this.#citations.push(...(citations as readonly unknown[]));
+    if (Array.isArray(citations)) this.citations.push(...(citations as readonly unknown[]));
   }
 
   /** The block is over: its citations are about all of it. */
   close(): TextEvent[] {
-    const { length } = this.#block;
-    const annotations = this.#citations.map((citation) => annotationOf(citation, length));
-    const cited = length > 0 ? this.#pages.read([{ text: this.#block, annotations }], this.#before) : [];
-    this.#before += length;
-    this.#block = '';
-    this.#citations = [];
+    const { length } = this.block;
+    const annotations = this.citations.map((citation) => annotationOf(citation, length));
+    const cited = length > 0 ? this.pages.read([{ text: this.block, annotations }], this.before) : [];
+    this.before += length;
+    this.block = '';
+    this.citations = [];
     return cited;
   }
 }
@@ -72,16 +91,20 @@ interface Block {
   readonly citations?: unknown;
 }
 
-interface Usage {
+interface Usage extends ChargedUsage {
   readonly input_tokens?: number | null;
   readonly cache_creation_input_tokens?: number | null;
   readonly cache_read_input_tokens?: number | null;
   readonly output_tokens?: number | null;
   readonly output_tokens_details?: { readonly thinking_tokens?: number } | null;
   /** How long what was written to a cache is kept: an hour costs more. */
-  readonly cache_creation?: { readonly ephemeral_1h_input_tokens?: number } | null;
+  readonly cache_creation?: unknown;
   /** `{web_search_requests: 2}`: calls of tools that the vendor ran. */
   readonly server_tool_use?: unknown;
+  /** The tier that served it. */
+  readonly service_tier?: unknown;
+  /** What each round of the vendor's own used, those of a compaction too, which the counts beside it leave out. */
+  readonly iterations?: readonly Usage[] | null;
 }
 
 interface Message {
@@ -118,10 +141,34 @@ const FINISH_REASONS: Record<string, FinishReason> = {
   model_context_window_exceeded: 'length',
   tool_use: 'tool-calls',
   refusal: 'content-filter',
+  // Its vendor's tools ran as often as they may in one reply.
+  pause_turn: 'tool-limit',
+  compaction: 'length',
 };
 
+const COUNTS = [
+  'input_tokens',
+  'cache_creation_input_tokens',
+  'cache_read_input_tokens',
+  'output_tokens',
+] as const satisfies readonly (keyof Usage)[];
+
+/** The usage of all rounds, where they are listed. */
+function withIterations(usage: Usage): Usage {
+  const { iterations } = usage;
+  if (!Array.isArray(iterations) || iterations.length === 0) return usage;
+  const rounds = (iterations as readonly unknown[]).filter(isJsonObject);
+  const counts = COUNTS.map((name) => {
+    const sum = sumOf(...rounds.map((round) => countOf(round[name])));
+    const said = usage[name];
+    return [name, said == null && sum === 0 ? said : Math.max(sum, countOf(said))];
+  });
+  return { ...usage, ...(Object.fromEntries(counts) as Usage) };
+}
+
 /** Input here leaves cached tokens out, ours holds them. Undefined when the upstream did not report its output. */
-function readUsage(usage: Usage): TextUsage | undefined {
+function readUsage(sent: Usage): TextUsage | undefined {
+  const usage = withIterations(sent);
   const cached = usage.cache_read_input_tokens ?? 0;
   const written = usage.cache_creation_input_tokens ?? 0;
   const tokens = {
@@ -132,15 +179,22 @@ function readUsage(usage: Usage): TextUsage | undefined {
     outputTokens: usage.output_tokens,
     reasoningTokens: usage.output_tokens_details?.thinking_tokens ?? 0,
   };
-  return reportedUsage(tokens, {
-    long_cache_write_token: usage.cache_creation?.ephemeral_1h_input_tokens,
-    vendor_tool_call: countsIn(usage.server_tool_use, /_requests$/),
+  const calls = countsIn(usage.server_tool_use, /_requests$/);
+  const searches = countsIn(usage.server_tool_use, SEARCHES);
+  const reported = reportedUsage(tokens, {
+    cache_write_long_token: longWritesIn(usage.cache_creation),
+    vendor_web_search_call: searches,
+    vendor_tool_call: calls - searches,
   });
+  const served = reported && withTier(reported, serviceTierOf(usage.service_tier));
+  return withCharge(served, usage);
 }
 
-function finishEvent(message: Message, known: TextUsage | undefined): TextEvent {
+/** @param called whether it called functions of the caller's, which some servers do not say at the end. */
+function finishEvent(message: Message, known: TextUsage | undefined, called: boolean): TextEvent {
   const stopSequence = message.stop_sequence ? { stopSequence: message.stop_sequence } : {};
-  const reason = FINISH_REASONS[message.stop_reason ?? ''] ?? 'stop';
+  const said = FINISH_REASONS[message.stop_reason ?? ''] ?? 'stop';
+  const reason = said === 'stop' && called ? 'tool-calls' : said;
   return { type: 'finish', reason, ...stopSequence, ...(known ? { usage: known } : {}) };
 }
 
@@ -167,37 +221,38 @@ function openBlock(block: Block, text: MessagesText): TextEvent[] {
 
 /** Reads a messages stream. */
 export class MessagesStreamDecoder implements StreamDecoder {
-  #usage: Usage = {};
-  #reportedUsage: TextUsage | undefined;
-  #message: Message | undefined;
-  #stopped = false;
+  private usage: Usage = {};
+  private latestUsage: TextUsage | undefined;
+  private message: Message | undefined;
+  private stopped = false;
   /** What is open is a call of ours, not of a tool that the vendor runs. */
-  #inCall = false;
+  private inCall = false;
+  private hasCalled = false;
   /** The arguments that came with the beginning of the call, for servers that send no pieces of them. */
-  #input: JsonObject | undefined;
+  private input: JsonObject | undefined;
   /** The signature that came with the beginning of the open thinking, for servers that send none at its end. */
-  #signature: string | undefined;
+  private signature: string | undefined;
   /** The place of the open call; undefined while none is open, or its server says none. */
-  #openCall: number | undefined;
+  private openCall: number | undefined;
   /** What has come of other blocks while a call was open, by their places, in the order in which they began. */
-  readonly #waiting = new Map<number, (JsonObject & StreamEvent)[]>();
-  readonly #text = new MessagesText();
+  private readonly waiting = new Map<number, (JsonObject & StreamEvent)[]>();
+  private readonly text = new MessagesText();
 
   push(data: EventData): readonly TextEvent[] {
     if (data === DONE) return [];
     const event = parseReply(data) as JsonObject & StreamEvent;
     switch (event.type) {
       case 'message_start':
-        return this.#begin(event.message?.usage ?? {});
+        return this.begin(event.message?.usage ?? {});
       case 'content_block_start':
       case 'content_block_delta':
       case 'content_block_stop':
-        return this.#readBlock(event);
+        return this.readBlock(event);
       case 'message_delta':
-        this.#readEnd(event);
-        return [...this.#readAllWaiting(), ...this.#text.close()];
+        this.readEnd(event);
+        return [...this.readAllWaiting(), ...this.text.close()];
       case 'message_stop':
-        this.#stopped = true;
+        this.stopped = true;
         return [];
       default:
         return expectNoError(event);
@@ -205,118 +260,119 @@ export class MessagesStreamDecoder implements StreamDecoder {
   }
 
   end(): readonly TextEvent[] {
-    if (!this.#stopped || !this.#message) throw brokenOff();
-    return [finishEvent(this.#message, this.#reportedUsage)];
+    if (!this.stopped || !this.message) throw brokenOff();
+    return [finishEvent(this.message, this.latestUsage, this.hasCalled)];
   }
 
   reportedUsage(): TextUsage | undefined {
-    return this.#reportedUsage;
+    return this.latestUsage;
   }
 
   heldBack(): string {
-    return [...this.#waiting.values()].flat().map(producedInMessages).join('');
+    return [...this.waiting.values()].flat().map(producedInMessages).join('');
   }
 
-  #readEnd({ usage, delta }: StreamEvent): void {
-    this.#usage = { ...this.#usage, ...figuresOf(usage ?? {}) };
-    this.#note();
-    this.#message = { ...this.#message, ...delta };
+  private readEnd({ usage, delta }: StreamEvent): void {
+    this.usage = { ...this.usage, ...figuresOf(usage ?? {}) };
+    this.note();
+    this.message = { ...this.message, ...delta };
   }
 
   /** Some servers let blocks interleave, which may not in our events: while a call is open, the others wait. */
-  #readBlock(event: JsonObject & StreamEvent): TextEvent[] {
+  private readBlock(event: JsonObject & StreamEvent): TextEvent[] {
     const { index } = event;
-    if (this.#openCall === undefined || index === undefined || index === this.#openCall)
-      return [...this.#readNow(event), ...this.#readWaiting()];
-    const waiting = this.#waiting.get(index);
+    if (this.openCall === undefined || index === undefined || index === this.openCall)
+      return [...this.readNow(event), ...this.readWaiting()];
+    const waiting = this.waiting.get(index);
     if (waiting) waiting.push(event);
-    else this.#waiting.set(index, [event]);
+    else this.waiting.set(index, [event]);
     return [];
   }
 
-  #readNow({ type, index, content_block: block, delta }: StreamEvent): TextEvent[] {
-    if (type === 'content_block_delta') return this.#readDelta(delta);
+  private readNow({ type, index, content_block: block, delta }: StreamEvent): TextEvent[] {
+    if (type === 'content_block_delta') return this.readDelta(delta);
     if (type === 'content_block_start') {
-      const opened = this.#openBlock(block);
-      this.#openCall = this.#inCall ? index : undefined;
+      const opened = this.openBlock(block);
+      this.openCall = this.inCall ? index : undefined;
       return opened;
     }
-    this.#openCall = undefined;
-    return this.#closeBlock();
+    this.openCall = undefined;
+    return this.closeBlock();
   }
 
   /** One block after the other, until one of them is a call that is not over. */
-  #readWaiting(): TextEvent[] {
+  private readWaiting(): TextEvent[] {
     const events: TextEvent[] = [];
-    for (const [index, sent] of this.#waiting) {
-      if (this.#openCall !== undefined) break;
-      this.#waiting.delete(index);
-      for (const event of sent) events.push(...this.#readNow(event));
+    for (const [index, sent] of this.waiting) {
+      if (this.openCall !== undefined) break;
+      this.waiting.delete(index);
+      for (const event of sent) events.push(...this.readNow(event));
     }
     return events;
   }
 
   /** At the end of a reply whose server said of a block that it began, and not that it is over. */
-  #readAllWaiting(): TextEvent[] {
+  private readAllWaiting(): TextEvent[] {
     const events: TextEvent[] = [];
-    while (this.#waiting.size > 0) {
-      this.#openCall = undefined;
-      events.push(...this.#readWaiting());
+    while (this.waiting.size > 0) {
+      this.openCall = undefined;
+      events.push(...this.readWaiting());
     }
     return events;
   }
 
   /** An output that is not reported yet is 0, which is not believed once text has come. */
-  #note(): void {
-    this.#reportedUsage = laterUsage(this.#reportedUsage, readUsage({ output_tokens: 0, ...withoutNull(this.#usage) }));
+  private note(): void {
+    this.latestUsage = laterUsage(this.latestUsage, readUsage({ output_tokens: 0, ...withoutNull(this.usage) }));
   }
 
-  #begin({ output_tokens: _ofTheBeginning, ...usage }: Usage): TextEvent[] {
+  private begin({ output_tokens: _ofTheBeginning, ...usage }: Usage): TextEvent[] {
     // What is written by then is a token or two, and would pass for the whole where no later count can be read.
-    this.#usage = usage;
-    this.#note();
-    const known = this.#reportedUsage;
+    this.usage = usage;
+    this.note();
+    const known = this.latestUsage;
     return [{ type: 'start', ...(known ? { inputTokens: known.inputTokens } : {}) }];
   }
 
-  #readDelta(delta: StreamEvent['delta'] = {}): TextEvent[] {
+  private readDelta(delta: StreamEvent['delta'] = {}): TextEvent[] {
     switch (delta.type) {
       case 'text_delta':
-        return this.#text.add(delta.text);
+        return this.text.add(delta.text);
       case 'citations_delta':
-        this.#text.cite([delta.citation]);
+        this.text.cite([delta.citation]);
         return [];
       case 'thinking_delta':
         return delta.thinking ? [{ type: 'reasoning', text: delta.thinking }] : [];
       case 'signature_delta':
-        if (delta.signature) this.#signature = undefined;
+        if (delta.signature) this.signature = undefined;
         return signatureEvents(delta.signature);
       case 'input_json_delta':
-        if (!delta.partial_json || !this.#inCall) return [];
-        this.#input = undefined;
+        if (!delta.partial_json || !this.inCall) return [];
+        this.input = undefined;
         return [{ type: 'arguments', json: delta.partial_json }];
       default:
         return [];
     }
   }
 
-  #openBlock(block: Block | undefined): TextEvent[] {
+  private openBlock(block: Block | undefined): TextEvent[] {
     if (!block) return [];
-    this.#inCall = block.type === 'tool_use';
-    this.#input = this.#inCall ? (block.input ?? {}) : undefined;
-    this.#signature = block.type === 'thinking' ? block.signature : undefined;
-    return [...this.#text.close(), ...openBlock(block, this.#text)];
+    this.inCall = block.type === 'tool_use';
+    this.hasCalled ||= this.inCall;
+    this.input = this.inCall ? (block.input ?? {}) : undefined;
+    this.signature = block.type === 'thinking' ? block.signature : undefined;
+    return [...this.text.close(), ...openBlock(block, this.text)];
   }
 
-  #closeBlock(): TextEvent[] {
-    const input = this.#input;
-    const signature = this.#signature;
-    this.#input = undefined;
-    this.#signature = undefined;
-    this.#inCall = false;
+  private closeBlock(): TextEvent[] {
+    const input = this.input;
+    const signature = this.signature;
+    this.input = undefined;
+    this.signature = undefined;
+    this.inCall = false;
     return input
       ? [{ type: 'arguments', json: JSON.stringify(input) }]
-      : [...this.#text.close(), ...signatureEvents(signature)];
+      : [...this.text.close(), ...signatureEvents(signature)];
   }
 }
 
@@ -357,5 +413,6 @@ export function readMessagesReply(answer: JsonObject): readonly TextEvent[] {
     if (block.type === 'thinking') closing.push(...signatureEvents(block.signature));
     return [...openBlock(block, text), ...text.close(), ...closing];
   });
-  return [...blocks, finishEvent(message, readUsage(message.usage ?? {}))];
+  const called = blocks.some(({ type }) => type === 'call');
+  return [...blocks, finishEvent(message, readUsage(message.usage ?? {}), called)];
 }

@@ -5,26 +5,41 @@ import {
   type ImagePart,
   type JsonObject,
   type MediaSource,
+  type ModelTraits,
   type OutputFormat,
   REDACTED,
   type ResultPart,
   type ReturnedPart,
+  takenEffort,
   type TextRequest,
   type ToolChoice,
+  type Turn,
   type UserPart,
 } from '#contracts';
-import { acceptedUserId, nonEmpty, present } from '../upstream/request-fields.js';
-import { acceptedCallId, argumentsAsObject } from '../upstream/call-fields.js';
+import { traitsOf } from '../traits/model-traits.js';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
 import { describedSchema, objectSchema } from '../upstream/object-schema.js';
-import { beginningWithUser, JSON_IN_WORDS, withSystemInFront } from '../upstream/system-in-front.js';
-import { offeredTools } from '../upstream/offered-tools.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
-import { wantsNoReasoning } from '../upstream/reasoning-budget.js';
+import {
+  acceptedCallId,
+  acceptedUserId,
+  argumentsAsObject,
+  nonEmpty,
+  offeredTools,
+  present,
+  reasoningBudget,
+  reasoningEffort,
+  takenSampling,
+  wantsNoReasoning,
+} from '../upstream/request-fields.js';
 import { ownSignature } from '../upstream/signatures.js';
-import { traitsOf } from './model-traits.js';
+import {
+  beginningWithUser,
+  JSON_IN_WORDS,
+  withSystemBehindUser,
+  withSystemInFront,
+} from '../upstream/system-in-front.js';
 import { enforceableSchema } from './output-schema.js';
-import { writeThinking } from './write-thinking.js';
 
 /** Kept for five minutes, which is what the price book knows. */
 const CACHE_CONTROL = { cache_control: { type: 'ephemeral' } };
@@ -68,9 +83,11 @@ const markLast = (blocks: readonly JsonObject[]): JsonObject[] =>
 
 /** Writes the canonical request as a messages body. */
 export function writeMessagesRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
-  const { system, turns } = withSystemInFront(request);
+  const traits = traitsOf(options, 'messages', model);
+  const { system, turns } =
+    traits.system_messages === 'in_place' ? withSystemBehindUser(request) : withSystemInFront(request);
   const messages = writeTurns(beginningWithUser(turns));
-  const thinking = writeThinking(request, messages, model, options);
+  const thinking = writeThinking(request, messages, traits, options);
   const tools = nonEmpty(writeTools(request, options));
   const schema = enforcedSchema(request.format);
   const body = present({
@@ -80,10 +97,10 @@ export function writeMessagesRequest(request: TextRequest, model: string, option
     stream: request.stream,
     system: writeSystem(system, request.format),
     // A thinking model takes no sampling of the caller's.
-    ...(thinking ? {} : writeSampling(request, model, options)),
+    ...(thinks(thinking?.thinking) ? {} : writeSampling(request, traits)),
     stop_sequences: nonEmpty(request.stopSequences),
     metadata: writeMetadata(request),
-    thinking: thinking?.thinking ?? unthinking(request, options),
+    thinking: thinking?.thinking,
     output_config: writeOutput(schema, thinking?.effort),
     tools,
     tool_choice: tools && writeToolChoice(request.toolChoice, request.parallelToolCalls),
@@ -92,12 +109,10 @@ export function writeMessagesRequest(request: TextRequest, model: string, option
   return isAgent && options.marksPromptCache !== false ? withCacheMarks(body) : body;
 }
 
+const thinks = (thinking: JsonObject | undefined): boolean => thinking !== undefined && thinking['type'] !== 'disabled';
+
 const writeMetadata = ({ user }: TextRequest): JsonObject | undefined =>
   user === undefined ? undefined : { user_id: acceptedUserId(user) };
-
-/** A wish for no thinking, which many models have no field for. */
-const unthinking = ({ reasoning }: TextRequest, { tellsNoReasoning }: ProtocolOptions): JsonObject | undefined =>
-  tellsNoReasoning && reasoning && wantsNoReasoning(reasoning) ? { type: 'disabled' } : undefined;
 
 function writeOutput(schema: JsonObject | undefined, effort: string | undefined): JsonObject | undefined {
   const written = present({ format: schema && { type: 'json_schema', schema }, effort });
@@ -105,14 +120,11 @@ function writeOutput(schema: JsonObject | undefined, effort: string | undefined)
 }
 
 /** Newer models refuse words for how to sample, or take one of two: what they refuse is a hint, and left out. */
-function writeSampling(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
-  const { temperature, topP, topK, fieldNames } = request;
-  const { sampling } = traitsOf(model);
-  if (!(options.takesSampling ?? sampling !== 'none')) return {};
+function writeSampling(request: TextRequest, traits: ModelTraits): JsonObject {
+  const { temperature, topP: top_p, topK: top_k } = takenSampling(request, traits, undefined);
   if (temperature !== undefined && temperature > 1)
-    throw cannotSay(fieldNames?.temperature ?? 'temperature', `a temperature over 1 (sent: ${temperature})`);
-  const isOne = sampling !== 'all' && temperature !== undefined;
-  return present({ temperature, top_p: isOne ? undefined : topP, top_k: topK });
+    throw cannotSay(request.fieldNames?.temperature ?? 'temperature', `a temperature over 1 (sent: ${temperature})`);
+  return present({ temperature, top_p, top_k });
 }
 
 function writeSystem(system: readonly string[], format: OutputFormat): string | undefined {
@@ -149,11 +161,13 @@ function writeToolChoice(choice: ToolChoice, parallel: boolean): JsonObject | un
 }
 
 /** Neighbouring turns of a role become one message, with results first, where the interface wants them. */
-function writeTurns(turns: ReturnType<typeof withSystemInFront>['turns']): JsonObject[] {
+function writeTurns(turns: readonly Turn[]): JsonObject[] {
   const messages: { role: string; content: JsonObject[] }[] = [];
   for (const turn of turns) {
     const content =
-      turn.role === 'user' ? turn.parts.filter(isSaid).map(writeUserPart) : turn.parts.flatMap(writeAssistantPart);
+      turn.role === 'assistant'
+        ? turn.parts.flatMap(writeAssistantPart)
+        : (turn.parts as readonly UserPart[]).filter(isSaid).map(writeUserPart);
     // What is left empty, the interface refuses; without it, its neighbours are one message.
     if (content.length === 0) continue;
     const last = messages.at(-1);
@@ -199,7 +213,7 @@ function writeDocumentSource(source: MediaSource, param: string): JsonObject {
   if (source.kind === 'url') return { type: 'url', url: source.url };
   const { mediaType, base64 } = source;
   if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: base64 };
-  if (/^text\/|[/+](json|xml|yaml)$/.test(mediaType))
+  if (/^text\/|[/+](json|xml|yaml)$|^application\/x-yaml$/i.test(mediaType))
     return { type: 'text', media_type: 'text/plain', data: Buffer.from(base64, 'base64').toString('utf8') };
   throw cannotSay(param, `a file of the type "${mediaType}"`);
 }
@@ -237,4 +251,72 @@ function writeAssistantPart(part: AssistantPart): JsonObject[] {
     ? [{ type: 'redacted_thinking', data: signature.slice(REDACTED.length) }]
     : // Newer models do not show their words, and prove them all the same.
       [{ type: 'thinking', thinking: part.text, signature }];
+}
+
+/** The smallest budget the interface accepts. */
+const MIN_THINKING_TOKENS = 1_024;
+
+/** What a limit must leave for the answer itself, in tokens. */
+const MIN_ANSWER_TOKENS = 1_024;
+
+/** How a model is asked to think, or not to. */
+interface Thinking {
+  readonly thinking?: JsonObject | undefined;
+  readonly effort?: string | undefined;
+  /** What it may take of the output, at least. */
+  readonly tokens: number;
+}
+
+/** Undefined where a request says nothing about it. */
+function writeThinking(
+  request: TextRequest,
+  messages: readonly JsonObject[],
+  traits: ModelTraits,
+  options: ProtocolOptions,
+): Thinking | undefined {
+  const tokens = thinkingTokens(request);
+  const { reasoning } = request;
+  if (tokens === undefined || !reasoning) return unthinking(request, traits, options);
+  if (traits.thinking === 'effort')
+    return {
+      thinking: present({ type: 'adaptive', display: shows(request, traits) ? 'summarized' : undefined }),
+      effort: reasoningEffort(reasoning, traits),
+      tokens,
+    };
+  // With a budget, the interface refuses to continue from calls that nothing was thought before.
+  return isUnthoughtCall(messages) ? undefined : { thinking: { type: 'enabled', budget_tokens: tokens }, tokens };
+}
+
+/** Undefined when the caller did not ask, when its output limit leaves no room, or when a forced call forbids it. */
+function thinkingTokens({ reasoning, maxOutputTokens, toolChoice }: TextRequest): number | undefined {
+  if (!reasoning || wantsNoReasoning(reasoning) || toolChoice.mode === 'required') return undefined;
+  if (!reasoning.visible && reasoning.effort === undefined && reasoning.budgetTokens === undefined) return undefined;
+  const wanted = Math.max(MIN_THINKING_TOKENS, reasoningBudget(reasoning) ?? 2 * MIN_THINKING_TOKENS);
+  if (maxOutputTokens === undefined) return wanted;
+  const room = Math.min(wanted, maxOutputTokens - MIN_ANSWER_TOKENS);
+  return room < MIN_THINKING_TOKENS ? undefined : room;
+}
+
+/** Whether thinking is to be read: where its reader asks for it, and where what the model says between two calls is part of it. */
+const shows = ({ reasoning, tools }: TextRequest, { text_between_tools: between }: ModelTraits): boolean =>
+  reasoning?.visible === true || (between === 'thought' && tools.length > 0);
+
+/** A model that thinks unasked is told when a caller wants none of it, which many others have no field for. */
+function unthinking(request: TextRequest, traits: ModelTraits, options: ProtocolOptions): Thinking | undefined {
+  const { reasoning, toolChoice } = request;
+  if (reasoning && wantsNoReasoning(reasoning)) {
+    if (!(options.tellsNoReasoning ?? traits.thinks_unasked === 'yes')) return undefined;
+    if (traits.thinking_off === 'refused') return { effort: takenEffort('none', traits), tokens: 0 };
+    return { thinking: { type: traits.thinking_off === 'taken' ? 'disabled' : 'between_tools' }, tokens: 0 };
+  }
+  const isSilent = traits.thinks_unasked === 'yes' && toolChoice.mode !== 'required' && shows(request, traits);
+  return isSilent
+    ? { thinking: { type: 'adaptive', display: 'summarized' }, tokens: 2 * MIN_THINKING_TOKENS }
+    : undefined;
+}
+
+function isUnthoughtCall(messages: readonly JsonObject[]): boolean {
+  const last = messages.findLast(({ role }) => role === 'assistant');
+  const types = ((last?.['content'] ?? []) as readonly JsonObject[]).map(({ type }) => type);
+  return types.includes('tool_use') && types[0] !== 'thinking' && types[0] !== 'redacted_thinking';
 }

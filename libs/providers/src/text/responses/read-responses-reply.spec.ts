@@ -198,7 +198,7 @@ describe('A responses stream', () => {
       'upstream_error',
     ],
     ['reports an overload, nested', [{ type: 'error', error: { type: 'overloaded_error' } }], 'overloaded'],
-    ['reports a limit, flat', [{ type: 'error', code: 'rate_limit_exceeded' }], 'rate_limit_exceeded'],
+    ['reports a limit, flat', [{ type: 'error', code: 'rate_limit_exceeded' }], 'upstream_rate_limited'],
     ['holds no JSON', ['{"type":'], 'upstream_error'],
   ])('fails when it %s', (_what, events, code) => {
     expect(() => read(...events)).toThrow(expect.objectContaining({ code }));

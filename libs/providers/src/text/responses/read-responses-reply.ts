@@ -1,9 +1,26 @@
-import { eventText, type FinishReason, type JsonObject, type TextEvent, type TextUsage } from '#contracts';
+import {
+  eventText,
+  type FinishReason,
+  type JsonObject,
+  serviceTierOf,
+  type TextEvent,
+  type TextUsage,
+} from '#contracts';
 import { type AnnotatedText, CitedPages } from '../upstream/cited-pages.js';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
-import { laterUsage, countOf, reportedUsage } from '../upstream/reported-usage.js';
+import {
+  type ChargedUsage,
+  countOf,
+  countsIn,
+  laterUsage,
+  longWritesIn,
+  reportedUsage,
+  SEARCHES,
+  withCharge,
+  withTier,
+} from '../upstream/reported-usage.js';
 import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
 
@@ -14,27 +31,27 @@ const GROWING: ReadonlySet<TextEvent['type']> = new Set(['text', 'refusal', 'rea
 
 /** Keeps items of one kind that follow each other apart, such as two messages: a commentary, and then the answer. */
 class ItemBreaks {
-  #last: TextEvent['type'] | undefined;
-  #isNext = false;
+  private last: TextEvent['type'] | undefined;
+  private isNext = false;
 
   /** The events of a whole item. */
   item(events: readonly TextEvent[]): readonly TextEvent[] {
-    this.#isNext = true;
+    this.isNext = true;
     return this.piece(events);
   }
 
   /** Pieces of the next item will come. */
   begin(): void {
-    this.#isNext = true;
+    this.isNext = true;
   }
 
   piece(events: readonly TextEvent[]): readonly TextEvent[] {
     const [first] = events;
     const last = events.at(-1);
     if (!first || !last) return events;
-    const isApart = this.#isNext && GROWING.has(first.type) && first.type === this.#last;
-    this.#isNext = false;
-    this.#last = kindOf(last);
+    const isApart = this.isNext && GROWING.has(first.type) && first.type === this.last;
+    this.isNext = false;
+    this.last = kindOf(last);
     return isApart ? [{ type: 'break' }, ...events] : events;
   }
 }
@@ -47,6 +64,8 @@ interface Item {
   readonly arguments?: string;
   readonly summary?: readonly { readonly text?: string }[];
   readonly encrypted_content?: string | null;
+  /** What the call of a vendor's tool did. */
+  readonly action?: { readonly type?: unknown } | null;
 }
 
 interface Response {
@@ -54,23 +73,30 @@ interface Response {
   readonly output?: readonly Item[];
   readonly error?: unknown;
   readonly incomplete_details?: { readonly reason?: string } | null;
-  readonly usage?: {
-    readonly input_tokens?: number;
-    readonly input_tokens_details?: {
-      readonly cached_tokens?: number;
-      readonly cache_write_tokens?: number;
-      readonly image_tokens?: number;
-      readonly audio_tokens?: number;
-    } | null;
-    readonly output_tokens?: number;
-    readonly output_tokens_details?: {
-      readonly reasoning_tokens?: number;
-      readonly image_tokens?: number;
-      readonly audio_tokens?: number;
-    } | null;
-    /** Calls of tools that the vendor ran, where it counts them. */
-    readonly num_server_side_tools_used?: number;
-  } | null;
+  readonly usage?:
+    | (ChargedUsage & {
+        readonly input_tokens?: number;
+        readonly input_tokens_details?: {
+          readonly cached_tokens?: number;
+          readonly cache_write_tokens?: number;
+          readonly cache_creation?: unknown;
+          readonly image_tokens?: number;
+          readonly audio_tokens?: number;
+        } | null;
+        readonly output_tokens?: number;
+        readonly output_tokens_details?: {
+          readonly reasoning_tokens?: number;
+          readonly image_tokens?: number;
+          readonly audio_tokens?: number;
+        } | null;
+        /** Calls of tools that the vendor ran, where it counts them. */
+        readonly num_server_side_tools_used?: number;
+        readonly server_side_tool_usage_details?: unknown;
+        readonly server_tool_use?: unknown;
+      })
+    | null;
+  /** The tier that served it. */
+  readonly service_tier?: unknown;
 }
 
 /** A part of a message or of reasoning. */
@@ -93,11 +119,14 @@ interface StreamEvent extends Part {
   readonly error?: unknown;
 }
 
-function readUsage({ usage, output }: Response): TextUsage | undefined {
+function readUsage({ usage, output, service_tier: tier }: Response): TextUsage | undefined {
   if (!usage) return undefined;
   const { input_tokens_details: read, output_tokens_details: written } = usage;
-  const calls = Array.isArray(output) ? output.filter((item) => VENDORS_CALL.test(String(item?.type))).length : 0;
-  return reportedUsage(
+  const items = Array.isArray(output) ? output : [];
+  const calls = items.filter((item) => VENDORS_CALL.test(String(item?.type))).length;
+  const listed = countsIn(usage.server_side_tool_usage_details, SEARCHES);
+  const searches = Math.max(items.filter(isSearch).length, listed, countsIn(usage.server_tool_use, SEARCHES));
+  const reported = reportedUsage(
     {
       inputTokens: usage.input_tokens ?? 0,
       cachedInputTokens: read?.cached_tokens ?? 0,
@@ -110,10 +139,17 @@ function readUsage({ usage, output }: Response): TextUsage | undefined {
       audio_input_token: read?.audio_tokens,
       audio_output_token: written?.audio_tokens,
       image_output_token: written?.image_tokens,
-      vendor_tool_call: Math.max(calls, countOf(usage.num_server_side_tools_used)),
+      cache_write_long_token: longWritesIn(read?.cache_creation),
+      vendor_web_search_call: searches,
+      vendor_tool_call: Math.max(0, Math.max(calls, countOf(usage.num_server_side_tools_used)) - searches),
     },
   );
+  return withCharge(reported && withTier(reported, serviceTierOf(tier)), usage);
 }
+
+/** A call that searched; those that open a page or look for words in it are free. */
+const isSearch = (item: Item | undefined): boolean =>
+  /^(web|x)_search_call$/.test(String(item?.type)) && !/^(open_page|find)/.test(String(item?.action?.type));
 
 /** Items that stand for a tool that the vendor ran. */
 const VENDORS_CALL = /^(web_search|x_search|file_search|code_interpreter|image_generation|mcp)_call$/;
@@ -178,123 +214,123 @@ const openItem = (item: Item | undefined, place: number | undefined, held?: Text
 
 /** Reads a responses stream. Of items that interleave, one is passed on as it comes and the others whole when they are done. */
 export class ResponsesStreamDecoder implements StreamDecoder {
-  #called = false;
-  #open: OpenItem | undefined;
+  private called = false;
+  private open: OpenItem | undefined;
   /** Whether any item has come in pieces or whole: some servers send the whole response at its end and nothing before. */
-  #hasItems = false;
+  private hasItems = false;
   /** The items that began, or came whole, while another was open, by their places in the output. */
-  readonly #waiting = new Map<number | undefined, OpenItem>();
+  private readonly waiting = new Map<number | undefined, OpenItem>();
   /** The items that were done and had said nothing, by their places: the whole response may say it. */
-  readonly #silent = new Map<number | undefined, Item>();
-  #response: Response | undefined;
-  #reportedUsage: TextUsage | undefined;
-  readonly #pages = new CitedPages();
-  readonly #items = new ItemBreaks();
+  private readonly silent = new Map<number | undefined, Item>();
+  private response: Response | undefined;
+  private latestUsage: TextUsage | undefined;
+  private readonly pages = new CitedPages();
+  private readonly items = new ItemBreaks();
 
   push(data: EventData): readonly TextEvent[] {
     if (data === DONE) return [];
     const event = parseReply(data) as JsonObject & StreamEvent;
     const delta = DELTAS[event.type];
-    if (!delta) return this.#readStep(event);
-    return event.delta ? this.#grow(event, delta(event.delta)) : [];
+    if (!delta) return this.readStep(event);
+    return event.delta ? this.grow(event, delta(event.delta)) : [];
   }
 
-  #readStep(event: StreamEvent): readonly TextEvent[] {
+  private readStep(event: StreamEvent): readonly TextEvent[] {
     switch (event.type) {
       case 'response.output_item.added':
-        return this.#openItem(event);
+        return this.openItem(event);
       case 'response.reasoning_summary_part.added':
-        if (this.#open) this.#open.isNextPart = true;
+        if (this.open) this.open.isNextPart = true;
         return [];
       case 'response.output_item.done':
-        return this.#closeItem(event);
+        return this.closeItem(event);
       case 'response.completed':
       case 'response.incomplete':
-        return this.#complete(event.response ?? {});
+        return this.complete(event.response ?? {});
       case 'response.failed':
-        this.#reportedUsage = laterUsage(this.#reportedUsage, event.response && readUsage(event.response));
+        this.latestUsage = laterUsage(this.latestUsage, event.response && readUsage(event.response));
         throw reportedFailure(event.response?.error);
       default: {
         const part = WHOLE_PARTS[event.type]?.(event);
-        return part ? this.#fill(event, part) : expectNoError(event);
+        return part ? this.fill(event, part) : expectNoError(event);
       }
     }
   }
 
-  #complete(response: Response): readonly TextEvent[] {
-    this.#response = response;
-    this.#reportedUsage = laterUsage(this.#reportedUsage, readUsage(response));
-    const events = (response.output ?? []).flatMap((item, place) => this.#readUnread(item, place));
-    this.#hasItems = true;
+  private complete(response: Response): readonly TextEvent[] {
+    this.response = response;
+    this.latestUsage = laterUsage(this.latestUsage, readUsage(response));
+    const events = (response.output ?? []).flatMap((item, place) => this.readUnread(item, place));
+    this.hasItems = true;
     // What the response does not name ends with what has come of it.
-    const unnamed = [this.#open, ...this.#waiting.values()].filter((open) => open !== undefined);
-    this.#open = undefined;
-    this.#waiting.clear();
-    events.push(...unnamed.flatMap((open) => (open.item ? this.#rest(open, open.item) : [])));
-    events.push(...[...this.#silent.values()].filter(isCall).flatMap((item) => this.#readWhole(item)));
-    this.#silent.clear();
+    const unnamed = [this.open, ...this.waiting.values()].filter((open) => open !== undefined);
+    this.open = undefined;
+    this.waiting.clear();
+    events.push(...unnamed.flatMap((open) => (open.item ? this.rest(open, open.item) : [])));
+    events.push(...[...this.silent.values()].filter(isCall).flatMap((item) => this.readWhole(item)));
+    this.silent.clear();
     return events;
   }
 
   /** What has been passed on in no way: of items that were never said to be done, those that waited, or came in no pieces. */
-  #readUnread(item: Item, place: number): readonly TextEvent[] {
-    if (!this.#hasItems || this.#silent.delete(place)) return this.#readWhole(item);
-    const waiting = this.#waiting.get(place);
+  private readUnread(item: Item, place: number): readonly TextEvent[] {
+    if (!this.hasItems || this.silent.delete(place)) return this.readWhole(item);
+    const waiting = this.waiting.get(place);
     if (waiting) {
-      this.#waiting.delete(place);
-      return this.#rest(waiting, item);
+      this.waiting.delete(place);
+      return this.rest(waiting, item);
     }
-    const open = this.#open;
+    const open = this.open;
     if (open?.place !== place) return [];
-    this.#open = undefined;
-    return this.#rest(open, item);
+    this.open = undefined;
+    return this.rest(open, item);
   }
 
   end(): readonly TextEvent[] {
-    if (!this.#response) throw brokenOff();
-    const called = this.#called || (this.#response.output ?? []).some(isCall);
-    return [finishEvent(this.#response, called, this.#reportedUsage)];
+    if (!this.response) throw brokenOff();
+    const called = this.called || (this.response.output ?? []).some(isCall);
+    return [finishEvent(this.response, called, this.latestUsage)];
   }
 
   reportedUsage(): TextUsage | undefined {
-    return this.#reportedUsage;
+    return this.latestUsage;
   }
 
   heldBack(): string {
-    const held = [...this.#waiting.values()].map(({ item, held: pieces = [] }) => {
+    const held = [...this.waiting.values()].map(({ item, held: pieces = [] }) => {
       const [whole, came] = [textOf(item ? partsOf(item) : []), textOf(pieces)];
       return whole.length > came.length ? whole : came;
     });
     return held.join('');
   }
 
-  #readWhole(item: Item): readonly TextEvent[] {
-    return this.#items.item(readItem(item, this.#pages));
+  private readWhole(item: Item): readonly TextEvent[] {
+    return this.items.item(readItem(item, this.pages));
   }
 
   /** A part that is over: nothing of it comes again. */
-  #fill(event: StreamEvent, part: TextEvent): readonly TextEvent[] {
-    const open = this.#waiting.get(event.output_index) ?? this.#open;
+  private fill(event: StreamEvent, part: TextEvent): readonly TextEvent[] {
+    const open = this.waiting.get(event.output_index) ?? this.open;
     const place = placeOfPart(event);
     if (eventText(part) === '') return [];
     const hasCome =
       open && (open.parts.has(place) || open.parts.has(undefined) || (place === undefined && open.length > 0));
-    return hasCome && (part.type !== 'arguments' || isCall(open.item)) ? [] : this.#grow(event, part);
+    return hasCome && (part.type !== 'arguments' || isCall(open.item)) ? [] : this.grow(event, part);
   }
 
-  #grow(event: StreamEvent, piece: TextEvent): readonly TextEvent[] {
+  private grow(event: StreamEvent, piece: TextEvent): readonly TextEvent[] {
     const { output_index: index } = event;
-    const waiting = this.#waiting.get(index);
-    if (waiting) return this.#say(waiting, placeOfPart(event), piece);
+    const waiting = this.waiting.get(index);
+    if (waiting) return this.say(waiting, placeOfPart(event), piece);
     // Of a call whose name has not come yet.
-    if (piece.type === 'arguments' && !isCall(this.#open?.item)) {
-      this.#hasItems = true;
-      return this.#say(this.#wait(openItem(undefined, index, [])), placeOfPart(event), piece);
+    if (piece.type === 'arguments' && !isCall(this.open?.item)) {
+      this.hasItems = true;
+      return this.say(this.wait(openItem(undefined, index, [])), placeOfPart(event), piece);
     }
-    return this.#say(this.#open ?? this.#begin(undefined, index), placeOfPart(event), piece);
+    return this.say(this.open ?? this.begin(undefined, index), placeOfPart(event), piece);
   }
 
-  #say(open: OpenItem, part: number | undefined, piece: TextEvent): readonly TextEvent[] {
+  private say(open: OpenItem, part: number | undefined, piece: TextEvent): readonly TextEvent[] {
     const isFirst = open.length === 0;
     const isApart = piece.type === 'reasoning' && !isFirst && (open.isNextPart || !open.parts.has(part));
     const said: TextEvent = isApart ? { type: 'reasoning', text: PART_BREAK + piece.text } : piece;
@@ -305,79 +341,79 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       open.held.push(said);
       return [];
     }
-    return this.#items.piece(isFirst && isCall(open.item) && open.item ? [callEvent(open.item), said] : [said]);
+    return this.items.piece(isFirst && isCall(open.item) && open.item ? [callEvent(open.item), said] : [said]);
   }
 
-  #openItem({ item, output_index: index }: StreamEvent): readonly TextEvent[] {
-    this.#called ||= isCall(item);
-    const waiting = this.#waiting.get(index);
+  private openItem({ item, output_index: index }: StreamEvent): readonly TextEvent[] {
+    this.called ||= isCall(item);
+    const waiting = this.waiting.get(index);
     if (waiting) waiting.item ??= item;
-    else if (this.#open) this.#wait(openItem(item, index, []));
-    else this.#begin(item, index);
+    else if (this.open) this.wait(openItem(item, index, []));
+    else this.begin(item, index);
     return [];
   }
 
-  #wait(open: OpenItem): OpenItem {
-    this.#silent.delete(open.place);
-    this.#waiting.set(open.place, open);
+  private wait(open: OpenItem): OpenItem {
+    this.silent.delete(open.place);
+    this.waiting.set(open.place, open);
     return open;
   }
 
-  #begin(item: Item | undefined, place: number | undefined): OpenItem {
-    this.#hasItems = true;
-    this.#silent.delete(place);
-    this.#items.begin();
-    this.#open = openItem(item, place);
-    return this.#open;
+  private begin(item: Item | undefined, place: number | undefined): OpenItem {
+    this.hasItems = true;
+    this.silent.delete(place);
+    this.items.begin();
+    this.open = openItem(item, place);
+    return this.open;
   }
 
-  #closeItem({ item, output_index: index }: StreamEvent): readonly TextEvent[] {
+  private closeItem({ item, output_index: index }: StreamEvent): readonly TextEvent[] {
     if (!item) return [];
-    this.#hasItems = true;
-    this.#called ||= isCall(item);
-    const open = this.#open;
-    const waiting = this.#waiting.get(index);
+    this.hasItems = true;
+    this.called ||= isCall(item);
+    const open = this.open;
+    const waiting = this.waiting.get(index);
     if (open && (waiting || (open.place !== index && open.place !== undefined && index !== undefined))) {
-      const ended = waiting ?? this.#wait(openItem(item, index, []));
+      const ended = waiting ?? this.wait(openItem(item, index, []));
       ended.item = item;
       ended.isDone = true;
       return [];
     }
-    this.#open = undefined;
-    this.#waiting.delete(index);
-    return [...this.#rest(waiting ?? open ?? openItem(item, index), item), ...this.#ended()];
+    this.open = undefined;
+    this.waiting.delete(index);
+    return [...this.rest(waiting ?? open ?? openItem(item, index), item), ...this.ended()];
   }
 
   /** The items that were done before the one they waited for. */
-  #ended(): readonly TextEvent[] {
-    const ended = [...this.#waiting.values()].filter(({ isDone }) => isDone);
+  private ended(): readonly TextEvent[] {
+    const ended = [...this.waiting.values()].filter(({ isDone }) => isDone);
     return ended.flatMap((open) => {
-      this.#waiting.delete(open.place);
-      return open.item ? this.#rest(open, open.item) : [];
+      this.waiting.delete(open.place);
+      return open.item ? this.rest(open, open.item) : [];
     });
   }
 
   /** What an item that is over says and has not been passed on. */
-  #rest(open: OpenItem, item: Item): readonly TextEvent[] {
+  private rest(open: OpenItem, item: Item): readonly TextEvent[] {
     const parts = partsOf(item);
     const { length } = textOf(parts);
     if (open.held && open.length > length)
-      return this.#items.item([
+      return this.items.item([
         ...(isCall(item) ? [callEvent(item)] : []),
         ...open.held,
-        ...readNotes(item, this.#pages),
+        ...readNotes(item, this.pages),
       ]);
-    if (!open.held && open.length > 0) return this.#missing(open, item, length > open.length ? parts : []);
-    if (length === 0) this.#silent.set(open.place, item);
-    return length === 0 && isCall(item) ? [] : this.#readWhole(item);
+    if (!open.held && open.length > 0) return this.missing(open, item, length > open.length ? parts : []);
+    if (length === 0) this.silent.set(open.place, item);
+    return length === 0 && isCall(item) ? [] : this.readWhole(item);
   }
 
   /** Whole parts of which no piece has come. */
-  #missing(open: OpenItem, item: Item, parts: readonly TextEvent[]): readonly TextEvent[] {
+  private missing(open: OpenItem, item: Item, parts: readonly TextEvent[]): readonly TextEvent[] {
     const unread = isCall(item) || open.parts.has(undefined) ? [] : [...parts.entries()];
     const missing = unread.filter(([place, part]) => !open.parts.has(place) && eventText(part) !== '');
-    const events = missing.flatMap(([place, part]) => this.#say(open, place, part));
-    return [...events, ...this.#items.piece(readNotes(item, this.#pages))];
+    const events = missing.flatMap(([place, part]) => this.say(open, place, part));
+    return [...events, ...this.items.piece(readNotes(item, this.pages))];
   }
 }
 

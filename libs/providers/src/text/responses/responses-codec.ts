@@ -60,5 +60,4 @@ export const responsesCodec: ProtocolCodec = {
   decoder: () => new ResponsesStreamDecoder(),
   producedReader: producedInResponses,
   marks: { decode: /"(?:response\.completed|response\.incomplete|response\.failed|error)"/ },
-  mayReasonUnasked: true,
 };

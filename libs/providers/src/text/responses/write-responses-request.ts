@@ -1,33 +1,39 @@
-import type {
-  AssistantPart,
-  ImagePart,
-  JsonObject,
-  JsonValue,
-  OutputFormat,
-  ResultPart,
-  TextPart,
-  TextRequest,
-  ToolChoice,
-  Turn,
-  UserPart,
+import {
+  type AssistantPart,
+  type ImagePart,
+  type JsonObject,
+  type JsonValue,
+  type ModelTraits,
+  type OutputFormat,
+  type ResultPart,
+  takenEffort,
+  type TextPart,
+  type TextRequest,
+  type ToolChoice,
+  type Turn,
+  type UserPart,
 } from '#contracts';
 import {
+  acceptedCallId,
   acceptedLabel,
+  argumentsAsJson,
   failedText,
+  fileName,
   leastOutputLimit,
   mediaAddress,
   nonEmpty,
+  offeredTools,
   present,
-  takesSampling,
+  reasoningEffort,
+  takenSampling,
+  wantsNoReasoning,
 } from '../upstream/request-fields.js';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
 import { currentSchema, objectSchema, strictness } from '../upstream/object-schema.js';
 import { jsonInWords } from '../upstream/system-in-front.js';
-import { offeredTools } from '../upstream/offered-tools.js';
+import { traitsOf } from '../traits/model-traits.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
-import { reasoningEffort, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
-import { argumentsAsJson, acceptedCallId } from '../upstream/call-fields.js';
 
 /** Writes the canonical request as a responses body. The conversation is sent whole, so nothing is stored upstream. */
 export function writeResponsesRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
@@ -41,15 +47,21 @@ export function writeResponsesRequest(request: TextRequest, model: string, optio
     strict: strictness(tool) ?? false,
   }));
   const tools = nonEmpty([...functions, ...hosted]);
-  const reasoning = writeReasoning(request, options);
+  const traits = traitsOf(options, 'responses', model);
+  const reasoning = writeReasoning(request, traits, options);
+  const { temperature, topP: top_p } = takenSampling(request, traits, reasoning?.['effort']);
   return present({
     model,
-    input: [...jsonInWords(request).map(writeDeveloperText), ...request.turns.flatMap(writeTurn)],
+    input: [
+      ...jsonInWords(request).map(writeDeveloperText),
+      ...request.turns.flatMap((turn) => writeTurn(turn, traits)),
+    ],
     stream: request.stream,
     store: false,
     instructions: request.system.length > 0 ? request.system.join('\n\n') : undefined,
     max_output_tokens: writeLimit(request),
-    ...(takesSampling(model, options) && present({ temperature: request.temperature, top_p: request.topP })),
+    temperature,
+    top_p,
     safety_identifier: acceptedLabel(request.user),
     reasoning,
     include: reasoning ? ['reasoning.encrypted_content'] : undefined,
@@ -64,11 +76,15 @@ export function writeResponsesRequest(request: TextRequest, model: string, optio
 const writeLimit = ({ maxOutputTokens: limit }: TextRequest): number | undefined =>
   limit === undefined ? undefined : Math.max(limit, leastOutputLimit('responses'));
 
-function writeReasoning({ reasoning }: TextRequest, { tellsNoReasoning }: ProtocolOptions): JsonObject | undefined {
+function writeReasoning(
+  { reasoning }: TextRequest,
+  traits: ModelTraits,
+  { tellsNoReasoning }: ProtocolOptions,
+): JsonObject | undefined {
   if (!reasoning) return undefined;
   if (wantsNoReasoning(reasoning))
-    return (tellsNoReasoning ?? reasoning.effort === 'none') ? { effort: 'none' } : undefined;
-  return present({ effort: reasoningEffort(reasoning), summary: reasoning.visible ? 'auto' : undefined });
+    return (tellsNoReasoning ?? reasoning.effort === 'none') ? { effort: takenEffort('none', traits) } : undefined;
+  return present({ effort: reasoningEffort(reasoning, traits), summary: reasoning.visible ? 'auto' : undefined });
 }
 
 function writeTextOptions({ format, verbosity }: TextRequest): JsonObject | undefined {
@@ -92,8 +108,8 @@ function writeToolChoice(choice: ToolChoice): JsonValue {
 
 const writeDeveloperText = (text: string): JsonObject => ({ type: 'message', role: 'developer', content: text });
 
-function writeTurn(turn: Turn): JsonObject[] {
-  if (turn.role === 'system') return [{ type: 'message', role: 'developer', content: turn.parts.map(writePart) }];
+function writeTurn(turn: Turn, { system_role: role }: ModelTraits): JsonObject[] {
+  if (turn.role === 'system') return [{ type: 'message', role, content: turn.parts.map(writePart) }];
   return turn.role === 'user' ? writeUser(turn.parts) : turn.parts.flatMap(writeAssistantPart);
 }
 
@@ -126,7 +142,7 @@ function writeUserPart(part: Exclude<UserPart, { type: 'result' }>): JsonObject 
   if (source.kind === 'url') return { type: 'input_file', file_url: source.url };
   if (source.mediaType.startsWith('audio/'))
     throw cannotSay(part.param ?? 'file', `a file of the type "${source.mediaType}"`);
-  return { type: 'input_file', filename: part.name ?? 'document.pdf', file_data: mediaAddress(source) };
+  return { type: 'input_file', filename: fileName(part.name, source.mediaType), file_data: mediaAddress(source) };
 }
 
 function writeAssistantPart(part: AssistantPart): JsonObject[] {

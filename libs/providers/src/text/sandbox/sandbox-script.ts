@@ -1,8 +1,6 @@
 import type { CallPart, FunctionTool, ImagePart, ReasoningPart, ResultPart, TextRequest, UserPart } from '#contracts';
 import { BufferSource, decodedBase64, inspectMedia } from '#media';
-import { newCallId } from '../upstream/call-fields.js';
-import { offeredTools } from '../upstream/offered-tools.js';
-import { wantsNoReasoning } from '../upstream/reasoning-budget.js';
+import { newCallId, offeredTools, wantsNoReasoning } from '../upstream/request-fields.js';
 import { SchemaExample } from './schema-example.js';
 import { citedAnswer, isSearch, questionIn, searchFor } from './searching.js';
 

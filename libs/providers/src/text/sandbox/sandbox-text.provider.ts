@@ -49,53 +49,50 @@ function stopAt(text: string, sequences: readonly string[]): StoppedText {
  */
 export class SandboxTextProvider implements TextProvider {
   readonly protocol = 'sandbox';
-  readonly #wordDelayMs: number;
-  readonly #tries = new Map<string, number>();
+  private readonly tries = new Map<string, number>();
 
   /**
    * @param wordDelayMs pause between two words of a stream, so that it looks like one.
    * @param id its name as an upstream.
    */
   constructor(
-    wordDelayMs: number,
+    private readonly wordDelayMs: number,
     readonly id = 'sandbox',
-  ) {
-    this.#wordDelayMs = wordDelayMs;
-  }
+  ) {}
 
   async call(call: TextCall, signal: StopSignal): Promise<TextReply> {
     try {
-      return await this.#reply(call, asAbortSignal(signal));
+      return await this.reply(call, asAbortSignal(signal));
     } catch (error) {
       signal.throwIfAborted();
       throw error;
     }
   }
 
-  async #reply(call: TextCall, signal: AbortSignal): Promise<TextReply> {
+  private async reply(call: TextCall, signal: AbortSignal): Promise<TextReply> {
     const request = call.request();
     const prompt = wholePrompt(request);
     const words = readPromptDirectives(prompt);
     if (words.hang) await sleep(2_147_483_647, undefined, { signal });
     await sleep(words.delayMs ?? 0, undefined, { signal });
-    this.#failAsDirected(words, call.requestId);
+    this.failAsDirected(words, call.requestId);
     const counter = await loadTokenCounter();
     const script = words.failure === 'content_policy' ? REFUSAL : await writeScript(request);
     const events = await compose(request, script, counter, words.failure === 'content_policy');
     const cut = prompt.includes(CUT);
     const usage = usageIn(events);
     call.onReply?.({ reportedUsage: () => usage, mayReasonUnasked: false });
-    return { kind: 'events', events: this.#play(events, cut, call.stream, signal) };
+    return { kind: 'events', events: this.play(events, cut, call.stream, signal) };
   }
 
-  #failAsDirected({ failure, flakyStarts }: PromptDirectives, requestId: string): void {
+  private failAsDirected({ failure, flakyStarts }: PromptDirectives, requestId: string): void {
     if (failure === 'upstream_error')
       throw new GatewayError('upstream_error', 'The prompt asked the sandbox to fail with upstream_error.');
     if (flakyStarts === 0) return;
-    const tries = (this.#tries.get(requestId) ?? 0) + 1;
-    this.#tries.set(requestId, tries);
-    const [oldest] = this.#tries.keys();
-    if (this.#tries.size > REMEMBERED_REQUESTS && oldest !== undefined) this.#tries.delete(oldest);
+    const tries = (this.tries.get(requestId) ?? 0) + 1;
+    this.tries.set(requestId, tries);
+    const [oldest] = this.tries.keys();
+    if (this.tries.size > REMEMBERED_REQUESTS && oldest !== undefined) this.tries.delete(oldest);
     if (tries <= flakyStarts)
       throw new GatewayError(
         'overloaded',
@@ -103,7 +100,7 @@ export class SandboxTextProvider implements TextProvider {
       );
   }
 
-  async *#play(
+  private async *play(
     events: readonly TextEvent[],
     cut: boolean,
     stream: boolean,
@@ -113,7 +110,7 @@ export class SandboxTextProvider implements TextProvider {
     for (const event of events) {
       if (cut && played === WORDS_BEFORE_CUT)
         throw new GatewayError('upstream_error', 'The prompt asked the sandbox to break off.');
-      if (stream && played > 0 && this.#wordDelayMs > 0) await sleep(this.#wordDelayMs, undefined, { signal });
+      if (stream && played > 0 && this.wordDelayMs > 0) await sleep(this.wordDelayMs, undefined, { signal });
       played += 1;
       yield [event];
     }
@@ -192,17 +189,15 @@ class LimitedEvents {
   readonly events: TextEvent[] = [];
   tokens = 0;
   full = false;
-  readonly #counter: TokenCounter;
-  readonly #limit: number;
 
-  constructor(counter: TokenCounter, limit: number) {
-    this.#counter = counter;
-    this.#limit = limit;
-  }
+  constructor(
+    private readonly counter: TokenCounter,
+    private readonly limit: number,
+  ) {}
 
   add(event: TextEvent, counted: string): void {
-    const tokens = this.#counter.count(counted);
-    if (this.full || this.tokens + tokens > this.#limit) {
+    const tokens = this.counter.count(counted);
+    if (this.full || this.tokens + tokens > this.limit) {
       this.full = true;
       return;
     }

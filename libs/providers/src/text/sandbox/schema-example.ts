@@ -69,58 +69,59 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 /** Makes a value that fits a JSON Schema; strings say `word` where the schema leaves them free. */
 export class SchemaExample {
-  readonly #root: JsonObject;
-  readonly #word: string;
-  #schemasRead = 0;
+  private readonly root: JsonObject;
+  private schemasRead = 0;
 
-  constructor(schema: JsonObject, word: string) {
-    this.#root = schema;
-    this.#word = word;
+  constructor(
+    schema: JsonObject,
+    private readonly word: string,
+  ) {
+    this.root = schema;
   }
 
   value(): JsonValue {
-    return this.#of(this.#root, 0);
+    return this.of(this.root, 0);
   }
 
-  #of(schema: JsonValue | undefined, depth: number): JsonValue {
-    if (!isJsonObject(schema) || this.#isTooMuch(depth)) return null;
-    const whole = this.#merged(schema, depth);
+  private of(schema: JsonValue | undefined, depth: number): JsonValue {
+    if (!isJsonObject(schema) || this.isTooMuch(depth)) return null;
+    const whole = this.merged(schema, depth);
     const { const: only, enum: allowed, default: preset } = whole;
     if (only !== undefined) return only;
-    return (Array.isArray(allowed) ? (allowed as JsonValue[])[0] : preset) ?? this.#ofType(whole, depth);
+    return (Array.isArray(allowed) ? (allowed as JsonValue[])[0] : preset) ?? this.ofType(whole, depth);
   }
 
   /** The schema with all that it refers to in one: references, all of `allOf`, and the first of several alternatives. */
-  #merged(schema: JsonObject, depth: number): JsonObject {
+  private merged(schema: JsonObject, depth: number): JsonObject {
     const { $ref: reference, allOf, anyOf, oneOf, ...own } = schema;
     const others = [
-      ...(typeof reference === 'string' ? [this.#resolve(reference)] : []),
+      ...(typeof reference === 'string' ? [this.resolve(reference)] : []),
       ...listOf(allOf),
       ...listOf(anyOf).slice(0, 1),
       ...listOf(oneOf).slice(0, 1),
     ].filter((other): other is JsonObject => isJsonObject(other));
-    if (this.#isTooMuch(depth)) return own;
-    return others.map((other) => this.#merged(other, depth + 1)).reduce(together, own);
+    if (this.isTooMuch(depth)) return own;
+    return others.map((other) => this.merged(other, depth + 1)).reduce(together, own);
   }
 
-  #isTooMuch(depth: number): boolean {
-    this.#schemasRead += 1;
-    return depth > MAX_DEPTH || this.#schemasRead > MAX_SCHEMAS;
+  private isTooMuch(depth: number): boolean {
+    this.schemasRead += 1;
+    return depth > MAX_DEPTH || this.schemasRead > MAX_SCHEMAS;
   }
 
-  #resolve(reference: string): JsonObject | undefined {
-    let at: JsonValue | undefined = this.#root;
+  private resolve(reference: string): JsonObject | undefined {
+    let at: JsonValue | undefined = this.root;
     for (const step of reference.replace(/^#\/?/, '').split('/').filter(Boolean))
       at = isJsonObject(at) ? at[step.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined;
     return isJsonObject(at) ? at : undefined;
   }
 
-  #ofType(schema: JsonObject, depth: number): JsonValue {
+  private ofType(schema: JsonObject, depth: number): JsonValue {
     const sent = schema['type'];
     const type: unknown = Array.isArray(sent) ? sent[0] : sent;
     switch (type) {
       case 'array':
-        return this.#array(schema, depth);
+        return this.array(schema, depth);
       case 'integer':
       case 'number':
         return exampleNumber(schema, type === 'integer');
@@ -129,32 +130,32 @@ export class SchemaExample {
       case 'null':
         return null;
       case 'string':
-        return this.#text(schema);
+        return this.text(schema);
       default:
-        return this.#object(schema, depth);
+        return this.object(schema, depth);
     }
   }
 
-  #array({ minItems, maxItems, items }: JsonObject, depth: number): JsonValue[] {
+  private array({ minItems, maxItems, items }: JsonObject, depth: number): JsonValue[] {
     const least = typeof minItems === 'number' ? minItems : 0;
     const most = typeof maxItems === 'number' ? maxItems : MAX_ITEMS;
     const length = Math.min(depth > SPARSE_DEPTH ? least : Math.max(1, least), most, MAX_ITEMS);
-    return Array.from({ length }, () => this.#of(items, depth + 1));
+    return Array.from({ length }, () => this.of(items, depth + 1));
   }
 
-  #object({ properties, required }: JsonObject, depth: number): JsonObject {
+  private object({ properties, required }: JsonObject, depth: number): JsonObject {
     const described = isJsonObject(properties) ? properties : {};
     const demanded = listOf(required).filter((name) => typeof name === 'string');
     const optional = depth > SPARSE_DEPTH ? [] : Object.keys(described);
     const names = [...new Set([...optional, ...demanded])];
     // Nothing is said of a property that is demanded and not described, so that a word will do.
     return Object.fromEntries(
-      names.map((name) => [name, described[name] ? this.#of(described[name], depth + 1) : this.#word]),
+      names.map((name) => [name, described[name] ? this.of(described[name], depth + 1) : this.word]),
     );
   }
 
-  #text({ format, minLength, maxLength }: JsonObject): string {
-    const text = FORMATS[typeof format === 'string' ? format : ''] ?? this.#word;
+  private text({ format, minLength, maxLength }: JsonObject): string {
+    const text = FORMATS[typeof format === 'string' ? format : ''] ?? this.word;
     const padded = typeof minLength === 'number' ? text.padEnd(Math.min(minLength, 10_000), '.') : text;
     return typeof maxLength === 'number' ? padded.slice(0, maxLength) : padded;
   }

@@ -1,4 +1,11 @@
-import type { TextRequest } from '#contracts';
+import type { ModelTraits, TextRequest } from '#contracts';
+import type { AskedProtocol } from '../traits/known-traits.js';
+import { type TraitLookup, upstreamTraits } from '../traits/model-traits.js';
+
+/** What holds for the models of an upstream whose operator says this of all of them. */
+export const saying = (protocol: AskedProtocol, said: Partial<ModelTraits>): { readonly traits: TraitLookup } => ({
+  traits: upstreamTraits({ protocol, models: {}, ofAll: () => ({}), said: { '*': said } }),
+});
 
 /** The least a request says. */
 export const PLAIN: TextRequest = {

@@ -70,50 +70,50 @@ const LONGEST_OPENING = 1_000;
 
 /** Takes the answer of one reply out of its object, piece by piece. Words that are no such object stay as they are. */
 export class AnswerTaker {
-  #state: 'before' | 'inside' | 'plain' = 'before';
+  private state: 'before' | 'inside' | 'plain' = 'before';
   /** What may belong to the object, and so must not go out yet. */
-  #held = '';
+  private held = '';
 
   take(events: readonly TextEvent[]): readonly TextEvent[] {
     return events.flatMap((event) => {
-      if (event.type === 'text') return said(this.#push(event.text));
+      if (event.type === 'text') return said(this.push(event.text));
       if (event.type === 'citation' || event.type === 'start') return [event];
       const isCut = event.type === 'finish' && event.reason === 'length';
-      return [...said(this.#close(isCut)), event];
+      return [...said(this.close(isCut)), event];
     });
   }
 
-  #push(text: string): string {
-    if (this.#state === 'plain') return text;
-    if (this.#state === 'inside') return this.#released(text);
-    const all = this.#held + text;
+  private push(text: string): string {
+    if (this.state === 'plain') return text;
+    if (this.state === 'inside') return this.released(text);
+    const all = this.held + text;
     const opening = OPENING.exec(all)?.[0];
-    this.#held = '';
+    this.held = '';
     if (opening !== undefined) {
-      this.#state = 'inside';
-      return this.#released(all.slice(opening.length));
+      this.state = 'inside';
+      return this.released(all.slice(opening.length));
     }
     if (all.length <= LONGEST_OPENING && BARE_OPENING.startsWith(all.replaceAll(/\s+/g, ''))) {
-      this.#held = all;
+      this.held = all;
       return '';
     }
-    this.#state = 'plain';
+    this.state = 'plain';
     return all;
   }
 
   /** All but the braces and spaces at the end, of which the last brace closes the object. Each character is looked at once. */
-  #released(text: string): string {
+  private released(text: string): string {
     let end = text.length;
     while (end > 0 && ENDINGS.has(text[end - 1] ?? '')) end -= 1;
-    const before = this.#held;
-    this.#held = end === 0 ? before + text : text.slice(end);
+    const before = this.held;
+    this.held = end === 0 ? before + text : text.slice(end);
     return end === 0 ? '' : before + text.slice(0, end);
   }
 
-  #close(isCut: boolean): string {
-    const held = this.#state === 'inside' && !isCut ? withoutLastBrace(this.#held) : this.#held;
-    this.#state = 'before';
-    this.#held = '';
+  private close(isCut: boolean): string {
+    const held = this.state === 'inside' && !isCut ? withoutLastBrace(this.held) : this.held;
+    this.state = 'before';
+    this.held = '';
     return held;
   }
 }

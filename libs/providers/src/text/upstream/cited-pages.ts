@@ -21,8 +21,8 @@ const CITATIONS_MAX = 10_000;
 
 /** Reads the pages that a vendor which searches the web by itself cites, and numbers them in the order in which they come. */
 export class CitedPages {
-  readonly #places = new Map<string, number>();
-  #citations = 0;
+  private readonly places = new Map<string, number>();
+  private citations = 0;
 
   /**
    * The citations in parts that make one text together. Other notes, such as files of the vendor's account, are passed over.
@@ -34,19 +34,19 @@ export class CitedPages {
     return parts.flatMap(({ text = '', annotations }) => {
       const from = offset;
       offset += text.length;
-      const read = (annotations ?? []).slice(0, CITATIONS_MAX - this.#citations);
-      this.#citations += read.length;
-      return read.flatMap((annotation) => this.#cite(urlCitation(annotation), text, from));
+      const read = (annotations ?? []).slice(0, CITATIONS_MAX - this.citations);
+      this.citations += read.length;
+      return read.flatMap((annotation) => this.cite(urlCitation(annotation), text, from));
     });
   }
 
-  #cite(cited: UrlCitation | undefined, text: string, offset: number): TextEvent[] {
+  private cite(cited: UrlCitation | undefined, text: string, offset: number): TextEvent[] {
     if (!cited) return [];
     const { url, title, quote = '' } = cited;
     const end = Math.min(cited.end, text.length);
     const start = Math.min(cited.start, end);
-    const index = this.#places.get(url) ?? this.#places.size;
-    this.#places.set(url, index);
+    const index = this.places.get(url) ?? this.places.size;
+    this.places.set(url, index);
     const source = { kind: 'page', page: { url, title, text: quote } } as const;
     const stretch = { start: offset + start, end: offset + end, text: text.slice(start, end) };
     return [{ type: 'citation', citation: { ...stretch, index, source } }];

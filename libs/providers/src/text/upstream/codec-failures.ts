@@ -50,5 +50,6 @@ export function parseReply(json: EventData): JsonObject {
   }
   throw new GatewayError('upstream_error', 'The upstream sent something that is not part of its protocol.', {
     log: `not a JSON object, ${json.length} characters`,
+    isUnreadable: true,
   });
 }

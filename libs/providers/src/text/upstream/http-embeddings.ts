@@ -11,7 +11,7 @@ import { ReplyTooLarge } from '../../http/reply-too-large.js';
 import { parseReply } from './codec-failures.js';
 import type { HttpUpstream } from './http-text-provider.js';
 import { refusedByUpstream, upstreamRequestId, withoutSecrets } from './refused-by-upstream.js';
-import { reportedUsage } from './reported-usage.js';
+import { reportedUsage, withCharge } from './reported-usage.js';
 import { replaceTopLevelString } from './top-level-field.js';
 import { MAX_REPLY_BYTES, readText, type RequestBytes, type UpstreamReply } from './upstream-http.js';
 import { withoutCharges } from './without-charges.js';
@@ -75,18 +75,14 @@ const named = (json: Buffer, from: string, to: string): RequestBytes =>
 
 /** A vendor's embeddings, at the same address and with the same key as its texts. */
 export class HttpEmbeddings implements EmbeddingsProvider {
-  readonly #upstream: HttpUpstream;
-
-  constructor(upstream: HttpUpstream) {
-    this.#upstream = upstream;
-  }
+  constructor(private readonly upstream: HttpUpstream) {}
 
   get id(): string {
-    return this.#upstream.id;
+    return this.upstream.id;
   }
 
   async embed({ body, model, upstreamModel }: EmbeddingsCall, signal: StopSignal): Promise<EmbeddingsReply> {
-    const { http, codec, key } = this.#upstream;
+    const { http, codec, key } = this.upstream;
     const bytes = named(Buffer.from(body.buffer, body.byteOffset, body.byteLength), model, upstreamModel);
     const reply = await http.post(PATH, codec.headers(key), bytes, signal);
     if (reply.status !== 200) {
@@ -133,5 +129,5 @@ function usageIn({ usage }: JsonObject): EmbeddingsReply['usage'] {
     outputTokens: 0,
     reasoningTokens: 0,
   });
-  return read && read.inputTokens > 0 ? read : undefined;
+  return read && read.inputTokens > 0 ? withCharge(read, usage) : undefined;
 }

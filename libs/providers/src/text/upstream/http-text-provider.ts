@@ -2,6 +2,8 @@ import {
   eventText,
   GatewayError,
   type JsonObject,
+  type ModelTraits,
+  type NamedReply,
   type NativeBody,
   REFUSE_UNPRICED,
   type StopSignal,
@@ -11,10 +13,18 @@ import {
   type TextReply,
   type TextRequest,
   type UpstreamPolicy,
+  type VerifiedText,
 } from '#contracts';
-import { jsonBytes, logger, nextTurn, PieceCount, wellFormedJson } from '#platform';
+import { jsonBytes, logger, nextTurn, PieceCount, signals, wellFormedJson } from '#platform';
 import type { ReplyHead } from '../../http/reply-head.js';
 import { ReplyTooLarge } from '../../http/reply-too-large.js';
+import {
+  decidesBinding,
+  lettingDrop,
+  noteDropped,
+  refusesPrefix,
+  withBindingBeta,
+} from '../messages/messages-codec.js';
 import { inOwnNames, withAcceptedNames } from './accepted-names.js';
 import { AnswerTaker, withAnswerInObject } from './answer-in-object.js';
 import { BodyReader } from './body-reader.js';
@@ -26,12 +36,17 @@ import {
   upstreamRequestId,
   withoutSecrets,
 } from './refused-by-upstream.js';
-import { permittedBody, permittedHeaders, permittedRequest } from './permitted.js';
+import { traitsOf } from '../traits/model-traits.js';
+import { asksInWords, refusedByModel } from './refused-by-model.js';
+import { MendedFinish } from './mended-finish.js';
+import { PassedHeaders } from './passed-headers.js';
+import { permittedBody, permittedRequest } from './permitted.js';
 import type { ProtocolCodec, ProtocolOptions, StreamDecoder } from './protocol-codec.js';
 import { RelayTap } from './relay-tap.js';
 import { DONE, eventData, EventSplitter } from './server-sent-events.js';
 import { accountMark, madeBy, withProofsOf } from './signatures.js';
 import { replaceTopLevelString } from './top-level-field.js';
+import { readModels, verifyUpstream } from './verify-upstream.js';
 import {
   MAX_REPLY_BYTES,
   networkFailure,
@@ -85,15 +100,15 @@ const SAYS_SOMETHING = /(?:^|\n|\r)data: ?(?!\{\}\s)[^\s]/;
 
 /** Ends a stream whose vendor sends without end: events, or what keeps a connection open and carries nothing. */
 export class StreamBounds {
-  readonly #begunMs: number;
-  readonly #pieces: PieceCount;
-  #bytes = 0;
-  #emptyBytes = 0;
-  #hasBegun = false;
+  private readonly begunMs: number;
+  private readonly pieces: PieceCount;
+  private bytes = 0;
+  private emptyBytes = 0;
+  private hasBegun = false;
 
   constructor(private readonly now = () => performance.now()) {
-    this.#begunMs = now();
-    this.#pieces = new PieceCount(undefined, now);
+    this.begunMs = now();
+    this.pieces = new PieceCount(undefined, now);
   }
 
   /**
@@ -102,28 +117,28 @@ export class StreamBounds {
    * @throws GatewayError `upstream_error` where it is too much, `upstream_timeout` where the stream is too old.
    */
   count(bytes: Buffer): void {
-    this.#bytes += bytes.length;
-    if (this.#bytes > STREAM_BYTES_MAX) throw new ReplyTooLarge();
-    if (this.#pieces.isTooMany(bytes)) throw new ReplyTooLarge(undefined, this.#pieces.fault);
-    if (this.now() - this.#begunMs > REPLY_MS_MAX)
+    this.bytes += bytes.length;
+    if (this.bytes > STREAM_BYTES_MAX) throw new ReplyTooLarge();
+    if (this.pieces.isTooMany(bytes)) throw new ReplyTooLarge(undefined, this.pieces.fault);
+    if (this.now() - this.begunMs > REPLY_MS_MAX)
       throw new GatewayError('upstream_timeout', 'The upstream took too long.');
   }
 
   /** Takes note of whole events. @throws GatewayError `upstream_error` where too much of them said nothing, or nothing but the end came. */
   see(events: Buffer): void {
-    if (!this.#hasBegun) this.#begin(events.toString('latin1'));
-    this.#emptyBytes += events.length;
+    if (!this.hasBegun) this.begin(events.toString('latin1'));
+    this.emptyBytes += events.length;
     // Looked at once in a while alone: most events say something.
-    if (this.#emptyBytes < EMPTY_BYTES_MAX) return;
+    if (this.emptyBytes < EMPTY_BYTES_MAX) return;
     if (!SAYS_SOMETHING.test(events.toString('latin1')))
       throw new GatewayError('upstream_error', 'The upstream sent much that says nothing.');
-    this.#emptyBytes = 0;
+    this.emptyBytes = 0;
   }
 
-  #begin(events: string): void {
+  private begin(events: string): void {
     const first = SAYS_SOMETHING.exec(events);
     if (first && events.startsWith(DONE, first.index + first[0].length - 1)) throw brokenOff();
-    this.#hasBegun = first !== null;
+    this.hasBegun = first !== null;
   }
 }
 
@@ -224,6 +239,12 @@ export interface HttpUpstream {
   readonly policy?: UpstreamPolicy;
   /** What proofs of reasoning belong to; the id where it is left out. */
   readonly vendorAccount?: string | undefined;
+  /** The caller's headers that it is sent where the request passes through; undefined: the protocol's own. */
+  readonly passHeaders?: readonly string[] | undefined;
+  /** Whether a translated request that names no prompt cache names the conversation's. */
+  readonly writesCacheKey?: boolean;
+  /** Whether a reply that passes through says that it called, where it did and says that it ended by itself. */
+  readonly mendsFinish?: boolean;
 }
 
 /** What an upstream is to be told: the caller's own body, or the request. */
@@ -231,175 +252,341 @@ type Input =
   | { readonly passesThrough: true; readonly sent: NativeBody }
   | { readonly passesThrough: false; readonly sent: TextRequest };
 
+const bodyOf = (native: NativeBody): JsonObject =>
+  native.kind === 'rewritten' ? native.body : { ...native.front, ...native.parsed() };
+
+/** The body with leave for the vendor to drop thinking. */
+function droppable(native: NativeBody): NativeBody {
+  const body = bodyOf(native);
+  const letting = lettingDrop(body);
+  return letting === body ? native : { kind: 'rewritten', body: letting };
+}
+
 /** What an upstream is sent. */
 interface Asked {
   readonly body: RequestBytes | Promise<RequestBytes>;
   /** Undefined where body and reply pass through as they are. */
-  readonly readBack?: AcceptedRequest['readBack'];
+  readonly rewritten?: Rewritten;
+}
+
+/** A body that was written here. */
+interface Rewritten {
+  readonly body: JsonObject;
+  readonly readBack: AcceptedRequest['readBack'];
+  /** Whether it asks for a stream, which one that its caller reads whole does where its vendor must. */
+  readonly isStreamed: boolean;
 }
 
 /** A vendor behind HTTP, in any of the protocols. A request of the vendor's own protocol passes through byte for byte. */
 export class HttpTextProvider implements TextProvider {
-  readonly #upstream: HttpUpstream;
   /** What no caller may learn from an upstream's sentence. */
-  readonly #secrets: readonly string[];
-  readonly #account: string;
+  private readonly secrets: readonly string[];
+  private readonly account: string;
+  private readonly headers: PassedHeaders;
+  /** The key, and what the protocol wants. */
+  private readonly ownHeaders: Readonly<Record<string, string>>;
 
-  constructor(upstream: HttpUpstream) {
-    this.#upstream = upstream;
-    this.#account = accountMark(upstream.vendorAccount ?? upstream.id);
-    this.#secrets = [upstream.key, upstream.http.host].filter((secret) => secret !== undefined);
+  constructor(private readonly upstream: HttpUpstream) {
+    this.ownHeaders = upstream.codec.headers(upstream.key);
+    this.account = accountMark(upstream.vendorAccount ?? upstream.id);
+    this.headers = new PassedHeaders(upstream.codec.protocol, upstream.passHeaders);
+    this.secrets = [upstream.key, upstream.http.host].filter((secret) => secret !== undefined);
   }
 
   get id(): string {
-    return this.#upstream.id;
+    return this.upstream.id;
   }
 
   get protocol(): ProtocolCodec['protocol'] {
-    return this.#upstream.codec.protocol;
+    return this.upstream.codec.protocol;
+  }
+
+  verify(model: string | undefined, signal: AbortSignal): Promise<VerifiedText> {
+    const { codec, http, key, options } = this.upstream;
+    return verifyUpstream({ codec, http, key, options, secrets: this.secrets, model }, signal);
+  }
+
+  readModels(signal: AbortSignal): Promise<string> {
+    const { codec, http, key, options } = this.upstream;
+    return readModels({ codec, http, key, options, secrets: this.secrets, model: undefined }, signal);
+  }
+
+  traitsOf(upstreamModel: string): ModelTraits {
+    const { codec, options } = this.upstream;
+    return traitsOf(options, codec.protocol, upstreamModel);
   }
 
   /** A vendor may refuse a proof that is cut, or that another account made: then it is asked once more without any. */
   async call(call: TextCall, signal: StopSignal): Promise<TextReply> {
-    const input = this.#input(call, this.#account);
+    const refused = refusedByModel(call, this.protocol, this.traitsOf(call.upstreamModel));
+    if (refused) throw refused;
+    const input = this.input(call, this.account);
+    const isLetting = this.protocol === 'messages' && call.letsVendorDrop === true;
     try {
-      return await this.#ask(call, input, signal);
+      return await this.ask(call, input, signal, isLetting);
     } catch (error) {
       if (signal.aborted || !refusesProof(error)) throw error;
-      const bare = this.#input(call, undefined);
-      if (bare.sent === input.sent) throw error;
-      log.info('upstream.asked_without_proofs', { requestId: call.requestId, upstream: this.id, model: call.model });
-      return await this.#ask(call, bare, signal);
+      return await this.askAgain(call, input, signal, error);
     }
   }
 
+  /** @throws the refusal where there is nothing to leave out, or the caller wants to hear of it. */
+  private async askAgain(call: TextCall, input: Input, signal: StopSignal, error: unknown): Promise<TextReply> {
+    const isOfPrefix = this.protocol === 'messages' && call.letsVendorDrop !== true && refusesPrefix(error);
+    if (isOfPrefix && input.passesThrough) {
+      const body = bodyOf(input.sent);
+      if (decidesBinding(body)) throw error;
+      if (lettingDrop(body) !== body) {
+        this.noteRetry(call, 'prefix');
+        return { ...(await this.ask(call, input, signal, true)), withoutProofs: 'let_drop' };
+      }
+    }
+    const bare = this.input(call, undefined);
+    if (bare.sent === input.sent) throw error;
+    this.noteRetry(call, 'refused');
+    return { ...(await this.ask(call, bare, signal, false)), withoutProofs: 'left_out' };
+  }
+
+  private noteRetry({ requestId, model }: TextCall, reason: string): void {
+    signals.proofs.inc({ upstream: this.id, outcome: 'retried', reason });
+    log.warn('upstream.asked_without_proofs', { requestId, upstream: this.id, model, reason });
+  }
+
   /** What is sent on, with the proofs of reasoning that the account made; undefined: with none. */
-  #input(call: TextCall, account: string | undefined): Input {
-    const { codec } = this.#upstream;
+  private input(call: TextCall, account: string | undefined): Input {
+    const { codec } = this.upstream;
     return call.style === codec.protocol && call.isTranslated !== true
       ? { passesThrough: true, sent: call.native(account) }
       : { passesThrough: false, sent: withProofsOf(account, codec.protocol, call.request()) };
   }
 
-  async #ask(call: TextCall, input: Input, signal: StopSignal): Promise<TextReply> {
-    const { codec, http, key, policy = REFUSE_UNPRICED } = this.#upstream;
+  /** @param letsDrop the vendor may drop thinking that does not fit what comes before it. */
+  private async ask(call: TextCall, input: Input, signal: StopSignal, letsDrop: boolean): Promise<TextReply> {
+    const { codec, http, policy = REFUSE_UNPRICED } = this.upstream;
     const { passesThrough } = input;
     const asked = input.passesThrough
-      ? { body: nativeBytes(this.#native(input.sent, call, policy), call) }
-      : await this.#translated(input.sent, call);
-    const readBack = asked.readBack?.();
-    const body = await asked.body;
-    const headers = { ...codec.headers(key), ...(passesThrough ? permittedHeaders(call.headers, policy) : {}) };
-    const request = { upstreamModel: call.upstreamModel, sent: body };
-    const path = codec.path(call.upstreamModel, call.stream);
-    if (!call.stream) {
+      ? { body: nativeBytes(this.native(letsDrop ? droppable(input.sent) : input.sent, call, policy), call) }
+      : await this.translated(input.sent, call);
+    const { rewritten } = asked;
+    const body = asked.body instanceof Promise ? await asked.body : asked.body;
+    const headers = passesThrough ? this.headersFor(call, letsDrop) : this.ownHeaders;
+    if (!(rewritten?.isStreamed ?? call.stream)) {
+      const path = codec.path(call.upstreamModel, false);
       const reply = await http.exchange(path, headers, body, { signal, accept: acceptJson });
-      if (reply.status !== 200) throw this.#refusal(reply, reply.text, request);
-      return identified(reply, this.#readBody(call, reply.text, readBack));
+      if (reply.status !== 200)
+        throw this.refusal(reply, reply.text, { upstreamModel: call.upstreamModel, sent: body });
+      return this.identified(reply, this.readBody(call, reply.text, rewritten?.readBack()), passesThrough);
     }
-    const reply = await http.post(path, headers, body, signal);
-    if (reply.status !== 200) throw this.#refusal(reply, await readText(reply, signal, MAX_REFUSAL_BYTES), request);
-    if (!isPlain(reply, 'text/event-stream')) {
-      reply.body.destroy();
-      throw ofAnotherType(reply);
-    }
-    return identified(reply, await this.#readStream(call, reply, readBack, signal));
+    const reply = await this.openStream(call, headers, body, signal);
+    return this.identified(reply, await this.readStream(call, reply, rewritten, signal), passesThrough);
   }
 
-  #translated(asked: TextRequest, call: TextCall): Asked | Promise<Asked> {
-    const { codec, options, policy = REFUSE_UNPRICED } = this.#upstream;
-    const permitted = call.isTranslated === true ? permittedRequest(asked, policy) : asked;
-    const accepted = acceptedRequest(permitted, codec.protocol);
-    const write = (): JsonObject => codec.write(accepted.request, call.upstreamModel, options);
-    if (accepted.request.turns.length > MANY_TURNS) return inSteps(accepted, write);
-    return { body: jsonBytes(write(), wellFormedJson), readBack: accepted.readBack };
+  /** @throws GatewayError where the upstream refuses it, or answers with another thing than a stream. */
+  private async openStream(
+    { upstreamModel }: TextCall,
+    headers: Readonly<Record<string, string>>,
+    body: RequestBytes,
+    signal: StopSignal,
+  ): Promise<UpstreamReply> {
+    const { codec, http } = this.upstream;
+    const reply = await http.post(codec.path(upstreamModel, true), headers, body, signal);
+    if (reply.status !== 200)
+      throw this.refusal(reply, await readText(reply, signal, MAX_REFUSAL_BYTES), { upstreamModel, sent: body });
+    if (isPlain(reply, 'text/event-stream')) return reply;
+    reply.body.destroy();
+    throw ofAnotherType(reply);
   }
 
-  #native(native: NativeBody, call: TextCall, policy: UpstreamPolicy): NativeBody {
-    const { codec, options } = this.#upstream;
+  private headersFor({ headers }: TextCall, letsDrop: boolean): Readonly<Record<string, string>> {
+    const passed = this.headers.of(headers, this.upstream.policy ?? REFUSE_UNPRICED);
+    return { ...this.ownHeaders, ...(letsDrop ? withBindingBeta(passed) : passed) };
+  }
+
+  private identified(head: ReplyHead, reply: TextReply, passesThrough: boolean): TextReply {
+    const upstreamId = upstreamRequestId(head);
+    const headers = passesThrough ? this.headers.returned(head.headers) : undefined;
+    return upstreamId === undefined && headers === undefined
+      ? reply
+      : { ...(upstreamId !== undefined && { upstreamRequestId: upstreamId }), ...(headers && { headers }), ...reply };
+  }
+
+  private translated(asked: TextRequest, call: TextCall): Asked | Promise<Asked> {
+    const { codec, options, policy = REFUSE_UNPRICED } = this.upstream;
+    const traits = this.traitsOf(call.upstreamModel);
+    const named = this.withCacheKey(asked, call);
+    const permitted = call.isTranslated === true ? permittedRequest(named, policy) : named;
+    const { request, readBack } = acceptedRequest(asksInWords(permitted, traits), codec.protocol);
+    const { maxOutputTokens = 0, turns } = request;
+    const isLong = maxOutputTokens > (traits.unstreamed_output_tokens ?? Number.POSITIVE_INFINITY);
+    const isStreamed = call.stream || isLong || (codec.continues === true && call.mayContinue !== undefined);
+    // Most protocols say in the body how the reply is to come.
+    const told = request.stream === isStreamed ? request : { ...request, stream: isStreamed };
+    const write = (): Rewritten => ({ body: codec.write(told, call.upstreamModel, options), readBack, isStreamed });
+    return turns.length > MANY_TURNS ? inSteps(write) : asWritten(write());
+  }
+
+  private withCacheKey(asked: TextRequest, { cacheKey }: TextCall): TextRequest {
+    if (this.upstream.writesCacheKey !== true || asked.cacheKey !== undefined) return asked;
+    const key = cacheKey?.();
+    return key === undefined ? asked : { ...asked, cacheKey: key };
+  }
+
+  private native(native: NativeBody, call: TextCall, policy: UpstreamPolicy): NativeBody {
+    const { codec, options } = this.upstream;
     const body = permittedBody(native, call, policy);
     return codec.native?.(body, options, call.upstreamModel) ?? body;
   }
 
-  #refusal(reply: ReplyHead, text: string, request: RefusedRequest): GatewayError {
-    return withoutSecrets(refusedByUpstream(reply, text, request), this.#secrets);
+  private refusal(reply: ReplyHead, text: string, request: RefusedRequest): GatewayError {
+    return withoutSecrets(refusedByUpstream(reply, text, request), this.secrets);
   }
 
   /** @throws GatewayError `upstream_error` where a reply of a strange shape would end in a TypeError. */
-  #understood<Read>(read: () => Read): Read {
+  private understood<Read>(read: () => Read): Read {
     try {
       return read();
     } catch (error) {
-      if (error instanceof GatewayError) throw withoutSecrets(error, this.#secrets);
+      if (error instanceof GatewayError) throw withoutSecrets(error, this.secrets);
       throw new GatewayError('upstream_error', 'The upstream sent something that is not part of its protocol.', {
         cause: error,
+        isUnreadable: true,
       });
     }
   }
 
-  #readBody(call: TextCall, text: string, readBack: ReadBack | undefined): TextReply {
+  private mayReasonUnasked({ upstreamModel }: TextCall): boolean {
+    return this.traitsOf(upstreamModel).thinks_unasked === 'yes';
+  }
+
+  private readBody(call: TextCall, text: string, readBack: ReadBack | undefined): TextReply {
     const answer = parseReply(text);
-    const events = this.#understood(() => this.#upstream.codec.read(answer));
-    const usage = events.find((event) => event.type === 'finish')?.usage;
-    call.onReply?.({ reportedUsage: () => usage, mayReasonUnasked: this.#upstream.codec.mayReasonUnasked });
-    if (readBack) return { kind: 'whole', events: readBack(this.#understood(() => this.#said(events))) };
-    const produced = usage?.outputTokens ? '' : events.map(eventText).join('');
+    const events = this.understood(() => this.upstream.codec.read(answer));
+    const finish = events.find((event) => event.type === 'finish');
+    const usage = finish?.usage;
+    call.onReply?.({
+      reportedUsage: () => usage,
+      mayReasonUnasked: this.mayReasonUnasked(call),
+      named: () => ({ ...namesIn(this.protocol, text), finishReason: finish?.reason }),
+    });
+    this.noteDropped(text);
+    if (readBack) return { kind: 'whole', events: readBack(this.understood(() => this.said(events))) };
+    const words = (): string => events.map(eventText).join('');
+    const produced = usage?.outputTokens ? '' : words();
     const sent = text.trim();
     const shown = withoutCharges(sent);
-    const json = renameModel(shown, call);
+    const renamed = renameModel(shown, call);
+    const json = this.mended()?.json(renamed) ?? renamed;
     return {
       kind: 'body',
       json,
       answer: () => (shown === sent ? answer : parseReply(shown)),
       outcome: () => ({ usage, produced, failure: undefined }),
+      words,
     };
   }
 
-  async #readStream(
+  private async readStream(
     call: TextCall,
     reply: UpstreamReply,
-    readBack: ReadBack | undefined,
+    rewritten: Rewritten | undefined,
     signal: StopSignal,
   ): Promise<TextReply> {
-    const { codec } = this.#upstream;
-    const { mayReasonUnasked } = codec;
-    if (readBack) {
+    const { codec } = this.upstream;
+    const mayReasonUnasked = this.mayReasonUnasked(call);
+    const opening = new Opening();
+    if (rewritten) {
       const decoder = codec.decoder();
       call.onReply?.({
         reportedUsage: () => decoder.reportedUsage(),
         heldBack: () => decoder.heldBack?.() ?? '',
+        lastPart: () => decoder.lastPart?.(),
         mayReasonUnasked,
+        named: () => ({ ...namesIn(this.protocol, opening.text), finishReason: opening.finishReason }),
       });
-      const events = await primed(this.#events(reply, decoder, readBack, signal), (batch) =>
+      const parts = { decoder, rewritten, opening };
+      const events = await primed(this.allEvents(call, reply, parts, signal), (batch) =>
         batch.some(({ type }) => type !== 'start'),
       );
-      return { kind: 'events', events };
+      this.noteDropped(opening.text);
+      return call.stream ? { kind: 'events', events } : { kind: 'whole', events: await collected(events) };
     }
     const tap = new RelayTap(codec);
-    call.onReply?.({ reportedUsage: () => tap.reportedUsage(), mayReasonUnasked });
-    const frames = await primed(this.#frames(call, reply, tap, signal), () => {
+    call.onReply?.({
+      reportedUsage: () => tap.reportedUsage(),
+      mayReasonUnasked,
+      named: () => ({ ...namesIn(this.protocol, opening.text), finishReason: tap.finishReason }),
+    });
+    const frames = await primed(this.frames(call, reply, { tap, opening }, signal), (first) => {
+      this.noteDropped(first.toString('latin1'));
       // Before anything else was said, another upstream may still answer, and it can still be an HTTP status.
-      if (tap.failure) throw withoutSecrets(tap.failure, this.#secrets);
+      if (tap.failure) throw withoutSecrets(tap.failure, this.secrets);
       return true;
     });
-    return { kind: 'stream', frames, answer: () => tap.answer, outcome: () => tap.outcome() };
+    return {
+      kind: 'stream',
+      frames,
+      answer: () => tap.answer,
+      outcome: () => tap.outcome(),
+      words: () => tap.words(),
+    };
   }
 
-  #events(
+  /** The events of a reply, also of one that takes several requests to its vendor. */
+  private allEvents(
+    call: TextCall,
     reply: UpstreamReply,
-    decoder: StreamDecoder,
-    readBack: ReadBack,
+    { decoder, rewritten, opening }: EventParts,
+    signal: StopSignal,
+  ): AsyncIterableIterator<readonly TextEvent[]> {
+    const { mayContinue } = call;
+    const readBack = rewritten.readBack();
+    if (!mayContinue || !decoder.continuation) return this.events(reply, { decoder, opening, readBack }, signal);
+    const read = (part: UpstreamReply): BodyReader<readonly TextEvent[]> =>
+      this.events(part, { decoder, opening, readBack: (events) => events }, signal);
+    const askMore = async (fields: JsonObject): Promise<BodyReader<readonly TextEvent[]> | undefined> => {
+      try {
+        const body = await jsonBytes({ ...rewritten.body, ...fields }, wellFormedJson);
+        return read(await this.openStream(call, this.ownHeaders, body, signal));
+      } catch (error) {
+        if (signal.aborted || !(error instanceof GatewayError)) throw error;
+        const { requestId, model } = call;
+        log.warn('upstream.not_continued', {
+          requestId,
+          upstream: this.id,
+          model,
+          code: error.code,
+          detail: error.message,
+        });
+        return undefined;
+      }
+    };
+    return inParts(read(reply), { decoder, readBack, mayContinue, askMore });
+  }
+
+  /** Of the beginning of a reply, however it is shown. */
+  private noteDropped(said: string): void {
+    if (this.protocol === 'messages') noteDropped(this.id, said);
+  }
+
+  private mended(): MendedFinish | undefined {
+    return this.upstream.mendsFinish === true ? MendedFinish.of(this.protocol) : undefined;
+  }
+
+  private events(
+    reply: UpstreamReply,
+    { decoder, opening, readBack }: Pick<EventParts, 'decoder' | 'opening'> & { readonly readBack: ReadBack },
     signal: StopSignal,
   ): BodyReader<readonly TextEvent[]> {
     const splitter = new EventSplitter();
     const bounds = new StreamBounds();
     const decode = (frames: Buffer): readonly TextEvent[] =>
-      this.#understood(() => {
+      this.understood(() => {
         bounds.see(frames);
+        opening.see(frames);
         // A loop: `flatMap` looks up how to make an array, and makes two, for every token.
         const events: TextEvent[] = [];
         for (const data of eventData(frames.toString('utf8'))) events.push(...decoder.push(data));
-        return readBack(this.#said(events));
+        return readBack(this.said(events));
       });
     const taker = {
       take: (bytes: Buffer) => {
@@ -407,7 +594,7 @@ export class HttpTextProvider implements TextProvider {
         return unlessEmpty(decode(splitter.push(bytes)));
       },
       rest: () => unlessEmpty(decode(splitter.rest())),
-      end: () => unlessEmpty(readBack(this.#understood(() => this.#said(decoder.end())))),
+      end: () => unlessEmpty(readBack(this.understood(() => this.said(opening.ended(decoder.end()))))),
     };
     return new BodyReader(reply.body, taker, (error) => brokenBy(error, signal));
   }
@@ -417,25 +604,33 @@ export class HttpTextProvider implements TextProvider {
    *
    * @throws TypeError where what was said is no text, which callers would be given as it is.
    */
-  #said(events: readonly TextEvent[]): readonly TextEvent[] {
+  private said(events: readonly TextEvent[]): readonly TextEvent[] {
     let hasProof = false;
     for (const event of events) {
       if (typeof eventText(event) !== 'string') throw new TypeError(`${event.type} is no text`);
       hasProof ||= event.type === 'signature';
     }
-    return hasProof ? events.map((event) => madeBy(this.#account, event)) : events;
+    return hasProof ? events.map((event) => madeBy(this.account, event)) : events;
   }
 
-  #frames(call: TextCall, reply: UpstreamReply, tap: RelayTap, signal: StopSignal): BodyReader<Buffer> {
+  private frames(
+    call: TextCall,
+    reply: UpstreamReply,
+    { tap, opening }: { readonly tap: RelayTap; readonly opening: Opening },
+    signal: StopSignal,
+  ): BodyReader<Buffer> {
     const rename = streamRenamer(call);
+    const mended = this.mended();
     const splitter = new EventSplitter();
     const bounds = new StreamBounds();
     const relay = (frames: Buffer): Buffer | undefined => {
       if (frames.length === 0) return undefined;
       bounds.see(frames);
-      return this.#understood(() => {
+      opening.see(frames);
+      return this.understood(() => {
         tap.see(frames);
-        return rename(eventsWithoutCharges(frames));
+        const shown = rename(eventsWithoutCharges(frames));
+        return mended ? mended.events(shown) : shown;
       });
     };
     const taker = {
@@ -445,7 +640,7 @@ export class HttpTextProvider implements TextProvider {
       },
       rest: () => relay(splitter.rest()),
       end: () => {
-        this.#understood(() => tap.end());
+        this.understood(() => tap.end());
         return undefined;
       },
     };
@@ -453,12 +648,92 @@ export class HttpTextProvider implements TextProvider {
   }
 }
 
+/** What the events of a reply are read with. */
+interface EventParts {
+  readonly decoder: StreamDecoder;
+  readonly rewritten: Rewritten;
+  readonly opening: Opening;
+}
+
+const OPENING_BYTES = 2_048;
+
+/** The first events of a stream, in which its vendor names the reply, and why it ended. Read for traces alone. */
+class Opening {
+  finishReason: NamedReply['finishReason'];
+  private first: Buffer | undefined;
+
+  see(events: Buffer): void {
+    // A copy: what came with it would be kept as well.
+    if (events.length > 0) this.first ??= Buffer.from(events.subarray(0, OPENING_BYTES));
+  }
+
+  ended(events: readonly TextEvent[]): readonly TextEvent[] {
+    this.finishReason = events.find((event) => event.type === 'finish')?.reason;
+    return events;
+  }
+
+  get text(): string {
+    return this.first?.toString('utf8') ?? '';
+  }
+}
+
+/** Where a reply has its name and that of its model: before all that a model or a caller wrote, but in one protocol, which has names of its own for them. */
+const NAME = /"id"\s*:\s*"([^"\\]{1,200})"/;
+const MODEL = /"model"\s*:\s*"([^"\\]{1,200})"/;
+const GEMINI_NAME = /"responseId"\s*:\s*"([^"\\]{1,200})"/;
+const GEMINI_MODEL = /"modelVersion"\s*:\s*"([^"\\]{1,200})"/;
+
+function namesIn(protocol: ProtocolCodec['protocol'], text: string): Pick<NamedReply, 'id' | 'model'> {
+  const opening = text.slice(0, OPENING_BYTES);
+  return {
+    id: (protocol === 'gemini' ? GEMINI_NAME : NAME).exec(opening)?.[1],
+    model: (protocol === 'gemini' ? GEMINI_MODEL : MODEL).exec(opening)?.[1],
+  };
+}
+
+/** What a reply in parts is read with. */
+interface Parts {
+  readonly decoder: StreamDecoder;
+  readonly readBack: ReadBack;
+  readonly mayContinue: NonNullable<TextCall['mayContinue']>;
+  /** Asks the vendor to go on; undefined where it does not. */
+  readonly askMore: (fields: JsonObject) => Promise<BodyReader<readonly TextEvent[]> | undefined>;
+}
+
+/** The parts of a reply as one: only the last of them ends it. One that cannot be gone on with ends as it stands, cut off. */
+async function* inParts(
+  first: BodyReader<readonly TextEvent[]>,
+  { decoder, readBack, mayContinue, askMore }: Parts,
+): AsyncGenerator<readonly TextEvent[], undefined> {
+  let part: BodyReader<readonly TextEvent[]> | undefined = first;
+  let end: readonly TextEvent[] = [];
+  while (part) {
+    for await (const batch of part) {
+      end = batch.filter(({ type }) => type === 'finish');
+      const said = readBack(end.length > 0 ? batch.filter(({ type }) => type !== 'finish') : batch);
+      if (said.length > 0) yield said;
+    }
+    const fields = decoder.continuation?.();
+    part = fields && mayContinue(decoder.reportedUsage()) ? await askMore(fields) : undefined;
+    if (part) decoder.nextPart?.();
+  }
+  yield readBack(end);
+}
+
 /** Each step of a long conversation takes some ten milliseconds. */
-async function inSteps({ readBack }: AcceptedRequest, write: () => JsonObject): Promise<Asked> {
+async function inSteps(write: () => Rewritten): Promise<Asked> {
   await nextTurn();
-  const body = write();
+  const rewritten = write();
   await nextTurn();
-  return { body: jsonBytes(body, wellFormedJson), readBack };
+  return asWritten(rewritten);
+}
+
+const asWritten = (rewritten: Rewritten): Asked => ({ body: jsonBytes(rewritten.body, wellFormedJson), rewritten });
+
+async function collected(batches: AsyncIterable<readonly TextEvent[]>): Promise<readonly TextEvent[]> {
+  const events: TextEvent[] = [];
+  for await (const batch of batches) events.push(...batch);
+  return events;
 }
 
 const unlessEmpty = <Item>(items: readonly Item[]): readonly Item[] | undefined =>
@@ -491,9 +766,4 @@ function acceptJson(head: ReplyHead): number {
   if (head.status !== 200) return MAX_REFUSAL_BYTES;
   if (!isPlain(head, 'json')) throw ofAnotherType(head);
   return MAX_REPLY_BYTES;
-}
-
-function identified(head: ReplyHead, reply: TextReply): TextReply {
-  const id = upstreamRequestId(head);
-  return id === undefined ? reply : { upstreamRequestId: id, ...reply };
 }

@@ -123,20 +123,17 @@ const MOST_SCHEMAS = 1_000;
 
 /** Reads schemas that are put together of others, all below one root. */
 export class ShapeReader {
-  readonly #root: JsonObject;
-  #schemas = 0;
+  private schemas = 0;
 
-  constructor(root: JsonObject) {
-    this.#root = root;
-  }
+  constructor(private readonly root: JsonObject) {}
 
   /** @returns undefined for what is no object, leads nowhere or has no end. */
   read(schema: JsonValue | undefined, depth = 0): ObjectShape | undefined {
-    this.#schemas += 1;
-    if (depth > DEEPEST || this.#schemas > MOST_SCHEMAS) return undefined;
+    this.schemas += 1;
+    if (depth > DEEPEST || this.schemas > MOST_SCHEMAS) return undefined;
     if (schema === true) return NOTHING;
     if (!isJsonObject(schema) || !mayBeObject(schema)) return undefined;
-    return this.#parts(schema, depth + 1).reduce<ObjectShape | undefined>(
+    return this.parts(schema, depth + 1).reduce<ObjectShape | undefined>(
       (all, part) => all && part && both(all, part),
       ownShape(schema),
     );
@@ -144,21 +141,21 @@ export class ShapeReader {
 
   /** What a reference leads to within the root. */
   target(ref: JsonValue): JsonValue | undefined {
-    return referred(this.#root, ref);
+    return referred(this.root, ref);
   }
 
-  #parts({ $ref: ref, allOf, anyOf, oneOf }: JsonObject, depth: number): (ObjectShape | undefined)[] {
+  private parts({ $ref: ref, allOf, anyOf, oneOf }: JsonObject, depth: number): (ObjectShape | undefined)[] {
     const all = Array.isArray(allOf) ? (allOf as readonly JsonValue[]) : [];
     const choices = [anyOf, oneOf].filter((list) => Array.isArray(list)) as (readonly JsonValue[])[];
     return [
       ...(ref === undefined ? [] : [this.read(this.target(ref), depth)]),
       ...all.map((part) => this.read(part, depth)),
-      ...choices.map((list) => this.#either(list, depth)),
+      ...choices.map((list) => this.either(list, depth)),
     ];
   }
 
   /** What the objects among some schemas have in common. */
-  #either(schemas: readonly JsonValue[], depth: number): ObjectShape | undefined {
+  private either(schemas: readonly JsonValue[], depth: number): ObjectShape | undefined {
     const shapes = schemas.flatMap((schema) => this.read(schema, depth) ?? []);
     const [first] = shapes;
     if (!first) return undefined;

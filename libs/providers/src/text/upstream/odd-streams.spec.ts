@@ -1,7 +1,7 @@
 import type { JsonObject } from '#contracts';
 import { asStream, decoded, joined } from '../testing/decoded.js';
 import { parseReply } from './codec-failures.js';
-import { PROTOCOL_CODECS } from './protocol-codecs.js';
+import { PROTOCOL_CODECS } from '../open-text-providers.js';
 import { EventSplitter } from './server-sent-events.js';
 
 /** The word "Hi" and the end of the reply, in each protocol. */

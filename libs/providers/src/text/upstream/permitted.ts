@@ -14,21 +14,15 @@ import {
   type UpstreamPolicy,
 } from '#contracts';
 
-const BETA = 'anthropic-beta';
-
-/** The caller's headers with only those betas that cost no more than tokens, or that the policy lists. */
-export function permittedHeaders(
-  headers: Readonly<Record<string, string>>,
-  { betas }: UpstreamPolicy,
-): Readonly<Record<string, string>> {
-  const { [BETA]: sent, ...others } = headers;
-  if (sent === undefined) return headers;
-  const passed = sent
-    .split(',')
-    .map((beta) => beta.trim())
-    .filter((beta) => PRICED_BETAS.has(beta) || (beta !== '' && permits(betas, beta)));
-  return passed.length === 0 ? others : { ...others, [BETA]: passed.join(',') };
-}
+/** A list of betas with only those that cost no more than tokens, or that the policy lists; word for word where it lists all. */
+export const permittedBetas = (sent: string, { betas }: UpstreamPolicy): string =>
+  permits(betas, '*')
+    ? sent
+    : sent
+        .split(',')
+        .map((beta) => beta.trim())
+        .filter((beta) => PRICED_BETAS.has(beta) || (beta !== '' && permits(betas, beta)))
+        .join(',');
 
 /** A request that the gateway writes itself: without the tools of the vendor that the policy does not list. */
 export function permittedRequest(request: TextRequest, policy: UpstreamPolicy): TextRequest {
@@ -45,10 +39,13 @@ export const permittedBody = (
   policy: UpstreamPolicy,
 ): NativeBody => pricedBody(withoutLackingTools(native, call.unpriced, policy), call.unknownFields, policy);
 
+/** By it callers name their conversation to the gateway; no vendor is to get it, whatever an upstream's policy lists. */
+const SESSION = 'session_id';
+
 /** The body without the fields of unknown price. */
 function pricedBody(native: NativeBody, unknownFields: readonly string[] = [], policy: UpstreamPolicy): NativeBody {
   const left = unknownFields.filter(
-    (name) => namesOutput(name) || (!permits(policy.fields, name) && !isAllowedTier(name, policy)),
+    (name) => namesOutput(name) || name === SESSION || (!permits(policy.fields, name) && !isAllowedTier(name, policy)),
   );
   if (left.length === 0) return native;
   const body = native.kind === 'rewritten' ? native.body : native.parsed();

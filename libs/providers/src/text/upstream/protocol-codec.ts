@@ -1,10 +1,20 @@
-import type { JsonObject, LackingTools, NativeBody, TextEvent, TextProtocol, TextRequest, TextUsage } from '#contracts';
+import type {
+  LastPart,
+  JsonObject,
+  LackingTools,
+  NativeBody,
+  TextEvent,
+  TextProtocol,
+  TextRequest,
+  TextUsage,
+} from '#contracts';
+import type { TraitLookup } from '../traits/model-traits.js';
 import type { EventData } from './server-sent-events.js';
 
 /** What an upstream's configuration says about how to speak to it. */
 export interface ProtocolOptions {
-  /** Newer vendors of the chat protocol call the output limit `max_completion_tokens`. */
-  readonly outputLimitField?: 'max_tokens' | 'max_completion_tokens';
+  /** What holds for its models; what the table says of their names unless it is set. */
+  readonly traits?: TraitLookup;
   /**
    * How to handle tools that the caller only offers and the upstream lacks. Unless it is set they are left out of what
    * is translated, and refused where the request passes through.
@@ -16,15 +26,9 @@ export interface ProtocolOptions {
   readonly marksPromptCache?: boolean;
   /**
    * Whether it is passed on to a vendor that a caller wants no reasoning. Unless it is set, to a gemini upstream it is, to a responses upstream
-   * where the caller itself used the word, and a chat upstream is not.
+   * where the caller itself used the word, a messages upstream where its model thinks unasked, and a chat upstream is not.
    */
   readonly tellsNoReasoning?: boolean | undefined;
-  /** How a messages upstream is asked to think; by what is known of its model's name unless it is set. */
-  readonly thinking?: 'budget' | 'effort' | undefined;
-  /** Whether temperature and its like are sent; by what is known of the model's name unless it is set. */
-  readonly takesSampling?: boolean | undefined;
-  /** Where system messages in the middle of a conversation go for a chat upstream; they stay there, unless it is set. */
-  readonly systemMessages?: 'in_place' | 'in_front';
 }
 
 /** Reads one streamed reply. */
@@ -41,6 +45,12 @@ export interface StreamDecoder {
   reportedUsage(): TextUsage | undefined;
   /** What the upstream has written and no event has delivered yet, for counting; absent where nothing is held back. */
   heldBack?(): string;
+  /** Fields that the vendor wants beside those of the request, to go on with a reply that is over and not finished; undefined for a finished one, and for one whose usage it did not report. */
+  continuation?(): JsonObject | undefined;
+  /** What is read next goes on with the reply. */
+  nextPart?(): void;
+  /** What is known of the request that goes on; undefined before that. */
+  lastPart?(): LastPart | undefined;
 }
 
 /**
@@ -71,9 +81,9 @@ export interface ProtocolCodec {
   /** Reads a whole reply as the events it would have been. */
   read(answer: JsonObject): readonly TextEvent[];
   decoder(): StreamDecoder;
+  /** True: its vendor may leave a reply unfinished, and go on with it; what decoders have `continuation` for. */
+  readonly continues?: boolean;
   /** Reads one stream that passes through, of which nothing may go uncounted. */
   producedReader(): ReadProduced;
   readonly marks: RelayMarks;
-  /** True: its models may reason without being asked, and show nothing of it. */
-  readonly mayReasonUnasked: boolean;
 }

@@ -178,6 +178,21 @@ describe('A refusal by an upstream', () => {
     expect(refused(422, body)).toMatchObject({ code: 'invalid_parameter', publicMessage: 'The field is wrong.' });
   });
 
+  it.each<[number, string]>([
+    [400, 'You have reached your specified API usage limits. You will regain access on 2999-12-01 at 00:00 UTC.'],
+    [429, 'Weekly limit reached. It resets in 3 days.'],
+  ])('%i names the time at which the account serves again: %s', (status, message) => {
+    const soon = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
+    const error = refused(status, { error: { message: message.replace('2999-12-01', soon) } });
+    expect(error.retryAfterMs).toBeGreaterThan(86_400_000);
+    expect(error.code).toBe(status === 429 ? 'upstream_rate_limited' : 'upstream_error');
+  });
+
+  it.each([400, 500])('%i names no time where its sentence is about the request', (status) => {
+    const message = 'The tool "until" failed: it will reset in 3 days.';
+    expect(refused(status, { error: { message } }).retryAfterMs).toBeUndefined();
+  });
+
   it('by a limit that the request alone exceeds has no code that clients retry', () => {
     const message = 'Request too large for m: Limit 1, Requested 2.';
     const error = refused(429, { error: { message, code: 'rate_limit_exceeded' } });
@@ -191,12 +206,13 @@ describe('A refusal by an upstream', () => {
     ['37.2s', 37_200],
     ['soon', undefined],
     ['-3s', undefined],
-    ['99999s', undefined],
+    ['99999s', 99_999_000],
+    ['99999999s', undefined],
   ])('waits as long as its body says: %s', (retryDelay, waitMs) => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay }];
     const message = 'You exceeded your current quota, please check your plan.';
     const error = refused(429, { error: { code: 429, status: 'RESOURCE_EXHAUSTED', message, details } });
-    expect([error.code, error.retryAfterMs]).toEqual(['rate_limit_exceeded', waitMs]);
+    expect([error.code, error.retryAfterMs]).toEqual(['upstream_rate_limited', waitMs]);
   });
 
   it('by a server without capacity is an overload', () => {
@@ -210,7 +226,7 @@ describe('A refusal by an upstream', () => {
     [404, 'not_found'],
     [408, 'upstream_timeout'],
     [413, 'request_too_large'],
-    [429, 'rate_limit_exceeded'],
+    [429, 'upstream_rate_limited'],
     [500, 'upstream_error'],
     [503, 'overloaded'],
     [504, 'upstream_timeout'],

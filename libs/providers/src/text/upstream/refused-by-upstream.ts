@@ -1,6 +1,7 @@
 import { type ErrorCode, ERRORS, GatewayError, isJsonObject } from '#contracts';
 import { parseBounded } from '#platform';
 import type { ReplyHead } from '../../http/reply-head.js';
+import { resumesInMs } from '../../resumes-in.js';
 
 /** How the sentences of servers begin that a conversation is too long for. */
 const TOO_LONG = [
@@ -53,8 +54,8 @@ function publicCode({ code, reasons, message = '' }: UpstreamRefusal): string | 
   return meant ?? own ?? said ?? code;
 }
 
-/** Longest wait an upstream may ask for, in milliseconds; beyond it the number is taken for nonsense. */
-const MAX_RETRY_AFTER_MS = 3_600_000;
+/** Longest wait an upstream may ask for, in milliseconds: until its next year; beyond it the number is taken for nonsense. */
+const MAX_RETRY_AFTER_MS = 366 * 86_400_000;
 
 function header({ headers }: ReplyHead, name: string): string | undefined {
   const value = headers[name];
@@ -85,7 +86,7 @@ const usableWait = (wait: number | undefined): number | undefined =>
 
 const FAILURES: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   408: ['upstream_timeout', 'The upstream took too long.'],
-  429: ['rate_limit_exceeded', 'The upstream is limiting its rate.'],
+  429: ['upstream_rate_limited', 'The upstream is limiting its rate.'],
   498: ['overloaded', 'The upstream is overloaded.'],
   503: ['overloaded', 'The upstream is overloaded.'],
   504: ['upstream_timeout', 'The upstream took too long.'],
@@ -151,8 +152,14 @@ export function refusedByUpstream(reply: ReplyHead, body: string, request?: Refu
   const log = `upstream answered ${status} ${refusal.reasons.join(' ')}`.trimEnd();
   if (isCallersFault(status, refusal, request)) return refusedRequest(status, refusal, log);
   const [code, message] = failureOf(status, refusal);
-  const wait = retryAfterMs(reply, refusal);
+  const wait = retryAfterMs(reply, refusal) ?? namedWait(status, refusal, request);
   return new GatewayError(code, message, wait === undefined ? { log } : { log, retryAfterMs: wait });
+}
+
+/** What a sentence about the operator's account or its rate says of the time at which it serves again. */
+function namedWait(status: number, refusal: UpstreamRefusal, request?: RefusedRequest): number | undefined {
+  const isOfAccount = status === 429 || isOperatorsFault(status, refusal, request);
+  return isOfAccount ? resumesInMs(refusal.message ?? '') : undefined;
 }
 
 /** What vendors call proofs of reasoning where they refuse one; one vendor only says that some argument is invalid. */
@@ -172,7 +179,7 @@ const CALLERS_REASONS: readonly (readonly [RegExp, number])[] = [
   [/^(not_found_error|NOT_FOUND|\w+_not_found)$/i, 404],
   [/^(permission_error|PERMISSION_DENIED)$/i, 403],
   [
-    /^(invalid_request_error|invalid_prompt|invalid_request|INVALID_ARGUMENT|FAILED_PRECONDITION|context_length_exceeded|exceed_context_size_error|content_filter|content_policy_violation|invalid_image\w*|image_\w+|invalid_base64_image|unsupported_image_media_type|empty_image_file|failed_to_download_image|image_file_\w+|vector_store_timeout|external_connector_error|tool_user_error|bio_policy)$/i,
+    /^(invalid_request_error|invalid_prompt|invalid_request|INVALID_ARGUMENT|FAILED_PRECONDITION|context_length_exceeded|exceed_context_size_error|content_filter|content_policy_violation|invalid_image\w*|image_\w+|invalid_base64_image|unsupported_image_media_type|empty_image_file|failed_to_download_image|image_file_\w+|vector_store_timeout|external_connector_error|tool_user_error|bio_policy|data_residency_mismatch)$/i,
     400,
   ],
 ];
@@ -180,7 +187,7 @@ const CALLERS_REASONS: readonly (readonly [RegExp, number])[] = [
 /** Words for machines of failures inside a reply that the upstream itself had. */
 const REPORTS: readonly (readonly [RegExp, readonly [ErrorCode, string]])[] = [
   [/overloaded|UNAVAILABLE/, ['overloaded', 'The upstream is overloaded.']],
-  [/rate_limit|RESOURCE_EXHAUSTED/, ['rate_limit_exceeded', 'The upstream is limiting its rate.']],
+  [/rate_limit|RESOURCE_EXHAUSTED/, ['upstream_rate_limited', 'The upstream is limiting its rate.']],
   [/timeout|DEADLINE/, ['upstream_timeout', 'The upstream took too long.']],
 ];
 const REPLYING = ['upstream_error', 'The upstream failed while it was replying.'] as const;

@@ -1,5 +1,5 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
-import { GatewayError, type JsonObject, type RelayOutcome, type TextUsage } from '#contracts';
+import { type FinishReason, GatewayError, type JsonObject, type RelayOutcome, type TextUsage } from '#contracts';
 import { brokenOff, parseReply } from './codec-failures.js';
 import type { ProtocolCodec, ReadProduced, StreamDecoder } from './protocol-codec.js';
 import { eventData } from './server-sent-events.js';
@@ -10,107 +10,114 @@ import { withoutCharges } from './without-charges.js';
  * while, in case the stream breaks before the upstream reports its usage and what was produced must be counted.
  */
 export class RelayTap {
-  readonly #codec: ProtocolCodec;
-  readonly #ending: StreamDecoder;
-  readonly #producedBy: ReadProduced;
-  readonly #held = new HeldEvents((events) => this.#readProduced(events));
-  #first: Buffer | undefined;
-  #latest: Buffer | undefined;
-  #answer: JsonObject | undefined;
-  #produced = '';
-  #failure: GatewayError | undefined;
-  #isOver = false;
+  private readonly ending: StreamDecoder;
+  private readonly producedBy: ReadProduced;
+  private readonly held = new HeldEvents((events) => this.readProduced(events));
+  private first: Buffer | undefined;
+  private latest: Buffer | undefined;
+  private seenAnswer: JsonObject | undefined;
+  private produced = '';
+  private seenFailure: GatewayError | undefined;
+  private isOver = false;
+  /** Why the reply ended; undefined while it did not. */
+  finishReason: FinishReason | undefined;
 
-  constructor(codec: ProtocolCodec) {
-    this.#codec = codec;
-    this.#ending = codec.decoder();
-    this.#producedBy = codec.producedReader();
+  constructor(private readonly codec: ProtocolCodec) {
+    this.ending = codec.decoder();
+    this.producedBy = codec.producedReader();
   }
 
   /** Takes note of whole events on their way to the caller. */
   see(events: Buffer): void {
-    const { decode, latest } = this.#codec.marks;
+    const { decode, latest } = this.codec.marks;
     // One expression over the bytes as they are: a look into a buffer for each mark took ten times as long.
     const text = events.toString('latin1');
-    if (decode.test(text)) this.#decodeMarked(events);
+    if (decode.test(text)) this.decodeMarked(events);
     if (latest !== undefined && text.includes(latest)) {
-      this.#first ??= events;
-      this.#latest = events;
+      this.first ??= events;
+      this.latest = events;
     }
-    this.#held.hold(events);
+    this.held.hold(events);
   }
 
   /** @throws GatewayError `upstream_error` when the stream ended before the protocol's own end. */
   end(): void {
-    if (this.#failure) return;
-    this.#readLatest();
-    const finish = this.#ending.end().find((event) => event.type === 'finish');
+    if (this.seenFailure) return;
+    this.readLatest();
+    const finish = this.ending.end().find((event) => event.type === 'finish');
     if (!finish) throw brokenOff();
-    this.#isOver = true;
+    this.finishReason = finish.reason;
+    this.isOver = true;
   }
 
   /** The failure that the upstream has reported. */
   get failure(): GatewayError | undefined {
-    return this.#failure;
+    return this.seenFailure;
   }
 
   /** The native object of the finished reply as a caller may see it, where the protocol sends one. */
   get answer(): JsonObject | undefined {
-    return this.#answer;
+    return this.seenAnswer;
   }
 
   /** The usage reported until now. */
   reportedUsage(): TextUsage | undefined {
     try {
-      this.#readLatest();
+      this.readLatest();
     } catch {
       // The usage of an event is read before its failure, which reaches the caller by itself.
     }
-    return this.#ending.reportedUsage();
+    return this.ending.reportedUsage();
   }
 
   /** `produced` is left out only where a whole reply reported its output, so that nothing needs to be counted. */
   outcome(): RelayOutcome {
     const usage = this.reportedUsage();
-    const tellsOutput = this.#isOver && usage !== undefined && usage.outputTokens > 0;
-    if (!tellsOutput) this.#held.readAll();
-    return { usage, produced: tellsOutput ? '' : this.#produced, failure: this.#failure };
+    const tellsOutput = this.isOver && usage !== undefined && usage.outputTokens > 0;
+    if (!tellsOutput) this.held.readAll();
+    return { usage, produced: tellsOutput ? '' : this.produced, failure: this.seenFailure };
   }
 
-  #readLatest(): void {
-    const [first, latest] = [this.#first, this.#latest];
-    this.#first = undefined;
-    this.#latest = undefined;
-    if (first) for (const data of eventData(first.toString('utf8'))) this.#ending.push(data);
-    if (latest && latest !== first) for (const data of eventData(latest.toString('utf8'))) this.#ending.push(data);
+  /** All that was produced until now. */
+  words(): string {
+    this.held.readAll();
+    return this.produced;
   }
 
-  #decodeMarked(events: Buffer): void {
-    const { decode } = this.#codec.marks;
+  private readLatest(): void {
+    const [first, latest] = [this.first, this.latest];
+    this.first = undefined;
+    this.latest = undefined;
+    if (first) for (const data of eventData(first.toString('utf8'))) this.ending.push(data);
+    if (latest && latest !== first) for (const data of eventData(latest.toString('utf8'))) this.ending.push(data);
+  }
+
+  private decodeMarked(events: Buffer): void {
+    const { decode } = this.codec.marks;
     for (const data of eventData(events.toString('utf8'))) {
       if (!decode.test(data)) continue;
       try {
-        this.#ending.push(data);
+        this.ending.push(data);
       } catch (error) {
         // The upstream's own report of a failure reaches the caller as it is.
         if (!(error instanceof GatewayError)) throw error;
-        this.#failure = error;
+        this.seenFailure = error;
       }
       // Only the last event of one protocol carries the whole reply.
-      if (data.includes('"response"')) this.#keepAnswer(data);
+      if (data.includes('"response"')) this.keepAnswer(data);
     }
   }
 
-  #keepAnswer(data: string): void {
+  private keepAnswer(data: string): void {
     const response = parseReply(withoutCharges(data))['response'];
     if (typeof response === 'object' && response !== null && !Array.isArray(response))
-      this.#answer = response as JsonObject;
+      this.seenAnswer = response as JsonObject;
   }
 
-  #readProduced(events: Buffer): void {
+  private readProduced(events: Buffer): void {
     for (const data of eventData(events.toString('utf8'))) {
       try {
-        this.#produced += this.#producedBy(parseReply(data));
+        this.produced += this.producedBy(parseReply(data));
       } catch {
         // Counting is a best effort on a stream that may end in a failure.
       }
@@ -132,47 +139,47 @@ const QUICKLY = { params: { [constants.BROTLI_PARAM_QUALITY]: 0 } };
  * of parsing them. What is too much to keep is read when more comes. All are read in the order in which they came.
  */
 export class HeldEvents {
-  #loose: Buffer[] = [];
-  #looseBytes = 0;
-  #packed: Buffer[] = [];
-  #packedBytes = 0;
+  private loose: Buffer[] = [];
+  private looseBytes = 0;
+  private packed: Buffer[] = [];
+  private packedBytes = 0;
 
   /** `read` is given whole events, one or many. */
   constructor(private readonly read: (events: Buffer) => void) {}
 
   hold(events: Buffer): void {
-    this.#loose.push(events);
-    this.#looseBytes += events.length;
-    if (this.#looseBytes < BLOCK_BYTES) return;
+    this.loose.push(events);
+    this.looseBytes += events.length;
+    if (this.looseBytes < BLOCK_BYTES) return;
     // A picture, which packing would not make smaller.
-    if (this.#looseBytes > PACKED_BYTES_MAX) return this.readAll();
-    this.#pack();
-    while (this.#packed.length > BLOCKS_MAX || this.#packedBytes > PACKED_BYTES_MAX) this.#readOldest();
+    if (this.looseBytes > PACKED_BYTES_MAX) return this.readAll();
+    this.pack();
+    while (this.packed.length > BLOCKS_MAX || this.packedBytes > PACKED_BYTES_MAX) this.readOldest();
   }
 
   readAll(): void {
-    while (this.#packed.length > 0) this.#readOldest();
-    const rest = this.#takeLoose();
+    while (this.packed.length > 0) this.readOldest();
+    const rest = this.takeLoose();
     if (rest.length > 0) this.read(rest);
   }
 
-  #pack(): void {
-    const block = brotliCompressSync(this.#takeLoose(), QUICKLY);
-    this.#packed.push(block);
-    this.#packedBytes += block.length;
+  private pack(): void {
+    const block = brotliCompressSync(this.takeLoose(), QUICKLY);
+    this.packed.push(block);
+    this.packedBytes += block.length;
   }
 
-  #readOldest(): void {
-    const block = this.#packed.shift();
+  private readOldest(): void {
+    const block = this.packed.shift();
     if (!block) return;
-    this.#packedBytes -= block.length;
+    this.packedBytes -= block.length;
     this.read(brotliDecompressSync(block));
   }
 
-  #takeLoose(): Buffer {
-    const events = Buffer.concat(this.#loose);
-    this.#loose = [];
-    this.#looseBytes = 0;
+  private takeLoose(): Buffer {
+    const events = Buffer.concat(this.loose);
+    this.loose = [];
+    this.looseBytes = 0;
     return events;
   }
 }

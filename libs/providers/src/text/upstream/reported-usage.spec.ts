@@ -1,6 +1,6 @@
 import type { JsonObject, TextUsage } from '#contracts';
 import { asStream, decoded, readWhole, usageOf as usageWith } from '../testing/decoded.js';
-import { PROTOCOL_CODECS } from './protocol-codecs.js';
+import { PROTOCOL_CODECS } from '../open-text-providers.js';
 import { RelayTap } from './relay-tap.js';
 
 /** A whole reply of each protocol with these counts of input and output. */
@@ -58,7 +58,7 @@ const UNITS: readonly (readonly [keyof typeof PROTOCOL_CODECS, JsonObject, Parti
   [
     'chat',
     { prompt_tokens_details: { audio_tokens: 9 }, completion_tokens_details: { audio_tokens: 2 } },
-    { inputTokens: 12, outputTokens: 3, unpriced: { audio_input_token: 9, audio_output_token: 2 } },
+    { inputTokens: 12, outputTokens: 3, units: { audio_input_token: 9, audio_output_token: 2 } },
   ],
   [
     'chat',
@@ -66,15 +66,30 @@ const UNITS: readonly (readonly [keyof typeof PROTOCOL_CODECS, JsonObject, Parti
     {
       inputTokens: 400,
       outputTokens: 57,
-      unpriced: { audio_input_token: 400, audio_output_token: 50, image_output_token: 7 },
+      units: { audio_input_token: 400, audio_output_token: 50, image_output_token: 7 },
     },
   ],
   [
     'chat',
     { num_search_queries: 2, server_tool_use: { web_search_requests: 3 } },
-    { unpriced: { vendor_tool_call: 3 } },
+    { units: { vendor_web_search_call: 3 } },
   ],
-  ['chat', { num_sources_used: 4 }, { unpriced: { vendor_tool_call: 4 } }],
+  [
+    'chat',
+    { num_server_side_tools_used: 5, server_side_tool_usage_details: { web_search_calls: 1, x_search_calls: 2 } },
+    { units: { vendor_web_search_call: 3, vendor_tool_call: 2 } },
+  ],
+  [
+    'responses',
+    { num_server_side_tools_used: 5, server_side_tool_usage_details: { web_search_calls: 1, x_search_calls: 2 } },
+    { units: { vendor_web_search_call: 3, vendor_tool_call: 2 } },
+  ],
+  [
+    'chat',
+    { prompt_tokens_details: { cache_creation: { ephemeral_1h_input_tokens: 6, ephemeral_5m_input_tokens: 1 } } },
+    { units: { cache_write_long_token: 6 } },
+  ],
+  ['chat', { num_sources_used: 4 }, { units: { vendor_tool_call: 4 } }],
   [
     'responses',
     { input_tokens_details: { audio_tokens: 400, image_tokens: 5 }, output_tokens_details: { audio_tokens: 50 } },
@@ -82,7 +97,7 @@ const UNITS: readonly (readonly [keyof typeof PROTOCOL_CODECS, JsonObject, Parti
       inputTokens: 405,
       imageInputTokens: 5,
       outputTokens: 50,
-      unpriced: { audio_input_token: 400, audio_output_token: 50 },
+      units: { audio_input_token: 400, audio_output_token: 50 },
     },
   ],
   [
@@ -91,7 +106,7 @@ const UNITS: readonly (readonly [keyof typeof PROTOCOL_CODECS, JsonObject, Parti
       server_tool_use: { web_search_requests: 2, web_fetch_requests: 1 },
       cache_creation: { ephemeral_1h_input_tokens: 6 },
     },
-    { inputTokens: 12, unpriced: { vendor_tool_call: 3, long_cache_write_token: 6 } },
+    { inputTokens: 12, units: { vendor_web_search_call: 2, vendor_tool_call: 1, cache_write_long_token: 6 } },
   ],
   [
     'gemini',
@@ -109,7 +124,7 @@ const UNITS: readonly (readonly [keyof typeof PROTOCOL_CODECS, JsonObject, Parti
     {
       inputTokens: 400,
       outputTokens: 57,
-      unpriced: { audio_input_token: 400, audio_output_token: 50, image_output_token: 7 },
+      units: { audio_input_token: 400, audio_output_token: 50, image_output_token: 7 },
     },
   ],
 ];
@@ -144,20 +159,55 @@ describe('What an upstream reports and no price is known for', () => {
   });
 
   it('counts the searches and calls that stand in a reply', () => {
-    const calls = ['web_search_call', 'code_interpreter_call', 'function_call', 'message'].map((type) => ({ type }));
+    const calls = [
+      { type: 'web_search_call', action: { type: 'search' } },
+      { type: 'web_search_call', action: { type: 'open_page' } },
+      ...['web_search_call', 'code_interpreter_call', 'function_call', 'message'].map((type) => ({ type })),
+    ];
     const response = { ...withUsage('responses', {}), output: calls };
     const grounded = (REPLIES.gemini(12, 3) as { candidates: JsonObject[] }).candidates.map((candidate) => ({
       ...candidate,
       groundingMetadata: { webSearchQueries: ['a', 'b'] },
     }));
     const gemini = { ...withUsage('gemini', {}), candidates: grounded };
-    for (const [protocol, reply] of [
-      ['responses', response],
-      ['gemini', gemini],
+    const uncounted = {
+      ...gemini,
+      candidates: gemini.candidates.map((candidate) => ({
+        ...candidate,
+        groundingMetadata: { groundingChunks: [{ web: { uri: 'https://a.test' } }] },
+      })),
+    };
+    for (const [protocol, reply, units] of [
+      ['responses', response, { vendor_web_search_call: 2, vendor_tool_call: 2 }],
+      ['gemini', gemini, { vendor_web_search_call: 2 }],
+      ['gemini', uncounted, { vendor_web_search_call: 1 }],
     ] as const)
-      expect(readWhole(PROTOCOL_CODECS[protocol], reply).at(-1)).toMatchObject({
-        usage: { unpriced: { vendor_tool_call: 2 } },
-      });
+      expect(readWhole(PROTOCOL_CODECS[protocol], reply).at(-1)).toMatchObject({ usage: { units } });
+  });
+
+  it.each([
+    ['chat', { service_tier: 'Priority' }, 'priority'],
+    ['chat', { service_tier: 'fast' }, 'priority'],
+    ['chat', { service_tier: 'scale' }, 'other'],
+    ['chat', { service_tier: 'auto' }, undefined],
+    ['responses', { service_tier: 'flex' }, 'flex'],
+    ['responses', { service_tier: 'default' }, 'default'],
+    ['messages', { usage: { service_tier: 'batch' } }, 'batch'],
+    ['messages', { usage: { service_tier: 'standard' } }, 'default'],
+    ['gemini', { usageMetadata: { serviceTier: 'PRIORITY' } }, 'priority'],
+    ['gemini', { usageMetadata: { trafficType: 'ON_DEMAND_FLEX' } }, 'flex'],
+    ['gemini', { usageMetadata: { serviceTier: 7 } }, undefined],
+  ] as const)('says which tier served it, whole and streamed, over %s: %j', (protocol, added, tier) => {
+    const reply = withUsage(
+      protocol,
+      'usage' in added ? added.usage : 'usageMetadata' in added ? added.usageMetadata : {},
+    );
+    const served = 'service_tier' in added ? { ...reply, ...added } : reply;
+    for (const events of [
+      PROTOCOL_CODECS[protocol].read(served),
+      decoded(PROTOCOL_CODECS[protocol], asStream(streamOf(protocol, served))),
+    ])
+      expect(events.find((event) => event.type === 'finish')?.usage?.tier).toBe(tier);
   });
 
   it.each(PROTOCOLS)('is left out where it is no count, and the rest is believed, over %s', (protocol) => {
@@ -190,7 +240,7 @@ describe('What an upstream reports and no price is known for', () => {
     const { choices: _choices, ...last } = told(4);
     const events = decoded(PROTOCOL_CODECS.chat, asStream([told(9), last]));
     expect(events.at(-1)).toMatchObject({
-      usage: { inputTokens: 12, unpriced: { audio_input_token: 4, audio_output_token: 6 } },
+      usage: { inputTokens: 12, units: { audio_input_token: 4, audio_output_token: 6 } },
     });
   });
 });

@@ -1,7 +1,6 @@
-import { isJsonObject, type TextUsage, type UnpricedUnit } from '#contracts';
+import { isJsonObject, type ReportedUnit, type ReportedUnits, type TextUsage, type VendorCharge } from '#contracts';
 
-type Tokens = Omit<TextUsage, 'source' | 'unpriced'>;
-type Unpriced = NonNullable<TextUsage['unpriced']>;
+type Tokens = Omit<TextUsage, 'source' | 'units' | 'calls' | 'tier' | 'charge'>;
 
 /** No model reads or writes so much at once: what lies beyond is a mistake and no bill. */
 const MOST_TOKENS = 1_000_000_000;
@@ -9,8 +8,14 @@ const MOST_TOKENS = 1_000_000_000;
 const isCount = (count: unknown): count is number =>
   Number.isSafeInteger(count) && Number(count) >= 0 && Number(count) <= MOST_TOKENS;
 
+/** Each by its name: this runs for every reply. */
 const areCounts = (tokens: { readonly [Kind in keyof Tokens]: unknown }): tokens is Tokens =>
-  Object.values(tokens).every(isCount);
+  isCount(tokens.inputTokens) &&
+  isCount(tokens.cachedInputTokens) &&
+  isCount(tokens.cacheWriteTokens) &&
+  isCount(tokens.imageInputTokens) &&
+  isCount(tokens.outputTokens) &&
+  isCount(tokens.reasoningTokens);
 
 /** The sum of counts that an upstream reports apart; NaN, which no usage may hold, when one of them is no count. */
 export const sumOf = (...counts: readonly unknown[]): number =>
@@ -25,23 +30,33 @@ export const countsIn = (listed: unknown, kinds: RegExp): number =>
     ? Object.entries(listed).reduce((sum, [kind, count]) => (kinds.test(kind) ? sum + countOf(count) : sum), 0)
     : 0;
 
+/** Counts of searches in the web, by the names that vendors give to them. */
+export const SEARCHES = /^(web|x)_search_(requests|calls)$/;
+
+/** Of what was written to a cache what is kept for an hour, or for half a day. */
+export const longWritesIn = (listed: unknown): number => countsIn(listed, /^ephemeral_(1h|12h)_input_tokens$/);
+
 /** Units of what was read, which a later report may take back; of what was written and run there is only more. */
-const OF_INPUT: ReadonlySet<string> = new Set<UnpricedUnit>(['audio_input_token', 'long_cache_write_token']);
+const OF_INPUT: ReadonlySet<string> = new Set<ReportedUnit>(['audio_input_token', 'cache_write_long_token']);
 
 /** Of each unit of two reports the later word for what was read, else the larger number: both are of the whole reply until then. */
-function mostOf(before: Unpriced | undefined, later: Unpriced | undefined): Unpriced | undefined {
+function mostOf(before: ReportedUnits | undefined, later: ReportedUnits | undefined): ReportedUnits | undefined {
   if (!before || !later) return later ?? before;
-  const units = Object.keys({ ...before, ...later }) as UnpricedUnit[];
-  const numberOf = (unit: UnpricedUnit): number =>
+  const units = Object.keys({ ...before, ...later }) as ReportedUnit[];
+  const numberOf = (unit: ReportedUnit): number =>
     OF_INPUT.has(unit) ? (later[unit] ?? before[unit] ?? 0) : Math.max(before[unit] ?? 0, later[unit] ?? 0);
   return Object.fromEntries(units.map((unit) => [unit, numberOf(unit)]));
 }
 
 /** The usage with these units beside its own. */
-export function withUnpriced(usage: TextUsage, more: Unpriced | undefined): TextUsage {
-  const unpriced = mostOf(usage.unpriced, more);
-  return unpriced === usage.unpriced || !unpriced ? usage : { ...usage, unpriced };
+export function withUnits(usage: TextUsage, more: ReportedUnits | undefined): TextUsage {
+  const units = mostOf(usage.units, more);
+  return units === usage.units || !units ? usage : { ...usage, units };
 }
+
+/** The usage with the tier that served it, which a report that names none leaves as it was. */
+export const withTier = (usage: TextUsage, tier: TextUsage['tier']): TextUsage =>
+  tier === undefined || tier === usage.tier ? usage : { ...usage, tier };
 
 /**
  * Of two reports of one reply the later: its input holds also where it is less, since a vendor that says it twice knows it better the
@@ -52,10 +67,63 @@ export function laterUsage(before: TextUsage | undefined, later: TextUsage | und
   const input = later.inputTokens > 0 ? later : before;
   const output = later.outputTokens >= before.outputTokens ? later : before;
   const { outputTokens, reasoningTokens } = output;
-  const unpriced = mostOf(before.unpriced, later.unpriced);
+  const units = mostOf(before.units, later.units);
   // No whole is less than a part of it, which the later report may have left out.
-  const inputTokens = Math.max(input.inputTokens, input.imageInputTokens + (unpriced?.audio_input_token ?? 0));
-  return withUnpriced({ ...input, inputTokens, outputTokens, reasoningTokens }, unpriced);
+  const inputTokens = Math.max(input.inputTokens, input.imageInputTokens + (units?.audio_input_token ?? 0));
+  const usage = withTier(
+    withUnits({ ...input, inputTokens, outputTokens, reasoningTokens }, units),
+    later.tier ?? before.tier,
+  );
+  const charge = later.charge ?? before.charge;
+  return charge === usage.charge || !charge ? usage : { ...usage, charge };
+}
+
+/** The usage of a reply that took these requests, of which there is one at least. */
+export function sumOfCalls(calls: readonly TextUsage[]): TextUsage | undefined {
+  const last = calls.at(-1);
+  if (!last || calls.length === 1) return last;
+  const sum = (name: keyof Tokens): number => calls.reduce((total, usage) => total + usage[name], 0);
+  const units = calls.reduce<Partial<Record<ReportedUnit, number>>>((total, usage) => {
+    for (const [unit, count] of Object.entries(usage.units ?? {}) as [ReportedUnit, number][])
+      total[unit] = (total[unit] ?? 0) + count;
+    return total;
+  }, {});
+  return {
+    inputTokens: sum('inputTokens'),
+    cachedInputTokens: sum('cachedInputTokens'),
+    cacheWriteTokens: sum('cacheWriteTokens'),
+    imageInputTokens: sum('imageInputTokens'),
+    outputTokens: sum('outputTokens'),
+    reasoningTokens: sum('reasoningTokens'),
+    source: 'upstream',
+    ...(Object.keys(units).length > 0 && { units }),
+    ...(last.tier !== undefined && { tier: last.tier }),
+    calls,
+  };
+}
+
+/** Where vendors say in the usage of a reply what it cost. */
+export interface ChargedUsage {
+  readonly cost?: unknown;
+  readonly is_byok?: unknown;
+  readonly cost_details?: unknown;
+  readonly cost_in_usd_ticks?: unknown;
+}
+
+const chargeIn = ({
+  cost,
+  is_byok: isByok,
+  cost_details: details,
+  cost_in_usd_ticks: ticks,
+}: ChargedUsage): VendorCharge =>
+  typeof ticks === 'number'
+    ? { ticks }
+    : { cost, isByok, upstreamCost: isJsonObject(details) ? details['upstream_inference_cost'] : undefined };
+
+/** The usage with what its vendor says that it took. */
+export function withCharge(usage: TextUsage | undefined, said: ChargedUsage): TextUsage | undefined {
+  const isCharged = typeof said.cost === 'number' || typeof said.cost_in_usd_ticks === 'number';
+  return usage && isCharged ? { ...usage, charge: chargeIn(said) } : usage;
 }
 
 /**
@@ -65,7 +133,7 @@ export function laterUsage(before: TextUsage | undefined, later: TextUsage | und
  */
 export function reportedUsage(
   tokens: { readonly [Kind in keyof Tokens]: unknown },
-  units: Readonly<Partial<Record<UnpricedUnit, unknown>>> = {},
+  units: Readonly<Partial<Record<ReportedUnit, unknown>>> = {},
 ): TextUsage | undefined {
   if (!areCounts(tokens)) return undefined;
   const audioInput = countOf(units.audio_input_token);
@@ -73,11 +141,24 @@ export function reportedUsage(
   const { inputTokens, cachedInputTokens, cacheWriteTokens, imageInputTokens, outputTokens, reasoningTokens } = tokens;
   const usage: TextUsage = {
     source: 'upstream',
-    ...tokens,
     inputTokens: Math.max(inputTokens, cachedInputTokens + cacheWriteTokens, imageInputTokens + audioInput),
+    cachedInputTokens,
+    cacheWriteTokens,
+    imageInputTokens,
     // None at all beside reasoning is no total: the caller counts what was written.
     outputTokens: outputTokens + madeOutput === 0 ? 0 : Math.max(outputTokens, reasoningTokens + madeOutput),
+    reasoningTokens,
   };
-  const used = Object.entries(units).filter(([, count]) => countOf(count) > 0);
-  return used.length === 0 ? usage : { ...usage, unpriced: Object.fromEntries(used) };
+  const used = usedUnits(units);
+  return used ? { ...usage, units: used } : usage;
+}
+
+/** Those that are reported; undefined where none is, as of nearly every reply. */
+function usedUnits(units: Readonly<Partial<Record<ReportedUnit, unknown>>>): ReportedUnits | undefined {
+  let used: Partial<Record<ReportedUnit, number>> | undefined;
+  for (const unit of Object.keys(units) as ReportedUnit[]) {
+    const count = countOf(units[unit]);
+    if (count > 0) (used ??= {})[unit] = count;
+  }
+  return used;
 }

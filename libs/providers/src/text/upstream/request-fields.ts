@@ -1,6 +1,18 @@
-import { createHash } from 'node:crypto';
-import type { JsonObject, JsonValue, MediaSource, TextProtocol } from '#contracts';
-import type { ProtocolOptions } from './protocol-codec.js';
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  type FunctionTool,
+  type JsonObject,
+  type JsonValue,
+  type MediaSource,
+  type ModelTraits,
+  type ReasoningEffort,
+  type ReasoningRequest,
+  takenEffort,
+  type TextProtocol,
+  type TextRequest,
+} from '#contracts';
+import { parsedObject } from '#platform';
+import { cannotSay } from './codec-failures.js';
 
 /** A JSON object of the fields that have a value: an absent field is left out, never sent as null. */
 export function present(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
@@ -38,17 +50,127 @@ export const acceptedUserId = (user: string): string =>
 /** The lowest output limit that a protocol takes, in tokens. A lower one of the caller's is sent as this. */
 export const leastOutputLimit = (protocol: TextProtocol): number => (protocol === 'responses' ? 16 : 1);
 
-/** Reasoning models of one vendor that refuse every temperature but the usual, with or without the name of a maker in front. */
-const USUAL_ONLY = /(?:^|\/)(?:o[134](?:-|$)|gpt-5(?:$|-(?:mini|nano|pro|codex|\d{4})))/i;
+type Sampling = Pick<TextRequest, 'temperature' | 'topP' | 'topK'>;
 
-/** Whether a chat or responses upstream is sent temperature and its like, which some models refuse. */
-export const takesSampling = (model: string, { takesSampling: isSent }: ProtocolOptions): boolean =>
-  isSent ?? !USUAL_ONLY.test(model);
+/** The words for how to sample that a model takes of a request which is sent with an effort, or without one. */
+export function takenSampling(
+  asked: Sampling,
+  { sampling }: Pick<ModelTraits, 'sampling'>,
+  effort: JsonValue | undefined,
+): Sampling {
+  if (sampling === 'none') return {};
+  if (sampling === 'at_no_effort' && effort !== 'none') return {};
+  if (sampling === 'unless_thinking' && effort !== undefined && effort !== 'none') return {};
+  if (sampling !== 'one' || asked.temperature === undefined) return asked;
+  const { temperature, topK } = asked;
+  return { temperature, ...(topK !== undefined && { topK }) };
+}
 
 /** An image or file as one string: its URL, or a data URI. */
 export const mediaAddress = (source: MediaSource): string =>
   source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`;
 
+/** Endings of names that tell a vendor what is in a file. */
+const ENDINGS: readonly (readonly [RegExp, string])[] = [
+  [/^text\/markdown/, 'md'],
+  [/^text\/csv/, 'csv'],
+  [/^text\/html/, 'html'],
+  [/[/+]json$/, 'json'],
+  [/[/+]xml$/, 'xml'],
+  [/[/+-]yaml$/, 'yaml'],
+  [/^text\//, 'txt'],
+];
+
+/** The name of a file: its own, or one with an ending of its type, by which vendors tell what to read. */
+export const fileName = (name: string | undefined, mediaType: string): string =>
+  name ?? `document.${ENDINGS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? 'pdf'}`;
+
 /** What a function returned, for protocols that have no other field to mark a failure. */
 export const failedText = (text: string, isError: boolean): string =>
   isError && !/^\W*error/i.test(text) ? `Error: ${text}` : text;
+
+/**
+ * Which ids of calls are accepted: by a protocol, all that its own vendors give, so that theirs stay as they are; by models over chat,
+ * those that they take.
+ */
+const ACCEPTED_IDS = {
+  messages: /^[a-zA-Z0-9_-]{1,64}$/,
+  responses: /^.{1,64}$/su,
+  forty_characters: /^.{1,40}$/su,
+  nine_letters: /^[a-zA-Z0-9]{9}$/,
+} as const;
+
+export type CallIdRule = keyof typeof ACCEPTED_IDS;
+
+/** The id under which a call and its result are sent: a hash of its vendor's where that one would be refused. */
+export function acceptedCallId(rule: CallIdRule, id: string): string {
+  if (ACCEPTED_IDS[rule].test(id)) return id;
+  // The same in every turn, so that a prompt cache stays valid.
+  const hash = createHash('sha256').update(id).digest('hex');
+  return rule === 'nine_letters' ? hash.slice(0, 9) : `call_${hash.slice(0, 24)}`;
+}
+
+/** Some vendors write nothing for a call without arguments, and others read arguments as JSON. */
+export const argumentsAsJson = (json: string): string => (json.trim() === '' ? '{}' : json);
+
+/**
+ * Arguments for vendors that take objects alone. What a model wrote instead, or was cut off in, stands in a field of its own:
+ * the result speaks of that mistake, and a model that is shown no arguments cannot mend them.
+ */
+export const argumentsAsObject = (json: string): JsonObject =>
+  parsedObject(argumentsAsJson(json)) ?? { rawInvalidInput: json };
+
+/** An id for a call whose upstream gave none. */
+export const newCallId = (): string => `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`;
+
+/**
+ * The functions that an upstream is offered. A choice among several names is said by leaving the others out.
+ *
+ * @param hosted the tools that the upstream runs itself.
+ * @throws GatewayError `unsupported_parameter` for a call that must be made of what is not there: vendors refuse it, and
+ * without the choice the reply would be one to another question.
+ */
+export function offeredTools(
+  { tools, toolChoice }: Pick<TextRequest, 'tools' | 'toolChoice'>,
+  hosted: readonly unknown[],
+): readonly FunctionTool[] {
+  if (toolChoice.mode !== 'required') return tools;
+  const { names, param = 'tool_choice' } = toolChoice;
+  if (tools.length === 0 && hosted.length === 0)
+    throw cannotSay(param, 'a call that must be made, without a tool to call,');
+  if (names.some((wanted) => !tools.some(({ name }) => name === wanted)))
+    throw cannotSay(param, 'the choice of a function that is not offered');
+  return names.length < 2 ? tools : tools.filter(({ name }) => names.includes(name));
+}
+
+/** Tokens to think with, for vendors that want a number instead of a word. */
+const BUDGET_TOKENS: Record<ReasoningEffort, number> = {
+  none: 0,
+  minimal: 1_024,
+  low: 2_048,
+  medium: 8_192,
+  high: 16_384,
+  xhigh: 32_768,
+  max: 63_999,
+};
+
+/** The caller's own budget, or the one its effort stands for; undefined when it asked for neither. */
+export function reasoningBudget({ budgetTokens, effort }: ReasoningRequest): number | undefined {
+  return budgetTokens ?? (effort === undefined ? undefined : BUDGET_TOKENS[effort]);
+}
+
+/** Whether the caller wants no reasoning, by the word or by a budget of nothing. */
+export const wantsNoReasoning = ({ budgetTokens, effort }: ReasoningRequest): boolean =>
+  effort === 'none' || (effort === undefined && budgetTokens === 0);
+
+/** The effort that a model is sent: the caller's own, or the one that its budget stands for, as far as the model has it. */
+export function reasoningEffort(
+  { budgetTokens, effort }: ReasoningRequest,
+  traits: Pick<ModelTraits, 'efforts'>,
+): ReasoningEffort | undefined {
+  if (effort !== undefined) return takenEffort(effort, traits);
+  if (budgetTokens === undefined) return undefined;
+  // Most models refuse the levels beyond these, and the caller named none.
+  const word = (['low', 'medium'] as const).find((word) => budgetTokens <= BUDGET_TOKENS[word]) ?? 'high';
+  return takenEffort(word, traits);
+}

@@ -31,8 +31,8 @@ const BYTE_ORDER_MARK = 0xfeff;
 
 /** Cuts a byte stream where events end, so that nothing half is ever passed on. */
 export class EventSplitter {
-  #pending: Buffer[] = [];
-  #pendingBytes = 0;
+  private pending: Buffer[] = [];
+  private pendingBytes = 0;
 
   /**
    * Takes the next bytes and gives back all whole events; empty when none is complete yet.
@@ -40,43 +40,43 @@ export class EventSplitter {
    * @throws GatewayError `upstream_error` when one event outgrows every sensible size.
    */
   push(chunk: Buffer): Buffer {
-    if (this.#pendingBytes === 0) return this.#cut(chunk);
+    if (this.pendingBytes === 0) return this.cut(chunk);
     // A blank line may straddle two chunks, so the search begins a little before the new bytes.
-    const last = this.#pending.pop() ?? NOTHING;
+    const last = this.pending.pop() ?? NOTHING;
     const overlap = Math.min(3, last.length);
     const searched = Buffer.concat([last.subarray(last.length - overlap), chunk]);
     const end = endOfLastEvent(searched);
     const head = last.subarray(0, last.length - overlap);
-    if (head.length > 0) this.#pending.push(head);
-    this.#pendingBytes -= overlap;
+    if (head.length > 0) this.pending.push(head);
+    this.pendingBytes -= overlap;
     if (end === -1) {
-      this.#hold(searched);
+      this.hold(searched);
       return NOTHING;
     }
-    const whole = Buffer.concat([...this.#pending, searched.subarray(0, end)]);
-    this.#pending = [];
-    this.#pendingBytes = 0;
-    this.#hold(searched.subarray(end));
+    const whole = Buffer.concat([...this.pending, searched.subarray(0, end)]);
+    this.pending = [];
+    this.pendingBytes = 0;
+    this.hold(searched.subarray(end));
     return whole;
   }
 
   /** What is left when the stream ended without a last blank line. */
   rest(): Buffer {
-    return Buffer.concat(this.#pending);
+    return Buffer.concat(this.pending);
   }
 
-  #cut(chunk: Buffer): Buffer {
+  private cut(chunk: Buffer): Buffer {
     const end = endOfLastEvent(chunk);
     if (end === chunk.length) return chunk;
-    this.#hold(end === -1 ? chunk : chunk.subarray(end));
+    this.hold(end === -1 ? chunk : chunk.subarray(end));
     return end === -1 ? NOTHING : chunk.subarray(0, end);
   }
 
-  #hold(bytes: Buffer): void {
+  private hold(bytes: Buffer): void {
     if (bytes.length === 0) return;
-    this.#pending.push(bytes);
-    this.#pendingBytes += bytes.length;
-    if (this.#pendingBytes > MAX_EVENT_BYTES)
+    this.pending.push(bytes);
+    this.pendingBytes += bytes.length;
+    if (this.pendingBytes > MAX_EVENT_BYTES)
       throw new GatewayError('upstream_error', 'The upstream sent an event that is too large.');
   }
 }

@@ -1,4 +1,4 @@
-import type { AssistantPart, TextRequest, Turn, UserPart } from '#contracts';
+import type { AssistantPart, TextPart, TextRequest, Turn, UserPart } from '#contracts';
 
 /** The conversation for a vendor that takes system messages only in front of it. */
 interface SystemInFront {
@@ -16,16 +16,49 @@ export function withSystemInFront({ system, turns }: TextRequest): SystemInFront
   return { system: all, turns: text === undefined ? [] : [userTurn(text)] };
 }
 
-const userTurn = (text: string): Extract<Turn, { role: 'user' }> => ({ role: 'user', parts: [{ type: 'text', text }] });
+/** The conversation for a vendor that takes system messages in it, though only between what a user says and what the model replies. */
+interface SystemInPlace {
+  readonly system: readonly string[];
+  readonly turns: readonly Turn[];
+}
+
+/**
+ * The request with each system message at the end of what the user says around it: so nothing in front of it changes, which vendors
+ * check. The first ones go in front; one with no words of a user's around it becomes the user's.
+ */
+export function withSystemBehindUser(request: TextRequest): SystemInPlace {
+  const turns = request.turns.filter(saysSomething);
+  const begin = turns.findIndex(({ role }) => role !== 'system');
+  if (begin === -1) return withSystemInFront(request);
+  const { system } = withSystemInFront({ ...request, turns: [...turns.slice(0, begin), userTurn('')] });
+  const placed: Turn[] = [];
+  let waiting: TextPart[] = [];
+  const place = (): void => {
+    if (waiting.length > 0) placed.push({ role: placed.at(-1)?.role === 'user' ? 'system' : 'user', parts: waiting });
+    waiting = [];
+  };
+  for (const turn of turns.slice(begin)) {
+    if (turn.role === 'system') waiting.push(...turn.parts);
+    else {
+      if (turn.role === 'assistant') place();
+      placed.push(turn);
+    }
+  }
+  place();
+  return { system, turns: placed };
+}
+
+type UserTurn = Extract<Turn, { role: 'user' }>;
+const userTurn = (text: string): UserTurn => ({ role: 'user', parts: [{ type: 'text', text }] });
 
 /** What stands for the user's words where there are none, or the model spoke first: the least that is no empty text. */
 const NO_WORDS = '.';
 
-const saysSomething = ({ parts }: SystemInFront['turns'][number]): boolean =>
+const saysSomething = ({ parts }: Turn): boolean =>
   (parts as readonly (UserPart | AssistantPart)[]).some((part) => part.type !== 'text' || /\S/.test(part.text));
 
 /** The turns with words of a user's in front, where the interface wants them: it takes no blank ones. */
-export const beginningWithUser = (turns: SystemInFront['turns']): SystemInFront['turns'] =>
+export const beginningWithUser = <Of extends Turn>(turns: readonly Of[]): readonly (Of | UserTurn)[] =>
   turns.find(saysSomething)?.role === 'user' ? turns : [userTurn(NO_WORDS), ...turns];
 
 /** Asks for JSON where there is no switch, or where vendors want to read the word besides. */

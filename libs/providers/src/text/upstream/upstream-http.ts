@@ -52,15 +52,15 @@ export function networkFailure(error: unknown): GatewayError {
 export class UpstreamHttp {
   /** Where it is, as addresses spell it: host, and the port when there is one. */
   readonly host: string;
-  readonly #basePath: string;
-  readonly #connections: Pool;
+  private readonly basePath: string;
+  private readonly connections: Pool;
 
   /** @param baseUrl address that the protocol's paths are appended to, for example `https://api.vendor.example/v1`. */
   constructor(baseUrl: string, timeouts: UpstreamTimeouts = DEFAULT_TIMEOUTS, names: ServerNames = serverNames) {
     const { host, origin, pathname } = new URL(baseUrl);
     this.host = host;
-    this.#basePath = pathname.replace(/\/+$/, '');
-    this.#connections = new Pool(origin, {
+    this.basePath = pathname.replace(/\/+$/, '');
+    this.connections = new Pool(origin, {
       connect: { timeout: timeouts.connectMs, lookup: names.lookup },
       headersTimeout: timeouts.firstByteMs,
       bodyTimeout: timeouts.idleMs,
@@ -71,7 +71,7 @@ export class UpstreamHttp {
   /** @throws GatewayError `upstream_error` or `upstream_timeout`; what `signal` throws when the caller has left. */
   async post(
     path: string,
-    headers: Record<string, string>,
+    headers: Readonly<Record<string, string>>,
     body: RequestBytes,
     signal: StopSignal,
   ): Promise<UpstreamReply> {
@@ -81,8 +81,8 @@ export class UpstreamHttp {
         statusCode,
         headers: received,
         body: stream,
-      } = await this.#connections.request({
-        ...this.#posting(path, headers, body),
+      } = await this.connections.request({
+        ...this.posting(path, headers, body),
         signal: asAbortSignal(signal),
         onInfo: () => expectFew(interim),
       });
@@ -100,46 +100,48 @@ export class UpstreamHttp {
    *
    * @throws GatewayError as `post`, and `upstream_error` for an answer beyond its limit or one that breaks off.
    */
-  async exchange(
+  exchange(
     path: string,
-    headers: Record<string, string>,
+    headers: Readonly<Record<string, string>>,
     body: RequestBytes,
-    limits: WholeReplyLimits,
+    { signal, accept, timeoutMs = REPLY_MS_MAX }: WholeReplyLimits,
   ): Promise<WholeReply> {
+    return this.whole(this.posting(path, headers, body), { signal, accept, timeoutMs });
+  }
+
+  /** Reads what an address has, whole. @throws GatewayError as `exchange`. */
+  read(path: string, headers: Readonly<Record<string, string>>, limits: WholeReplyLimits): Promise<WholeReply> {
+    return this.whole({ method: 'GET', path: this.basePath + path, headers: { ...headers } }, limits);
+  }
+
+  private async whole(request: Dispatcher.DispatchOptions, limits: WholeReplyLimits): Promise<WholeReply> {
     try {
-      const whole = { timeoutMs: REPLY_MS_MAX, ...limits };
-      return await wholeReply(this.#connections, this.#posting(path, headers, body), whole);
+      return await wholeReply(this.connections, request, limits);
     } catch (error) {
       limits.signal.throwIfAborted();
       throw networkFailure(error);
     }
   }
 
-  #posting(path: string, headers: Record<string, string>, body: RequestBytes) {
+  private posting(path: string, headers: Readonly<Record<string, string>>, body: RequestBytes) {
     const pieces = together(body);
-    return {
-      method: 'POST' as const,
-      path: this.#basePath + path,
-      headers: { 'content-type': 'application/json', ...headers, ...announced(pieces) },
-      body: sendable(pieces),
-    };
+    const sent: Record<string, string> = { 'content-type': 'application/json', ...headers };
+    // Of one piece undici announces the length itself.
+    if (pieces.length !== 1) sent['content-length'] = String(lengthOf(pieces));
+    return { method: 'POST' as const, path: this.basePath + path, headers: sent, body: sendable(pieces) };
   }
 
   /** Closes the connections when the replies on them have been read to their end; asking again fails. */
   retire(): Promise<void> {
-    return this.#connections.close();
+    return this.connections.close();
   }
 
   close(): Promise<void> {
-    return this.#connections.destroy();
+    return this.connections.destroy();
   }
 }
 
 const lengthOf = (pieces: RequestBytes): number => pieces.reduce((sum, { length }) => sum + length, 0);
-
-/** A body in several pieces is as long as they are together; of one piece undici announces the length itself. */
-const announced = (pieces: RequestBytes): Record<string, string> =>
-  pieces.length === 1 ? {} : { 'content-length': String(lengthOf(pieces)) };
 
 const sendable = (pieces: RequestBytes): Buffer | Readable =>
   pieces.length === 1 && pieces[0] ? pieces[0] : Readable.from(pieces, { objectMode: false });

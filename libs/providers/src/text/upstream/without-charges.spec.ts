@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { JsonObject } from '#contracts';
+import { atBest } from '#testing';
 import { asStream } from '../testing/decoded.js';
 import { eventsWithoutCharges, withoutCharges } from './without-charges.js';
 
@@ -188,7 +189,7 @@ function prunedOf(value: unknown, search: 'around' | 'account'): unknown {
   );
 }
 
-it('A long event without charges is passed over within a few milliseconds for each megabyte, also a hostile one', () => {
+it('A long event without charges is passed over within a few milliseconds for each megabyte, also a hostile one', async () => {
   for (const long of [
     '"'.repeat(1_000_000),
     'a'.repeat(1_000_000),
@@ -198,8 +199,6 @@ it('A long event without charges is passed over within a few milliseconds for ea
     const bytes = Buffer.from(
       `data: {"choices":[{"delta":{"content":${JSON.stringify(long)}}}],"usage":{"cost":1}}\n\n`,
     );
-    const begun = performance.now();
-    eventsWithoutCharges(bytes);
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(await atBest(1_000, () => eventsWithoutCharges(bytes))).toBeLessThan(1_000);
   }
 });

@@ -46,9 +46,15 @@ export function eventsWithoutCharges(events: Buffer): Buffer {
   // As Latin-1, which loses no byte and is far quicker than UTF-8.
   const text = events.toString('latin1');
   if (!isMarked(text)) return events;
-  const written = text.split(BETWEEN_EVENTS).map((part, index) => (index % 2 === 0 ? eventWithoutCharges(part) : part));
-  return Buffer.from(written.join(''), 'latin1');
+  return Buffer.from(eachEvent(text, withoutCharges), 'latin1');
 }
+
+/** Whole server-sent events with the data of each changed; one whose data stays as it is stays byte for byte. */
+export const eachEvent = (events: string, change: (data: string) => string): string =>
+  events
+    .split(BETWEEN_EVENTS)
+    .map((part, index) => (index % 2 === 0 ? changedEvent(part, change) : part))
+    .join('');
 
 /** A line's end, and the end of the empty line behind it. */
 const BETWEEN_EVENTS = /((?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))+)/;
@@ -56,12 +62,11 @@ const BETWEEN_EVENTS = /((?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))+)/;
 const DATA_LINE = /^(?:\u00ef\u00bb\u00bf)?data:/;
 
 /** The data of an event may stand in several lines, which are put together and cut apart again in the same places. */
-function eventWithoutCharges(event: string): string {
-  if (!isMarked(event)) return event;
+function changedEvent(event: string, change: (data: string) => string): string {
   const lines = event.split(/\r\n|\n|\r/);
   const data = lines.filter((line) => DATA_LINE.test(line)).map((line) => line.slice(line.indexOf(':') + 1));
   const sent = data.join('\n');
-  const shown = withoutCharges(sent);
+  const shown = change(sent);
   if (shown === sent) return event;
   const others = lines.filter((line) => line !== '' && !DATA_LINE.test(line));
   return [...others, ...shown.split('\n').map((line) => `data:${line}`)].join('\n');

@@ -46,54 +46,54 @@ export async function* boundedReply(body: Readable, { isStream }: { isStream: bo
 
 /** Counts by the marks between values; those within texts are none. */
 class ValueCount {
-  #values = 0;
-  #depth = 0;
-  #lines = 0;
-  #isInText = false;
-  #isEscaped = false;
+  private values = 0;
+  private depth = 0;
+  private lines = 0;
+  private isInText = false;
+  private isEscaped = false;
 
   constructor(private readonly isStream: boolean) {}
 
   /** @throws FetchRefused */
   add(bytes: Uint8Array): void {
     for (const byte of bytes) {
-      if (byte === NEWLINE) this.#endLine();
-      else if (this.#isInText) this.#inText(byte);
-      else this.#between(byte);
+      if (byte === NEWLINE) this.endLine();
+      else if (this.isInText) this.inText(byte);
+      else this.between(byte);
     }
-    if (this.#values > MAX_VALUES) throw tooMuch(`holds more than ${MAX_VALUES} values`);
-    if (this.#lines > MAX_LINES) throw tooMuch(`has more than ${MAX_LINES} lines`);
+    if (this.values > MAX_VALUES) throw tooMuch(`holds more than ${MAX_VALUES} values`);
+    if (this.lines > MAX_LINES) throw tooMuch(`has more than ${MAX_LINES} lines`);
   }
 
   /** No text of JSON goes beyond a line, and no message of a stream does. */
-  #endLine(): void {
-    this.#isInText = false;
+  private endLine(): void {
+    this.isInText = false;
     if (!this.isStream) return;
-    this.#lines += 1;
-    this.#depth = 0;
+    this.lines += 1;
+    this.depth = 0;
   }
 
-  #inText(byte: number): void {
-    if (this.#isEscaped) this.#isEscaped = false;
-    else if (byte === BACKSLASH) this.#isEscaped = true;
-    else if (byte === QUOTE) this.#isInText = false;
+  private inText(byte: number): void {
+    if (this.isEscaped) this.isEscaped = false;
+    else if (byte === BACKSLASH) this.isEscaped = true;
+    else if (byte === QUOTE) this.isInText = false;
   }
 
-  #between(byte: number): void {
+  private between(byte: number): void {
     if (byte === QUOTE) {
-      this.#isInText = true;
-      this.#isEscaped = false;
-    } else if (byte === COMMA) this.#values += 1;
-    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) this.#open(byte);
-    else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) this.#depth -= 1;
+      this.isInText = true;
+      this.isEscaped = false;
+    } else if (byte === COMMA) this.values += 1;
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) this.open(byte);
+    else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) this.depth -= 1;
   }
 
-  #open(byte: number): void {
+  private open(byte: number): void {
     // Several messages at once answer several, and one alone was sent.
-    if (byte === OPEN_LIST && this.#depth === 0) throw tooMuch('is a list of messages');
-    this.#values += 1;
-    this.#depth += 1;
-    if (this.#depth > MAX_DEPTH) throw tooMuch(`nests values deeper than ${MAX_DEPTH} levels`);
+    if (byte === OPEN_LIST && this.depth === 0) throw tooMuch('is a list of messages');
+    this.values += 1;
+    this.depth += 1;
+    if (this.depth > MAX_DEPTH) throw tooMuch(`nests values deeper than ${MAX_DEPTH} levels`);
   }
 }
 

@@ -1,9 +1,8 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { isJsonObject, type JsonObject, type ListedTool } from '#contracts';
 import { type SafeFetcher, withinTime } from '#platform';
-import { asMcpFailure, McpFailure, notOfProtocol } from './mcp-failure.js';
+import { asMcpFailure, McpFailure, notOfProtocol, withoutSecrets } from './mcp-failure.js';
 import { type McpResult, readMcpResult } from './mcp-result.js';
-import { withoutSecrets } from './mcp-secrets.js';
 import { type McpFetch, safeMcpFetch } from './safe-mcp-fetch.js';
 import { createSparingClient, type SparingClient } from './sparing-client.js';
 
@@ -14,29 +13,26 @@ const MAX_NAME = 256;
 
 /** What a server says of its tools, page by page. Of those with the same name, which a call could not tell apart, the first counts. */
 class ToolList {
-  readonly #tools = new Map<string, ListedTool>();
-  readonly #secrets: readonly string[];
-  #characters = 0;
+  private readonly byName = new Map<string, ListedTool>();
+  private characters = 0;
 
   /** @param secrets what a server may echo, and must not appear in an answer. */
-  constructor(secrets: readonly string[]) {
-    this.#secrets = secrets;
-  }
+  constructor(private readonly secrets: readonly string[]) {}
 
   get tools(): readonly ListedTool[] {
-    return [...this.#tools.values()];
+    return [...this.byName.values()];
   }
 
   /** Reads a page; answers where the next one is. @throws McpFailure for what is not a list, or too much of it. */
   add({ tools, nextCursor }: JsonObject): string | undefined {
     if (!Array.isArray(tools) || !isCursor(nextCursor)) throw notOfProtocol();
-    if (this.#tools.size + tools.length > MAX_TOOLS) throw new McpFailure(`it lists more than ${MAX_TOOLS} tools`);
+    if (this.byName.size + tools.length > MAX_TOOLS) throw new McpFailure(`it lists more than ${MAX_TOOLS} tools`);
     for (const sent of tools) {
       const tool = listedTool(sent);
-      this.#characters += JSON.stringify(tool).length;
-      if (this.#characters > MAX_LIST_CHARACTERS)
+      this.characters += JSON.stringify(tool).length;
+      if (this.characters > MAX_LIST_CHARACTERS)
         throw new McpFailure(`it says more than ${MAX_LIST_CHARACTERS} characters about its tools`);
-      if (!this.#tools.has(tool.name)) this.#tools.set(tool.name, withoutSecrets(tool, this.#secrets));
+      if (!this.byName.has(tool.name)) this.byName.set(tool.name, withoutSecrets(tool, this.secrets));
     }
     return nextCursor ?? undefined;
   }
@@ -104,19 +100,15 @@ interface Open {
 
 /** One connection to one server, for one request; opened when it is first needed. */
 export class McpConnection {
-  readonly #fetcher: SafeFetcher;
-  readonly #server: McpServer;
-  readonly #bounds: McpBounds;
-  readonly #accountId: string;
-  readonly #closed = new AbortController();
-  #opening: Promise<Open> | undefined;
+  private readonly closed = new AbortController();
+  private opening: Promise<Open> | undefined;
 
-  constructor(fetcher: SafeFetcher, accountId: string, server: McpServer, bounds: McpBounds) {
-    this.#fetcher = fetcher;
-    this.#accountId = accountId;
-    this.#server = server;
-    this.#bounds = bounds;
-  }
+  constructor(
+    private readonly fetcher: SafeFetcher,
+    private readonly accountId: string,
+    private readonly server: McpServer,
+    private readonly bounds: McpBounds,
+  ) {}
 
   /**
    * The tools of the server, all pages of them.
@@ -124,8 +116,8 @@ export class McpConnection {
    * @throws McpFailure; what `signal` throws when it is aborted.
    */
   listTools(signal: AbortSignal): Promise<readonly ListedTool[]> {
-    return this.#exchange(signal, async (client, options) => {
-      const list = new ToolList(this.#secrets());
+    return this.exchange(signal, async (client, options) => {
+      const list = new ToolList(this.secrets());
       let cursor: string | undefined;
       for (let page = 0; page < MAX_PAGES; page += 1) {
         const params = cursor === undefined ? {} : { cursor };
@@ -142,18 +134,18 @@ export class McpConnection {
    * @throws McpFailure; what `signal` throws when it is aborted.
    */
   callTool(name: string, args: JsonObject, signal: AbortSignal): Promise<McpResult> {
-    return this.#exchange(signal, async (client, options) => {
+    return this.exchange(signal, async (client, options) => {
       const params = { name, arguments: args };
       const result = await client.ask({ method: 'tools/call', params }, options);
-      return readMcpResult(result, this.#secrets());
+      return readMcpResult(result, this.secrets());
     });
   }
 
   /** Ends the session at the server, without waiting for its answer. */
   close(): void {
-    const open = this.#opening;
-    this.#opening = undefined;
-    const abort = (): void => this.#closed.abort(new McpFailure('the connection is closed'));
+    const open = this.opening;
+    this.opening = undefined;
+    const abort = (): void => this.closed.abort(new McpFailure('the connection is closed'));
     if (!open) return abort();
     void open
       .then(({ end }) => end())
@@ -161,59 +153,59 @@ export class McpConnection {
       .finally(abort);
   }
 
-  async #exchange<Result>(signal: AbortSignal, work: Work<Result>): Promise<Result> {
-    const { timeoutMs } = this.#server;
+  private async exchange<Result>(signal: AbortSignal, work: Work<Result>): Promise<Result> {
+    const { timeoutMs } = this.server;
     try {
-      return await withinTime(timeoutMs, AbortSignal.any([signal, this.#closed.signal]), async (inTime) => {
-        const opening = this.#open(inTime);
+      return await withinTime(timeoutMs, AbortSignal.any([signal, this.closed.signal]), async (inTime) => {
+        const opening = this.open(inTime);
         try {
-          return await this.#within(opening, inTime, work);
+          return await this.within(opening, inTime, work);
         } catch (error) {
           if (!(await isForgotten(opening, error))) throw error;
           // The server did nothing yet: it did not know who asked.
-          this.#forget(opening);
-          return await this.#within(this.#open(inTime), inTime, work);
+          this.forget(opening);
+          return await this.within(this.open(inTime), inTime, work);
         }
       });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw asMcpFailure(error, timeoutMs, this.#secrets());
+      throw asMcpFailure(error, timeoutMs, this.secrets());
     }
   }
 
-  async #within<Result>(opening: Promise<Open>, inTime: AbortSignal, work: Work<Result>): Promise<Result> {
+  private async within<Result>(opening: Promise<Open>, inTime: AbortSignal, work: Work<Result>): Promise<Result> {
     const { client, broken } = await unlessAborted(inTime, opening);
-    const options = { timeout: this.#server.timeoutMs, signal: inTime };
+    const options = { timeout: this.server.timeoutMs, signal: inTime };
     return unlessAborted(broken, unlessAborted(inTime, work(client, options)));
   }
 
-  #forget(opening: Promise<Open>): void {
-    if (this.#opening === opening) this.#opening = undefined;
+  private forget(opening: Promise<Open>): void {
+    if (this.opening === opening) this.opening = undefined;
   }
 
   /** A connection that could not be opened, or broke, makes room for another one. */
-  #open(signal: AbortSignal): Promise<Open> {
-    if (this.#opening) return this.#opening;
-    const opening = this.#connect(signal);
-    const forget = (): void => this.#forget(opening);
+  private open(signal: AbortSignal): Promise<Open> {
+    if (this.opening) return this.opening;
+    const opening = this.connect(signal);
+    const forget = (): void => this.forget(opening);
     opening.then(({ broken }) => broken.addEventListener('abort', forget), forget);
-    this.#opening = opening;
+    this.opening = opening;
     return opening;
   }
 
-  async #connect(signal: AbortSignal): Promise<Open> {
+  private async connect(signal: AbortSignal): Promise<Open> {
     const [{ StreamableHTTPClientTransport }, { SSEClientTransport }] = await Promise.all([
       import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
       import('@modelcontextprotocol/sdk/client/sse.js'),
     ]);
     const broken = new AbortController();
-    const fetch = this.#fetch(broken);
-    const url = new URL(this.#server.url);
-    const requestInit = { headers: this.#headers() };
+    const fetch = this.fetch(broken);
+    const url = new URL(this.server.url);
+    const requestInit = { headers: this.headers() };
     const connect = async (transport: Transport): Promise<SparingClient> => {
       const client = await createSparingClient();
       try {
-        const connecting = client.connect(transport, { timeout: this.#server.timeoutMs, signal });
+        const connecting = client.connect(transport, { timeout: this.server.timeoutMs, signal });
         await unlessAborted(broken.signal, unlessAborted(signal, connecting));
         return client;
       } catch (error) {
@@ -233,21 +225,21 @@ export class McpConnection {
     }
   }
 
-  #fetch(broken: AbortController): McpFetch {
-    const { timeoutMs } = this.#server;
-    const bounds = { ...this.#bounds, accountId: this.#accountId, timeoutMs };
+  private fetch(broken: AbortController): McpFetch {
+    const { timeoutMs } = this.server;
+    const bounds = { ...this.bounds, accountId: this.accountId, timeoutMs };
     const onBroken = (error: unknown): void => broken.abort(error);
-    return safeMcpFetch(this.#fetcher, bounds, { signal: this.#closed.signal, onBroken });
+    return safeMcpFetch(this.fetcher, bounds, { signal: this.closed.signal, onBroken });
   }
 
   /** What opens the server, long enough that no word is taken for it. */
-  #secrets(): readonly string[] {
-    const { token, headers = {} } = this.#server;
+  private secrets(): readonly string[] {
+    const { token, headers = {} } = this.server;
     return [token ?? '', ...Object.values(headers)].filter((secret) => secret.length >= SECRET_LENGTH);
   }
 
-  #headers(): Record<string, string> {
-    const { token, headers } = this.#server;
+  private headers(): Record<string, string> {
+    const { token, headers } = this.server;
     return { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   }
 }

@@ -1,6 +1,5 @@
 import { type ImagePart, isJsonObject, type TextPart } from '#contracts';
-import { notOfProtocol } from './mcp-failure.js';
-import { textWithoutSecrets } from './mcp-secrets.js';
+import { notOfProtocol, textWithoutSecrets } from './mcp-failure.js';
 
 /** What a tool returned. */
 export interface McpResult {

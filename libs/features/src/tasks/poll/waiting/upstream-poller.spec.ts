@@ -167,7 +167,7 @@ describe('Asking a vendor how its work goes', () => {
     ['that got the lease for being slow', (dueMs: number) => dueMs > POLLING.holdMs],
   ])('gives back a poll %s and is not answered when it stops, so that others ask in time', async (_what, isSo) => {
     let asking: AbortSignal | undefined;
-    vendor.check = (_operation, signal) => {
+    vendor.check = (_operation, { signal }) => {
       asking = signal;
       return new Promise(() => undefined);
     };

@@ -1,9 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { MediaProvider } from '#contracts';
+import type { MediaUpstream } from '#contracts';
 import { Cooldowns, type Database, systemClock, timeOrderedId } from '#platform';
-import { ProviderUpstream } from '#providers';
 import { openPlatform, type Platform, readProcessConfig } from '#runtime';
 import { createTestDatabase, uniqueRedisPrefix } from '#testing';
 import type { NewTask } from '../../submit/submit-statement.js';
@@ -59,10 +58,10 @@ export interface TaskBench {
 }
 
 /** A vendor of a test as the only upstream. */
-export const upstreamsOf = (vendor: MediaProvider): MediaUpstreams => MediaUpstreams.of(new ProviderUpstream(vendor));
+export const upstreamsOf = (vendor: MediaUpstream): MediaUpstreams => MediaUpstreams.of(vendor);
 
 /** Opens the bench with a vendor that stands in for the sandbox. Call `close` in `afterAll`. */
-export async function openTaskBench(vendor: MediaProvider | MediaUpstreams): Promise<TaskBench> {
+export async function openTaskBench(vendor: MediaUpstream | MediaUpstreams): Promise<TaskBench> {
   const testDatabase = await createTestDatabase();
   const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-data-'));
   const platform = await openPlatform(
@@ -113,7 +112,7 @@ function taskAccess({ database, notifier, taskSignals, failpoints }: Platform) {
     change,
     submit: async (changes: Partial<NewTask> = {}): Promise<string> => {
       const task = newTask(changes);
-      await writer.write({ ...task, keyHasQuota: false });
+      await writer.write(task);
       return task.id;
     },
     claim: async (taskId: string): Promise<ClaimedTask> => {

@@ -1,0 +1,95 @@
+import { Controller, Query, Req } from '@nestjs/common';
+import { IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
+import type { Request } from 'express';
+import type { AdminAgentSession, AdminSessionRequest, ConsoleAgentSession } from '#contracts';
+import { AgentSessionsService, type UsageQuery, UsageService } from '#features';
+import { checked } from '../checked-input.js';
+import { callerOf } from '../http/api-key.guard.js';
+import { daysOf, UsageListQuery } from '../list-query.js';
+import { CONSOLE_API } from './console-gate.js';
+import { type Answer, ConsoleRoutes, Reads } from './console-routes.js';
+import { listOf, usageRecordOf } from './views.js';
+
+class SessionsQuery extends UsageListQuery {
+  @IsOptional()
+  @IsString()
+  @MaxLength(256)
+  text?: string;
+}
+
+class RequestsQuery extends UsageListQuery {
+  @IsString()
+  @MinLength(1)
+  @MaxLength(256)
+  session!: string;
+}
+
+class AdminSessionsQuery extends SessionsQuery {
+  @IsOptional()
+  @IsString()
+  @MaxLength(80)
+  account_id?: string;
+}
+
+class AdminRequestsQuery extends RequestsQuery {
+  @IsString()
+  @MinLength(1)
+  @MaxLength(80)
+  account_id!: string;
+}
+
+/** What agents did, session by session: for the account, and for operators over all accounts. */
+@Controller(CONSOLE_API.slice(1))
+@ConsoleRoutes()
+export class AgentSessionsController {
+  constructor(
+    private readonly sessions: AgentSessionsService,
+    private readonly usage: UsageService,
+  ) {}
+
+  @Reads('agent-sessions')
+  async list(@Query() query: unknown, @Req() request: Request): Answer<'GET /agent-sessions'> {
+    const list = checked(SessionsQuery, query);
+    const { accountId } = callerOf(request);
+    const found = await this.find(list, daysOf(list, accountId, await this.usage.timeZoneOf(accountId)));
+    return listOf<ConsoleAgentSession>({
+      ...found,
+      items: found.items.map(({ account_id: _accountId, ...session }) => session),
+    });
+  }
+
+  /** Which upstream served them and what they cost the operator stays with the operator. */
+  @Reads('agent-sessions/requests')
+  async requests(@Query() query: unknown, @Req() request: Request): Answer<'GET /agent-sessions/requests'> {
+    const list = checked(RequestsQuery, query);
+    const { accountId } = callerOf(request);
+    const days = daysOf(list, accountId, await this.usage.timeZoneOf(accountId));
+    const of = { ...days, accountId, session: list.session };
+    const { items, nextCursor } = await this.sessions.requests(of, pageOf(list));
+    const shown = items.map(({ upstream: _upstream, cost_worth_micros: _cost, ...record }) => usageRecordOf(record));
+    return { items: shown, next_cursor: nextCursor };
+  }
+
+  @Reads('admin/agent-sessions')
+  async listOfAll(@Query() query: unknown): Answer<'GET /admin/agent-sessions'> {
+    const list = checked(AdminSessionsQuery, query);
+    return listOf<AdminAgentSession>(await this.find(list, daysOf(list, list.account_id ?? null)));
+  }
+
+  @Reads('admin/agent-sessions/requests')
+  async requestsOfAny(@Query() query: unknown): Answer<'GET /admin/agent-sessions/requests'> {
+    const list = checked(AdminRequestsQuery, query);
+    const { account_id: accountId, session } = list;
+    const { items, nextCursor } = await this.sessions.requests(
+      { ...daysOf(list, accountId), accountId, session },
+      pageOf(list),
+    );
+    return { items: items.map((row) => usageRecordOf(row) as AdminSessionRequest), next_cursor: nextCursor };
+  }
+
+  private find(list: SessionsQuery, days: UsageQuery): ReturnType<AgentSessionsService['list']> {
+    return this.sessions.list({ ...days, text: list.text ?? null }, pageOf(list));
+  }
+}
+
+const pageOf = ({ limit, cursor }: UsageListQuery) => ({ limit, cursor: cursor ?? null });

@@ -1,0 +1,153 @@
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  ArrayUnique,
+  IsArray,
+  IsIn,
+  IsISO8601,
+  IsOptional,
+  IsString,
+  Matches,
+  MaxLength,
+  MinLength,
+  ValidateBy,
+  ValidateIf,
+} from 'class-validator';
+import { GatewayError, parseMicros, shortDecimal } from '#contracts';
+import {
+  LIST_SOURCES,
+  type ListPlace,
+  type ListSource,
+  type NewProposal,
+  type PriceName,
+  type ProposalView,
+} from '#features';
+import { checked } from '../../checked-input.js';
+import { viewOf } from '../../row-view.js';
+import { beginning } from './price.dto.js';
+import { DecimalText } from './price-lists.dto.js';
+
+const ITEMS_MAX = 20_000;
+const DIGITS_MAX = 12;
+const FACTOR_RULE = 'must be a decimal above 0 and up to 1000, such as "1.2", with at most six places';
+
+/** A list to be read. */
+class NewProposalBody {
+  @IsIn(LIST_SOURCES)
+  source!: ListSource;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(2_000)
+  url?: string;
+
+  /** The text of the list. */
+  @IsOptional()
+  @IsString()
+  @MinLength(2)
+  file?: string;
+
+  /** The upstream whose own list it is. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  upstream?: string;
+
+  @IsOptional()
+  @DecimalText()
+  @Matches(/^\d{1,4}(\.\d{1,6})?$/, { message: `factor ${FACTOR_RULE}` })
+  factor?: string;
+
+  /** `cent`, or to how many digits. */
+  @IsOptional()
+  @ValidateBy({
+    name: 'isRounding',
+    validator: {
+      validate: (value) =>
+        value === 'cent' || (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= DIGITS_MAX),
+      defaultMessage: () => `rounding must be "cent" or a whole number of digits from 1 to ${DIGITS_MAX}`,
+    },
+  })
+  rounding?: 'cent' | number;
+
+  @IsOptional()
+  @IsISO8601({ strict: true })
+  effective_from?: string;
+}
+
+/** A yes. */
+export class ChosenItemsBody {
+  /** Ids of items. */
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(ITEMS_MAX)
+  @ArrayUnique()
+  @IsString({ each: true })
+  items!: string[];
+}
+
+/** What an entry of a list is. */
+class PriceNameBody {
+  @IsIn(LIST_SOURCES)
+  source!: ListSource;
+
+  /** Of the list. */
+  @IsString()
+  @MinLength(1)
+  @MaxLength(300)
+  id!: string;
+
+  /** Null: none of ours. */
+  @ValidateIf(({ model }: PriceNameBody) => model !== null)
+  @IsString()
+  @MinLength(1)
+  @MaxLength(200)
+  model!: string | null;
+}
+
+/** @throws GatewayError `invalid_parameter`. */
+export function priceNameOf(body: unknown): PriceName {
+  const { source, id, model } = checked(PriceNameBody, body);
+  return { source, id, model };
+}
+
+/**
+ * @param unit of balances: a factor takes the currency of lists to it.
+ * @throws GatewayError `invalid_parameter` or `missing_parameter` that names the field.
+ */
+export function newProposalOf(body: unknown, unit: string): NewProposal {
+  const asked = checked(NewProposalBody, body);
+  const { source, factor, rounding = null, effective_from: from } = asked;
+  if (factor === undefined && unit !== 'USD')
+    throw new GatewayError(
+      'missing_parameter',
+      `factor is missing: lists are in USD and balances in ${unit}, so it must be the rate times what is added.`,
+      { param: 'factor' },
+    );
+  const factorMillionths = parseMicros(factor ?? '1');
+  if (factorMillionths <= 0n || factorMillionths > 1_000_000_000n) throw wrong('factor', FACTOR_RULE);
+  return { source, place: placeOf(asked), factorMillionths, rounding, effectiveFrom: beginning(from) };
+}
+
+function placeOf({ source, url, file, upstream }: NewProposalBody): ListPlace {
+  const places: ListPlace[] = [
+    ...(url === undefined ? [] : [{ url }]),
+    ...(file === undefined ? [] : [{ file }]),
+    ...(upstream === undefined ? [] : [{ upstream }]),
+  ];
+  const [place, other] = places;
+  if (!place || other) throw wrong('url', 'or file or upstream must say where the list is, and only one of them');
+  if ('upstream' in place !== (source === 'upstream'))
+    throw wrong('upstream', 'must be named where source is "upstream", and only there');
+  return place;
+}
+
+/** As operators see it. */
+export const proposalView = ({ factor_millionths: factor, rounding, ...proposal }: ProposalView): object => ({
+  ...(viewOf(proposal) as object),
+  factor: shortDecimal(factor),
+  rounding: rounding === null || rounding === 'cent' ? rounding : Number(rounding),
+});
+
+const wrong = (param: string, rule: string): GatewayError =>
+  new GatewayError('invalid_parameter', `${param} ${rule}.`, { param });

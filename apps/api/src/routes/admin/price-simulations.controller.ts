@@ -1,0 +1,98 @@
+import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsISO8601, IsOptional, IsString, MaxLength } from 'class-validator';
+import type { Response } from 'express';
+import { GatewayError } from '#contracts';
+import { ENTRIES_MAX, PriceProposalsService, PriceSimulation, type Simulated } from '#features';
+import { checked } from '../../checked-input.js';
+import { clientGone } from '../../http/client-gone.js';
+import { Route, Routes } from '../../http/route.js';
+import { daysOf } from '../../list-query.js';
+import { viewOf } from '../../row-view.js';
+import { PROPOSAL_OPERATIONS } from './admin.openapi.js';
+import { pricesOf } from './prices.controller.js';
+
+/** Which usage, at which prices. */
+class SimulationBody {
+  @IsOptional()
+  @IsISO8601({ strict: true })
+  from?: string;
+
+  @IsOptional()
+  @IsISO8601({ strict: true })
+  to?: string;
+
+  /** The id of a proposal: its ticked items, unless `items` says which. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  proposal?: string;
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(20_000)
+  @IsString({ each: true })
+  items?: string[];
+
+  /** Prices in the form of PRICES_FILE, whenever they are in force. */
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(ENTRIES_MAX)
+  prices?: unknown[];
+
+  /** The id of a price list, for all accounts. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  list?: string;
+}
+
+/** Past usage at other prices, for operators. */
+@Controller('admin/v1/price-simulations')
+@Routes({ style: 'admin', access: 'operator' })
+export class PriceSimulationsController {
+  constructor(
+    private readonly simulation: PriceSimulation,
+    private readonly proposals: PriceProposalsService,
+  ) {}
+
+  /** Changes nothing. */
+  @Post()
+  @Route({ operation: PROPOSAL_OPERATIONS.adminSimulatePrices, body: 'list' })
+  @HttpCode(200)
+  async run(@Body() body: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
+    const simulated = await simulatedOf(body, this.proposals);
+    const { from, to } = simulated;
+    return { from, to, ...(viewOf(await this.simulation.run(simulated, clientGone(response))) as object) };
+  }
+}
+
+/**
+ * What is to be simulated.
+ *
+ * @throws GatewayError `invalid_parameter`; `not_found`: there is no such proposal.
+ */
+export async function simulatedOf(body: unknown, proposals: PriceProposalsService): Promise<Simulated> {
+  const asked = checked(SimulationBody, body);
+  const { from, to } = daysOf(
+    { ...(asked.from !== undefined && { from: asked.from }), ...(asked.to !== undefined && { to: asked.to }) },
+    null,
+  );
+  return { from, to, list: asked.list, prices: await pricesAsked(asked, proposals) };
+}
+
+async function pricesAsked(
+  { proposal, items, prices, list }: SimulationBody,
+  proposals: PriceProposalsService,
+): Promise<Simulated['prices']> {
+  const said = [proposal, prices, list].filter((each) => each !== undefined);
+  if (said.length !== 1 || (items !== undefined && proposal === undefined))
+    throw new GatewayError(
+      'invalid_parameter',
+      'proposal or prices or list must say at which prices, and only one of them; items is of a proposal.',
+      { param: 'prices' },
+    );
+  if (proposal !== undefined) return proposals.pricesOf(proposal, items);
+  return prices === undefined ? [] : pricesOf({ prices, effective_from: '2026-01-01' });
+}

@@ -1,0 +1,139 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useChange, useMay } from '../../api/queries';
+import type { AdminDelivery } from '../../api/types';
+import { Select, TextField } from '../../components/fields';
+import { ListCard } from '../../components/list';
+import { Notice, Page } from '../../components/page';
+import { Empty, Failure } from '../../components/states';
+import { Status } from '../../components/status';
+import type { Column } from '../../components/table';
+import { None, ShortId, Time } from '../../components/values';
+import { useMessages } from '../../messages/language';
+
+const route = getRouteApi('/shell/admin/deliveries');
+const STATUSES = ['pending', 'delivered', 'failed'] as const;
+
+/** What a table shows of a delivery, on this page and on that of a task; a resend where the person may. */
+export function useDeliveryColumns(): {
+  readonly columns: Column<Omit<AdminDelivery, 'account_id' | 'task_id'>>[];
+  readonly resend: ReturnType<typeof useResend>;
+} {
+  const { common, webhooks } = useMessages();
+  const mayWrite = useMay('admin:write');
+  const resend = useResend();
+  const columns: Column<Omit<AdminDelivery, 'account_id' | 'task_id'>>[] = [
+    { id: 'id', head: 'ID', cell: ({ id }) => <ShortId of={id} /> },
+    { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
+    { id: 'event', head: webhooks.event, cell: ({ event_type: type }) => type },
+    { id: 'url', head: webhooks.url, cell: ({ url }) => <span className="break">{url}</span> },
+    { id: 'attempts', head: webhooks.attempts, isNumber: true, isHidden: true, cell: ({ attempts }) => attempts },
+    {
+      id: 'last',
+      head: webhooks.lastAnswer,
+      cell: ({ last_status: status, last_error: error }) =>
+        status === null && error === null ? (
+          <None />
+        ) : (
+          <span className="break">{[status, error].filter((part) => part !== null).join(' ')}</span>
+        ),
+    },
+    { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
+    {
+      id: 'next',
+      head: webhooks.next,
+      isHidden: true,
+      cell: ({ next_attempt_at: at }) => (at === null ? <None /> : <Time at={at} />),
+    },
+  ];
+  if (mayWrite)
+    columns.push({
+      id: 'actions',
+      head: common.actions,
+      isActions: true,
+      cell: ({ id }) => (
+        <button
+          type="button"
+          className="button small"
+          disabled={resend.isPending}
+          onClick={() => resend.mutate({ params: { delivery_id: id }, body: {} })}
+        >
+          {webhooks.resend}
+        </button>
+      ),
+    });
+  return { columns, resend };
+}
+
+const useResend = () =>
+  useChange('POST /admin/deliveries/:delivery_id/resend', ['GET /admin/deliveries', 'GET /admin/tasks/:task_id']);
+
+/** What came of a resend. */
+export function Resent({ of: resend }: { readonly of: ReturnType<typeof useResend> }) {
+  const { webhooks } = useMessages();
+  if (resend.error) return <Failure of={resend.error} />;
+  return resend.data ? <Notice tone="good">{webhooks.resent}</Notice> : null;
+}
+
+/** The webhook deliveries of all accounts. */
+export function DeliveriesPage() {
+  const { admin, common, shell, status, webhooks } = useMessages();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const set = (name: keyof typeof search, value: string) =>
+    void navigate({ search: (before) => ({ ...before, [name]: value === '' ? undefined : value }), replace: true });
+  const { columns, resend } = useDeliveryColumns();
+  const all: Column<AdminDelivery>[] = [
+    ...columns.slice(0, 3),
+    {
+      id: 'task',
+      head: admin.deliveries.task,
+      cell: ({ task_id: id }) =>
+        id === null ? (
+          <None />
+        ) : (
+          <Link to="/admin/tasks/$taskId" params={{ taskId: id }}>
+            <ShortId of={id} />
+          </Link>
+        ),
+    },
+    { id: 'account', head: admin.tasks.account, isHidden: true, cell: ({ account_id: id }) => <ShortId of={id} /> },
+    ...columns.slice(3),
+  ];
+  return (
+    <Page title={shell.pages.deliveries}>
+      <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
+        <Select
+          label={common.state}
+          value={search.status ?? ''}
+          onChange={(event) => set('status', event.target.value)}
+        >
+          <option value="">{common.any}</option>
+          {STATUSES.map((each) => (
+            <option key={each} value={each}>
+              {status[each]}
+            </option>
+          ))}
+        </Select>
+        {(['task_id', 'account_id', 'endpoint_id'] as const).map((name) => (
+          <TextField
+            key={name}
+            label={admin.deliveries.filters[name]}
+            type="search"
+            value={search[name] ?? ''}
+            onChange={(event) => set(name, event.target.value)}
+          />
+        ))}
+      </form>
+      <Resent of={resend} />
+      <ListCard
+        route="GET /admin/deliveries"
+        input={{ query: search }}
+        label={shell.pages.deliveries}
+        name="admin.deliveries"
+        columns={all}
+        keyOf={({ id }) => id}
+        empty={<Empty>{webhooks.noDeliveries}</Empty>}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,142 @@
+import { useState } from 'react';
+import { useChange, useMay, useRead } from '../../api/queries';
+import type { ConsoleTagLimit } from '../../api/types';
+import { FormDialog } from '../../components/confirm-dialog';
+import { TextField } from '../../components/fields';
+import { Icon } from '../../components/icons';
+import { Card } from '../../components/page';
+import { TagLimitTable } from '../../components/spend-limits';
+import { Empty, Loaded } from '../../components/states';
+import { useMessages } from '../../messages/language';
+import { shortAmount } from '../prices/price-parts';
+
+/** What the work under tags of an account may cost, for operators. */
+export function TagLimits({ accountId, timeZone }: { readonly accountId: string; readonly timeZone: string }) {
+  const { tagLimits: words } = useMessages().admin;
+  const mayWrite = useMay('admin:write');
+  const [isEditing, setEditing] = useState(false);
+  const query = useRead('GET /admin/accounts/:account_id/tag-limits', { params: { account_id: accountId } });
+  return (
+    <Card
+      title={words.title}
+      actions={
+        mayWrite &&
+        query.data && (
+          <button type="button" className="button small" onClick={() => setEditing(true)}>
+            {words.edit}
+          </button>
+        )
+      }
+      isFlush
+    >
+      <Loaded query={query} height={80}>
+        {({ items }) => (items.length === 0 ? <Empty>{words.none}</Empty> : <TagLimitTable items={items} />)}
+      </Loaded>
+      {isEditing && query.data && (
+        <EditDialog
+          accountId={accountId}
+          timeZone={timeZone}
+          before={query.data.items}
+          onClose={() => setEditing(false)}
+        />
+      )}
+    </Card>
+  );
+}
+
+interface Row {
+  readonly tag: string;
+  readonly daily: string;
+  readonly monthly: string;
+}
+
+const rowOf = ({ tag, daily_limit: daily, monthly_limit: monthly }: ConsoleTagLimit): Row => ({
+  tag,
+  daily: shortAmount(daily ?? ''),
+  monthly: shortAmount(monthly ?? ''),
+});
+
+/** Its amounts would be lost. */
+const isWithoutTag = ({ tag, daily, monthly }: Row): boolean =>
+  tag.trim() === '' && (daily.trim() !== '' || monthly.trim() !== '');
+
+const amountOrNull = (text: string): string | null => (text.trim() === '' ? null : text.trim());
+
+/** All limits of the account as they are typed; an empty row is left out. */
+function EditDialog({
+  accountId,
+  timeZone,
+  before,
+  onClose,
+}: {
+  readonly accountId: string;
+  /** In which days and months of the account begin. */
+  readonly timeZone: string;
+  readonly before: readonly ConsoleTagLimit[];
+  readonly onClose: () => void;
+}) {
+  const { admin, common, money } = useMessages();
+  const { tagLimits: words } = admin;
+  const { tags } = money;
+  const [rows, setRows] = useState<readonly Row[]>(() => [...before.map(rowOf), { tag: '', daily: '', monthly: '' }]);
+  const save = useChange('POST /admin/accounts/:account_id/tag-limits', [
+    'GET /admin/accounts/:account_id/tag-limits',
+    'GET /admin/audit',
+  ]);
+  const change = (place: number, part: Partial<Row>) =>
+    setRows(rows.map((row, index) => (index === place ? { ...row, ...part } : row)));
+  const limits = rows
+    .filter(({ tag }) => tag.trim() !== '')
+    .map(({ tag, daily, monthly }) => ({
+      tag: tag.trim(),
+      daily_limit: amountOrNull(daily),
+      monthly_limit: amountOrNull(monthly),
+    }));
+  return (
+    <FormDialog
+      title={words.title}
+      submit={common.save}
+      isReady={!rows.some(isWithoutTag)}
+      isBusy={save.isPending}
+      failure={save.error}
+      onClose={onClose}
+      onSubmit={() => save.mutate({ params: { account_id: accountId }, body: { limits } }, { onSuccess: onClose })}
+    >
+      <p className="muted small-text">{words.hint(timeZone)}</p>
+      {rows.map((row, place) => (
+        // Rows are only added at the end, so that their places name them.
+        <div key={place} className="three-fields">
+          <TextField
+            label={tags.tag}
+            error={isWithoutTag(row) ? words.tagMissing : undefined}
+            maxLength={64}
+            value={row.tag}
+            onChange={(event) => change(place, { tag: event.target.value })}
+          />
+          <TextField
+            label={tags.daily}
+            inputMode="decimal"
+            value={row.daily}
+            onChange={(event) => change(place, { daily: event.target.value })}
+          />
+          <TextField
+            label={tags.monthly}
+            inputMode="decimal"
+            value={row.monthly}
+            onChange={(event) => change(place, { monthly: event.target.value })}
+          />
+        </div>
+      ))}
+      <p>
+        <button
+          type="button"
+          className="button small"
+          onClick={() => setRows([...rows, { tag: '', daily: '', monthly: '' }])}
+        >
+          <Icon name="plus" />
+          {words.add}
+        </button>
+      </p>
+    </FormDialog>
+  );
+}

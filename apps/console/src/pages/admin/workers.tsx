@@ -1,0 +1,59 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { useRead } from '../../api/queries';
+import type { AdminWorker } from '../../api/types';
+import { Check } from '../../components/fields';
+import { Page } from '../../components/page';
+import { Empty, Loaded } from '../../components/states';
+import { Status } from '../../components/status';
+import { type Column, Table } from '../../components/table';
+import { None, ShortId, Time } from '../../components/values';
+import { useMessages } from '../../messages/language';
+
+const route = getRouteApi('/shell/admin/workers');
+const REFRESH_MS = 15_000;
+
+/** The worker processes. */
+export function WorkersPage() {
+  const { admin, common, shell } = useMessages();
+  const { workers: words } = admin;
+  const { all } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useRead('GET /admin/workers', { query: { all: all ?? 'false' } }, { refetchMs: REFRESH_MS });
+  const columns: Column<AdminWorker>[] = [
+    { id: 'role', head: words.role, cell: ({ role }) => role },
+    { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
+    { id: 'heard', head: words.heartbeat, cell: ({ last_heartbeat_at: at }) => <Time at={at} /> },
+    { id: 'tasks', head: words.tasks, isNumber: true, cell: ({ tasks_in_hand: tasks }) => tasks },
+    { id: 'most', head: words.atMost, isNumber: true, cell: ({ concurrency }) => concurrency ?? <None /> },
+    { id: 'version', head: words.version, cell: ({ version }) => version },
+    { id: 'host', head: words.host, cell: ({ host, pid }) => <span className="break">{`${host}, ${pid}`}</span> },
+    { id: 'since', head: words.since, cell: ({ started_at: at }) => <Time at={at} /> },
+    { id: 'id', head: 'ID', isHidden: true, cell: ({ id }) => <ShortId of={id} /> },
+  ];
+  return (
+    <Page title={shell.pages.workers} lead={words.lead}>
+      <Check
+        label={words.all}
+        checked={all === 'true'}
+        onChange={({ target }) => void navigate({ search: target.checked ? { all: 'true' } : {}, replace: true })}
+      />
+      <Loaded query={query} height={320}>
+        {({ items }) => (
+          <section className="card">
+            {items.length === 0 ? (
+              <Empty>{words.none}</Empty>
+            ) : (
+              <Table
+                label={shell.pages.workers}
+                name="admin.workers"
+                columns={columns}
+                rows={items}
+                keyOf={({ id }) => id}
+              />
+            )}
+          </section>
+        )}
+      </Loaded>
+    </Page>
+  );
+}

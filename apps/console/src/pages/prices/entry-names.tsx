@@ -1,0 +1,130 @@
+import { useState } from 'react';
+import { ApiError } from '../../api/api-error';
+import { useChange, useRead } from '../../api/queries';
+import type { AdminPriceProposalDetails, AdminProposalItem } from '../../api/types';
+import { FormDialog } from '../../components/confirm-dialog';
+import { Check, TextField } from '../../components/fields';
+import { ListCard } from '../../components/list';
+import { Empty } from '../../components/states';
+import type { Column } from '../../components/table';
+import { None } from '../../components/values';
+import { useMessages } from '../../messages/language';
+
+/** The entries of a list that are of no model of ours, with the way to say which they are. */
+export function Others({
+  of: proposal,
+  onRename,
+}: {
+  readonly of: AdminPriceProposalDetails;
+  readonly onRename: ((id: string) => void) | undefined;
+}) {
+  const { proposals: words } = useMessages().selling;
+  const [text, setText] = useState('');
+  const columns: Column<AdminProposalItem>[] = [
+    { id: 'entry', head: words.entry, cell: ({ id }) => id },
+    { id: 'vendor', head: words.vendor, cell: ({ vendor }) => vendor ?? <None /> },
+    {
+      id: 'suggestions',
+      head: words.suggestions,
+      cell: ({ suggestions }) => (suggestions.length === 0 ? <None /> : suggestions.join(', ')),
+    },
+    {
+      id: 'rename',
+      head: words.rename,
+      isActions: true,
+      cell: ({ id }) =>
+        onRename && (
+          <button
+            type="button"
+            className="button small"
+            aria-label={`${words.rename} ${id}`}
+            onClick={() => onRename(id)}
+          >
+            {words.rename}
+          </button>
+        ),
+    },
+  ];
+  return (
+    <ListCard
+      route="GET /admin/price-proposals/:proposal_id/others"
+      input={{ params: { proposal_id: proposal.id }, query: { text: text.trim() || undefined } }}
+      label={words.others}
+      name="proposal-others"
+      columns={columns}
+      keyOf={({ id, vendor }) => `${vendor ?? ''} ${id}`}
+      head={
+        <>
+          <h2>{words.others}</h2>
+          <TextField
+            label={words.othersSearch}
+            type="search"
+            maxLength={200}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+        </>
+      }
+      empty={<Empty>{words.noOthers}</Empty>}
+    />
+  );
+}
+
+/** Says which model an entry of lists is; kept for every later list. */
+export function RenameDialog({
+  source,
+  id,
+  onClose,
+  onDone,
+}: {
+  readonly source: string;
+  readonly id: string;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}) {
+  const { proposals: words } = useMessages().selling;
+  const { common } = useMessages();
+  const [model, setModel] = useState('');
+  const [isNone, setNone] = useState(false);
+  const models = useRead('GET /models', {});
+  const save = useChange('POST /admin/price-names', ['GET /admin/price-names', 'GET /admin/audit']);
+  const names = (models.data?.items ?? []).filter(({ kind }) => kind === 'text' || kind === 'embedding');
+  return (
+    <FormDialog
+      title={words.renameOf(id)}
+      submit={common.save}
+      isReady={isNone || model.trim() !== ''}
+      isBusy={save.isPending}
+      failure={save.error}
+      onClose={onClose}
+      onSubmit={() =>
+        save.mutate(
+          { body: { source, id, model: isNone ? null : model.trim() } },
+          {
+            onSuccess: () => {
+              onDone();
+              onClose();
+            },
+          },
+        )
+      }
+    >
+      <TextField
+        label={words.renameModel}
+        hint={words.renameHint}
+        error={save.error instanceof ApiError ? save.error.about('model') : undefined}
+        list="models-of-ours"
+        disabled={isNone}
+        autoComplete="off"
+        value={model}
+        onChange={(event) => setModel(event.target.value)}
+      />
+      <datalist id="models-of-ours">
+        {names.map((each) => (
+          <option key={each.id} value={each.id} />
+        ))}
+      </datalist>
+      <Check label={words.renameNone} checked={isNone} onChange={(event) => setNone(event.target.checked)} />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,174 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ApiError } from '../../api/api-error';
+import { useChange, useRead } from '../../api/queries';
+import type { AdminPricePreview } from '../../api/types';
+import { FormDialog } from '../../components/confirm-dialog';
+import { Select, TextField } from '../../components/fields';
+import { type Column, Table } from '../../components/table';
+import { Money } from '../../components/values';
+import { formatDay } from '../../format/time';
+import { useLanguage, useMessages } from '../../messages/language';
+import { BelowCost } from './price-parts';
+
+interface Draft {
+  readonly model: string;
+  /** Unit and variant, one a line. */
+  readonly sold: string;
+  readonly amount: string;
+  readonly perQuantity: string;
+  /** Local time of the reader, as the field gives it; empty: now. */
+  readonly from: string;
+}
+
+/** The request body for the server. */
+function toPrice(draft: Draft) {
+  const [unit = '', variant = ''] = draft.sold.split('\n');
+  return {
+    model: draft.model,
+    unit,
+    ...(variant !== '' && { variant }),
+    amount: draft.amount,
+    per_quantity: Number(draft.perQuantity),
+    ...(draft.from !== '' && { effective_from: new Date(draft.from).toISOString() }),
+  };
+}
+
+/** A new price, first with what it would have changed. */
+export function NewPriceDialog({ onClose }: { readonly onClose: () => void }) {
+  const { admin, common, selling } = useMessages();
+  const { prices: words } = admin;
+  const navigate = useNavigate();
+  const [draft, setDraft] = useState<Draft>({ model: '', sold: '', amount: '', perQuantity: '1', from: '' });
+  const models = useRead('GET /models', {});
+  const preview = useChange('POST /admin/prices/preview');
+  const set = useChange('POST /admin/prices', ['GET /admin/prices', 'GET /models', 'GET /admin/audit']);
+  const model = models.data?.items.find(({ id }) => id === draft.model);
+  const body = toPrice(draft);
+  const change = (part: Partial<Draft>) => {
+    preview.reset();
+    setDraft({ ...draft, ...part });
+  };
+  const isText = model?.kind === 'text' || model?.kind === 'embedding';
+  const openModel = () => void navigate({ to: '/admin/prices/models/$model', params: { model: draft.model } });
+  const failure = set.error ?? preview.error;
+  const about = (field: string) => (failure instanceof ApiError ? failure.about(field) : undefined);
+  if (set.data && set.data.warnings.length > 0)
+    return <BelowCost title={words.add} of={set.data.warnings} onClose={onClose} />;
+  return (
+    <FormDialog
+      title={words.add}
+      submit={isText ? selling.model.open : preview.data ? words.set : words.preview}
+      isReady={isText || [draft.model, body.unit, draft.amount].every((each) => each !== '')}
+      isBusy={preview.isPending || set.isPending}
+      failure={failure}
+      onClose={onClose}
+      onSubmit={() =>
+        isText
+          ? openModel()
+          : preview.data
+            ? set.mutate({ body }, { onSuccess: ({ warnings }) => warnings.length === 0 && onClose() })
+            : preview.mutate({ body })
+      }
+    >
+      <Select
+        label={words.model}
+        error={about('model')}
+        value={draft.model}
+        onChange={(event) => change({ model: event.target.value, sold: '' })}
+      >
+        <option value="" />
+        {(models.data?.items ?? []).map(({ id }) => (
+          <option key={id}>{id}</option>
+        ))}
+      </Select>
+      {isText ? (
+        <p>{selling.model.together}</p>
+      ) : (
+        <>
+          <Select
+            label={words.variant}
+            error={about('variant') ?? about('unit')}
+            value={draft.sold}
+            onChange={(event) => change({ sold: event.target.value })}
+          >
+            <option value="" />
+            {(model?.variants ?? []).map((each) => (
+              <option key={`${each.unit}\n${each.variant}`} value={`${each.unit}\n${each.variant}`}>
+                {each.variant} / {each.unit}
+              </option>
+            ))}
+          </Select>
+          <TextField
+            label={common.amount}
+            error={about('amount')}
+            inputMode="decimal"
+            value={draft.amount}
+            onChange={(event) => change({ amount: event.target.value })}
+          />
+          <TextField
+            label={words.perQuantity}
+            error={about('per_quantity')}
+            type="number"
+            min={1}
+            value={draft.perQuantity}
+            onChange={(event) => change({ perQuantity: event.target.value })}
+          />
+          <TextField
+            label={words.from}
+            error={about('effective_from')}
+            type="datetime-local"
+            value={draft.from}
+            onChange={(event) => change({ from: event.target.value })}
+          />
+        </>
+      )}
+      {preview.data && <Preview of={preview.data} />}
+    </FormDialog>
+  );
+}
+
+function Preview({ of: preview }: { readonly of: AdminPricePreview }) {
+  const { messages, language } = useLanguage();
+  const { admin } = messages;
+  const { prices: words } = admin;
+  const columns: Column<AdminPricePreview['accounts'][number]>[] = [
+    { id: 'account', head: admin.tasks.account, cell: (account) => account.account_name },
+    {
+      id: 'charged',
+      head: words.charged,
+      isNumber: true,
+      cell: ({ charged }) => <Money amount={charged} form="full" />,
+    },
+    {
+      id: 'repriced',
+      head: words.repriced,
+      isNumber: true,
+      cell: ({ repriced }) => <Money amount={repriced} form="full" />,
+    },
+  ];
+  return (
+    <div className="stack tight" role="status">
+      <p>{words.previewText(formatDay(preview.from, language), formatDay(preview.to, language))}</p>
+      {preview.accounts.length === 0 ? (
+        <p className="muted">{words.noUse}</p>
+      ) : (
+        <>
+          <p className="row between strong">
+            <span>{messages.money.total}</span>
+            <span>
+              <Money amount={preview.charged} form="full" /> → <Money amount={preview.repriced} form="full" />
+            </span>
+          </p>
+          <Table
+            label={words.preview}
+            name="preview"
+            columns={columns}
+            rows={preview.accounts}
+            keyOf={(account) => account.account_id}
+          />
+        </>
+      )}
+    </div>
+  );
+}

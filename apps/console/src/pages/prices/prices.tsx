@@ -1,0 +1,122 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useMay, useRead } from '../../api/queries';
+import type { AdminPrice } from '../../api/types';
+import { Check, TextField } from '../../components/fields';
+import { Icon } from '../../components/icons';
+import { Page } from '../../components/page';
+import { Empty, Loaded } from '../../components/states';
+import { Status } from '../../components/status';
+import { type Column, Table } from '../../components/table';
+import { Money, None, Time } from '../../components/values';
+import { formatCount } from '../../format/number';
+import { useLanguage, useMessages } from '../../messages/language';
+import { UnitText } from '../models/price-text';
+import { NewPriceDialog } from './new-price-dialog';
+import { priceStates, PriceTabs, tierName } from './price-parts';
+
+const route = getRouteApi('/shell/admin/prices');
+
+export function PricesPage() {
+  const { admin, common } = useMessages();
+  const { prices: words } = admin;
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const mayWrite = useMay('admin:write');
+  const [isAdding, setAdding] = useState(false);
+  const query = useRead('GET /admin/prices', { query: search.history ? { history: search.history } : {} });
+  const set = (part: { model?: string | undefined; history?: 'true' | undefined }) =>
+    void navigate({ search: (before) => ({ ...before, ...part }), replace: true });
+  return (
+    <Page
+      title={words.title}
+      lead={words.lead}
+      actions={
+        mayWrite && (
+          <button type="button" className="button primary" onClick={() => setAdding(true)}>
+            <Icon name="plus" />
+            {words.add}
+          </button>
+        )
+      }
+    >
+      <PriceTabs />
+      <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
+        <TextField
+          label={words.model}
+          type="search"
+          value={search.model ?? ''}
+          onChange={(event) => set({ model: event.target.value || undefined })}
+        />
+        <Check
+          label={words.history}
+          checked={search.history === 'true'}
+          onChange={(event) => set({ history: event.target.checked ? 'true' : undefined })}
+        />
+      </form>
+      <Loaded query={query} height={640}>
+        {({ items }) => <PriceTable items={items.filter(({ model }) => model.includes(search.model ?? ''))} />}
+      </Loaded>
+      {isAdding && <NewPriceDialog onClose={() => setAdding(false)} />}
+    </Page>
+  );
+}
+
+function PriceTable({ items }: { readonly items: readonly AdminPrice[] }) {
+  const { messages, language } = useLanguage();
+  const { admin, common, selling } = messages;
+  const { prices: words } = admin;
+  const states = priceStates(items);
+  const columns: Column<AdminPrice>[] = [
+    {
+      id: 'model',
+      head: words.model,
+      cell: ({ model }) => (
+        <Link className="clipped" title={model} to="/admin/prices/models/$model" params={{ model }}>
+          {model}
+        </Link>
+      ),
+    },
+    {
+      id: 'variant',
+      head: words.variant,
+      cell: ({ variant, from_input_tokens: from }) =>
+        variant === 'default' && from === 0 ? (
+          <None />
+        ) : (
+          [
+            ...(variant === 'default' ? [] : [tierName(selling.tiers, variant)]),
+            ...(from === 0 ? [] : [selling.band(formatCount(from, language))]),
+          ].join(' · ')
+        ),
+    },
+    { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} form="full" /> },
+    { id: 'unit', head: words.unit, cell: (price) => <UnitText unit={price.unit} perQuantity={price.per_quantity} /> },
+    { id: 'state', head: common.state, cell: ({ id }) => <Status of={states.get(id) ?? 'past'} /> },
+    {
+      id: 'since',
+      head: words.since,
+      cell: ({ effective_from: at, withdrawn_at: end }) => (
+        <>
+          <Time at={at} />
+          {end !== null && (
+            <span className="muted small-text">
+              {' '}
+              {selling.model.withdrawn} <Time at={end} />
+            </span>
+          )}
+        </>
+      ),
+    },
+    { id: 'by', head: words.by, isHidden: true, cell: (price) => price.created_by },
+  ];
+  return (
+    <section className="card">
+      {items.length === 0 ? (
+        <Empty>{words.none}</Empty>
+      ) : (
+        <Table label={words.title} name="prices" columns={columns} rows={items} keyOf={({ id }) => id} isLinked />
+      )}
+    </section>
+  );
+}

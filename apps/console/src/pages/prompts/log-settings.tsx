@@ -1,0 +1,173 @@
+import { useState } from 'react';
+import { ApiError } from '../../api/api-error';
+import type { ConsolePromptLog } from '../../api/types';
+import { FormDialog } from '../../components/confirm-dialog';
+import { Check, TextArea, TextField } from '../../components/fields';
+import { Card, Facts } from '../../components/page';
+import { Loaded } from '../../components/states';
+import { Status } from '../../components/status';
+import { None } from '../../components/values';
+import { formatBytes } from '../../format/number';
+import { useLanguage, useMessages } from '../../messages/language';
+
+const KNOWN = ['email', 'phone', 'card_number', 'iban', 'ip_address', 'secret'] as const;
+const isKnown = (name: string): name is (typeof KNOWN)[number] => (KNOWN as readonly string[]).includes(name);
+
+type Settings = Pick<ConsolePromptLog, 'enabled' | 'retention_days' | 'redactions'>;
+
+/** A change under way. */
+interface Saving {
+  readonly isPending: boolean;
+  readonly error: Error | null;
+}
+
+/** What is logged of an account, and the way to change it. */
+export function LogSettings({
+  query,
+  mayChange,
+  change,
+  clear,
+}: {
+  readonly query: Parameters<typeof Loaded<ConsolePromptLog>>[0]['query'];
+  readonly mayChange: boolean;
+  readonly change: Saving & { readonly save: (settings: Settings, onSuccess: () => void) => void };
+  readonly clear: Saving & { readonly save: (onSuccess: () => void) => void };
+}) {
+  const { prompts: words } = useMessages();
+  const [doing, setDoing] = useState<'change' | 'clear' | null>(null);
+  const close = () => setDoing(null);
+  return (
+    <Card
+      title={words.settings}
+      actions={
+        mayChange &&
+        query.data && (
+          <>
+            {query.data.bytes > 0 && (
+              <button type="button" className="button small" onClick={() => setDoing('clear')}>
+                {words.clear}
+              </button>
+            )}
+            {query.data.bytes_max > 0 && (
+              <button type="button" className="button small" onClick={() => setDoing('change')}>
+                {words.change}
+              </button>
+            )}
+          </>
+        )
+      }
+    >
+      <Loaded query={query} height={130}>
+        {(log) => <State of={log} />}
+      </Loaded>
+      {doing === 'change' && query.data && <ChangeDialog before={query.data} change={change} onClose={close} />}
+      {doing === 'clear' && (
+        <FormDialog
+          title={words.clearTitle}
+          submit={words.clear}
+          isDangerous
+          isBusy={clear.isPending}
+          failure={clear.error}
+          onClose={close}
+          onSubmit={() => clear.save(close)}
+        >
+          <p>{words.clearText}</p>
+        </FormDialog>
+      )}
+    </Card>
+  );
+}
+
+function State({ of: log }: { readonly of: ConsolePromptLog }) {
+  const { messages, language } = useLanguage();
+  const { prompts: words, common } = messages;
+  if (log.bytes_max === 0) return <p className="muted">{words.unavailable}</p>;
+  const { known } = words;
+  return (
+    <Facts
+      of={[
+        [
+          common.state,
+          <span key="state" className="row">
+            <Status of={log.enabled ? 'active' : 'off'} />
+            {!log.enabled && words.isOff}
+          </span>,
+        ],
+        [words.retention, words.retentionDays(log.retention_days)],
+        [
+          words.redactions,
+          log.redactions.length === 0 ? (
+            <None key="redactions" />
+          ) : (
+            log.redactions.map((name) => (isKnown(name) ? known[name] : name)).join(', ')
+          ),
+        ],
+        [words.size, words.sizeOf(formatBytes(log.bytes, language), formatBytes(log.bytes_max, language))],
+      ]}
+    />
+  );
+}
+
+function ChangeDialog({
+  before,
+  change,
+  onClose,
+}: {
+  readonly before: ConsolePromptLog;
+  readonly change: Parameters<typeof LogSettings>[0]['change'];
+  readonly onClose: () => void;
+}) {
+  const { prompts: words, common } = useMessages();
+  const [enabled, setEnabled] = useState(before.enabled);
+  const [days, setDays] = useState(String(before.retention_days));
+  const [known, setKnown] = useState<ReadonlySet<string>>(new Set(before.redactions.filter(isKnown)));
+  const [own, setOwn] = useState(before.redactions.filter((name) => !isKnown(name)).join('\n'));
+  const patterns = own
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+  const about = (field: string) => (change.error instanceof ApiError ? change.error.about(field) : undefined);
+  const toggle = (name: string) =>
+    setKnown(known.has(name) ? new Set([...known].filter((each) => each !== name)) : new Set([...known, name]));
+  return (
+    <FormDialog
+      title={words.settings}
+      submit={common.save}
+      isBusy={change.isPending}
+      failure={change.error}
+      onClose={onClose}
+      onSubmit={() =>
+        change.save({ enabled, retention_days: Number(days), redactions: [...known, ...patterns] }, onClose)
+      }
+    >
+      <Check kind="switch" label={words.log} checked={enabled} onChange={(event) => setEnabled(event.target.checked)} />
+      <TextField
+        label={words.retention}
+        error={about('retention_days')}
+        type="number"
+        min={1}
+        max={90}
+        value={days}
+        onChange={(event) => setDays(event.target.value)}
+      />
+      <fieldset className="field">
+        <legend>{words.redactions}</legend>
+        {KNOWN.map((name) => (
+          <label key={name} className="check">
+            <input type="checkbox" checked={known.has(name)} onChange={() => toggle(name)} />
+            <span>{words.known[name]}</span>
+          </label>
+        ))}
+      </fieldset>
+      <TextArea
+        label={words.patterns}
+        hint={words.patternsHint}
+        error={about('redactions')}
+        rows={3}
+        spellCheck={false}
+        value={own}
+        onChange={(event) => setOwn(event.target.value)}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,192 @@
+import { Injectable } from '@nestjs/common';
+import { GatewayError } from '#contracts';
+import { brokeConstraint, Database, type StatementRunner, timeOrderedId } from '#platform';
+import { AuditedChanges, type Operator } from '../../audit/audit.js';
+import type { DatedRule } from './check-prices.js';
+import { missingText } from './price-import.js';
+import { missingInLists } from './price-list-import.js';
+
+/** A rule to come into force. */
+export interface NewPriceRule extends Omit<DatedRule, 'effectiveFrom'> {
+  /** Null: now. */
+  readonly effectiveFrom: Date | null;
+}
+
+/** A list as operators see it. */
+export interface PriceListView {
+  readonly id: string;
+  readonly name: string;
+  readonly created_by: string;
+  readonly created_at: Date;
+  /** All there were and will be, newest first. */
+  readonly rules: readonly object[];
+  /** Those that have it now. */
+  readonly accounts: readonly string[];
+}
+
+/** The most lists, rules of one and accounts that an answer shows. */
+const SHOWN_MAX = 10_000;
+
+const LISTS = `
+select l.id, l.name, l.created_by, l.created_at,
+  coalesce((select jsonb_agg(to_jsonb(r) - '{list_id,created_at,scope}'::text[] order by r.effective_from desc, r.id desc)
+    from (select * from price_list_rule r where r.list_id = l.id order by effective_from desc, id desc limit ${SHOWN_MAX}) r),
+    '[]') as rules,
+  coalesce((select jsonb_agg(n.account_id order by n.account_id) from (
+    select distinct on (account_id) account_id, list_id from account_price_list where effective_from <= now()
+    order by account_id, effective_from desc) n where n.list_id = l.id), '[]') as accounts
+from price_list l where $1::text is null or l.id = $1 order by l.id limit ${SHOWN_MAX}`;
+
+const ADD_LIST = `insert into price_list (id, name, created_by) values ($1, $2, $3)`;
+const ADD_RULES = `
+insert into price_list_rule (id, list_id, model, unit, variant, from_input_tokens, factor_millionths, amount_micros, per_quantity,
+  effective_from, created_by)
+select r.id, $2, r.model, r.unit, r.variant, r.from_input_tokens, r.factor_millionths, r.amount_micros, r.per_quantity,
+  coalesce(r.effective_from, now()), $3
+from jsonb_to_recordset($1::jsonb) as r(id text, model text, unit text, variant text, from_input_tokens bigint,
+  factor_millionths bigint, amount_micros bigint, per_quantity bigint, effective_from timestamptz)`;
+const ASSIGN = `
+insert into account_price_list (account_id, list_id, effective_from, created_by)
+values ($1, $2, coalesce($3, now()), $4) returning account_id, list_id as list, effective_from, created_by`;
+const OF_ACCOUNT = `
+select l.id, l.name from (
+  select list_id from account_price_list where account_id = $1 and effective_from <= now() order by effective_from desc limit 1
+) n join price_list l on l.id = n.list_id`;
+const EXISTS = 'select 1 from price_list where id = $1';
+const ACCOUNT_EXISTS = 'select 1 from account where id = $1';
+
+/** Price lists and who has which, for operators. Nothing of them is changed: what comes later replaces it. */
+@Injectable()
+export class PriceListsService {
+  constructor(
+    private readonly database: Database,
+    private readonly changes: AuditedChanges,
+  ) {}
+
+  async all(): Promise<PriceListView[]> {
+    return (await this.database.query<PriceListView & Record<string, unknown>>({ text: LISTS, values: [null] })).rows;
+  }
+
+  /** @throws GatewayError `not_found`. */
+  async one(id: string): Promise<PriceListView> {
+    const { rows } = await this.database.query<PriceListView & Record<string, unknown>>({ text: LISTS, values: [id] });
+    if (!rows[0]) throw unknownList(id, 'list_id');
+    return rows[0];
+  }
+
+  /** The one that an account has now; null: the book. */
+  async ofAccount(accountId: string): Promise<{ readonly id: string; readonly name: string } | null> {
+    const { rows } = await this.database.query<{ id: string; name: string }>({ text: OF_ACCOUNT, values: [accountId] });
+    return rows[0] ?? null;
+  }
+
+  /** @throws GatewayError `conflict`: there is a list of this id, or two rules of one scope begin at one moment. */
+  async create(
+    operator: Operator,
+    { id, name, rules }: { readonly id: string; readonly name: string; readonly rules: readonly NewPriceRule[] },
+  ): Promise<PriceListView> {
+    await refusingTwice(() =>
+      this.changes.runStatements(operator, async (transaction) => {
+        await transaction.query({ text: ADD_LIST, values: [id, name, operator.actor] });
+        if (rules.length > 0) await addRules(transaction, id, rules, operator);
+        const after = { id, name, rules };
+        return {
+          result: undefined,
+          change: { action: 'price_list.added', subjectType: 'price', subjectId: id, before: null, after },
+        };
+      }),
+    );
+    return this.one(id);
+  }
+
+  /** @throws GatewayError `not_found`; `conflict`: two rules of one scope begin at one moment. */
+  async addRules(operator: Operator, id: string, rules: readonly NewPriceRule[]): Promise<PriceListView> {
+    await this.one(id);
+    await refusingTwice(() =>
+      this.changes.runStatements(operator, async (transaction) => {
+        await addRules(transaction, id, rules, operator);
+        return {
+          result: undefined,
+          change: {
+            action: 'price_list.rules_added',
+            subjectType: 'price',
+            subjectId: id,
+            before: null,
+            after: { rules },
+          },
+        };
+      }),
+    );
+    return this.one(id);
+  }
+
+  /**
+   * Gives an account a list from a moment on; null: the book.
+   *
+   * @throws GatewayError `not_found` for the account or the list; `conflict`: another one begins at the same moment.
+   */
+  async assign(operator: Operator, accountId: string, list: string | null, from: Date | null): Promise<object> {
+    return refusingTwice(() =>
+      this.changes.runStatements(operator, async (transaction) => {
+        const accounts = await transaction.query({ text: ACCOUNT_EXISTS, values: [accountId] });
+        if (accounts.rows.length === 0)
+          throw new GatewayError('not_found', `There is no account "${accountId}".`, { param: 'account_id' });
+        if (list !== null && (await transaction.query({ text: EXISTS, values: [list] })).rows.length === 0)
+          throw unknownList(list, 'list');
+        const { rows } = await transaction.query({ text: ASSIGN, values: [accountId, list, from, operator.actor] });
+        const result: object = rows[0] ?? {};
+        const subject = { subjectType: 'account' as const, subjectId: accountId };
+        return { result, change: { action: 'account.price_list_set', ...subject, before: null, after: result } };
+      }),
+    );
+  }
+}
+
+/** @throws GatewayError `invalid_parameter`: a band of own amounts lacks prices. */
+async function addRules(
+  transaction: StatementRunner,
+  id: string,
+  rules: readonly NewPriceRule[],
+  { actor }: Operator,
+): Promise<void> {
+  const now = new Date();
+  const dated = rules.map((rule) => ({ ...rule, effectiveFrom: rule.effectiveFrom ?? now }));
+  const missing = await missingInLists(transaction, [{ id, rules: dated }]);
+  if (missing.length > 0)
+    throw new GatewayError('invalid_parameter', `${missingText(missing)}; add them together.`, { param: 'rules' });
+  await transaction.query({ text: ADD_RULES, values: [toSent(rules), id, actor] });
+}
+
+const unknownList = (id: string, param: string): GatewayError =>
+  new GatewayError('not_found', `There is no price list "${id}".`, { param });
+
+const TWICE: readonly (readonly [constraint: string, message: string])[] = [
+  ['price_list_pkey', 'There is a price list of this id already.'],
+  ['price_list_rule_starts_once', 'Another rule of the same model, unit, variant and band begins at that moment.'],
+  ['account_price_list_pkey', 'Another price list of the account begins at that moment.'],
+];
+
+async function refusingTwice<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const twice = TWICE.find(([constraint]) => brokeConstraint(error, constraint));
+    if (!twice) throw error;
+    throw new GatewayError('conflict', twice[1], { cause: error });
+  }
+}
+
+const toSent = (rules: readonly NewPriceRule[]): string =>
+  JSON.stringify(
+    rules.map((rule) => ({
+      id: timeOrderedId('rule'),
+      model: rule.model,
+      unit: rule.unit,
+      variant: rule.variant,
+      from_input_tokens: rule.fromInputTokens,
+      factor_millionths: rule.factorMillionths?.toString(),
+      amount_micros: rule.amountMicros?.toString(),
+      per_quantity: rule.perQuantity?.toString(),
+      effective_from: rule.effectiveFrom?.toISOString(),
+    })),
+  );

@@ -1,0 +1,132 @@
+import { isIP } from 'node:net';
+import { GatewayError } from '#contracts';
+import { nextTurn, Turns } from '#platform';
+
+/** What stands where something was taken out. */
+const REDACTED = '[redacted]';
+
+/** Finds one kind of secret. Each expression takes time in proportion to the text, whatever the text is. */
+interface Detector {
+  readonly pattern: RegExp;
+  /** Says whether what looks like one is one; absent: it is. */
+  readonly confirms?: (found: string) => boolean;
+}
+
+const DETECTORS = {
+  email: { pattern: /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/gu },
+  /** In international form. */
+  phone: { pattern: /(?<![\w+])(?:\+|00)\d[\d ()./-]{6,18}\d(?!\d)/gu },
+  card_number: { pattern: /(?<!\d)(?:\d[ -]?){12,18}\d(?!\d)/gu, confirms: hasLuhnDigit },
+  iban: { pattern: /(?<!\w)[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?!\w)/gu, confirms: hasIbanDigits },
+  ip_address: {
+    pattern: /(?<![\w:.])[\da-f:.]{2,44}[\da-f:](?![\w:])/giu,
+    confirms: (found) => isIP(found) !== 0,
+  },
+  /** Keys and tokens by the beginnings that their makers gave them, and private keys. */
+  secret: {
+    pattern:
+      /(?<!\w)(?:sk|pk|rk|hf|gh[opsu]|github_pat|glpat|xox[abprs]|AKIA|ASIA|AIza|eyJ|vrl|xai|gsk)[-_A-Za-z0-9.]{16,1024}|-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]{1,16384}/gu,
+  },
+} as const satisfies Readonly<Record<string, Detector>>;
+
+/** What is known by name. */
+export const REDACTION_NAMES = Object.keys(DETECTORS) as (keyof typeof DETECTORS)[];
+
+/** How many an account may have. */
+export const REDACTIONS_MAX = 16;
+const OWN_LENGTH_MAX = 64;
+/** Beside `#` and `*`, or half of every text would be taken out. */
+const OWN_LETTERS_LEAST = 3;
+/** As much as `*` stands for. */
+const OWN_SPAN = String.raw`[^\s]{0,32}`;
+
+const isKnown = (name: string): name is keyof typeof DETECTORS => Object.hasOwn(DETECTORS, name);
+
+/** @throws GatewayError `invalid_parameter` for one that is neither a name nor a pattern. */
+export function expectRedactions(redactions: readonly string[]): void {
+  for (const [index, redaction] of redactions.entries()) {
+    if (isKnown(redaction) || isOwn(redaction)) continue;
+    const param = `redactions.${index}`;
+    throw new GatewayError(
+      'invalid_parameter',
+      `${param} must be one of ${REDACTION_NAMES.join(', ')}, or a text of at most ${OWN_LENGTH_MAX} characters in one line, in which # stands for a digit and * , at most once, for up to 32 characters without a blank, with ${OWN_LETTERS_LEAST} other characters at least.`,
+      { param },
+    );
+  }
+}
+
+function isOwn(pattern: string): boolean {
+  const letters = pattern.replaceAll(/[#*\s]/gu, '');
+  const isOneLine = !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(pattern) && pattern.isWellFormed();
+  return (
+    isOneLine && pattern.length <= OWN_LENGTH_MAX && letters.length >= OWN_LETTERS_LEAST && !/\*.*\*/u.test(pattern)
+  );
+}
+
+/** One `*` of bounded length and no alternatives: an expression that no text can make slow. */
+function ownDetector(pattern: string): Detector {
+  const escaped = pattern.replaceAll(/[\\^$.+?()[\]{}|/]/gu, String.raw`\$&`);
+  return { pattern: new RegExp(escaped.replaceAll('#', String.raw`\d`).replace('*', OWN_SPAN), 'giu') };
+}
+
+/** Work that took too long. */
+class RedactionTooSlow extends Error {}
+
+/** How long the texts of one entry may take, in milliseconds. */
+const REDACTION_MS = 2_000;
+
+/** Takes out of texts what an account wants nobody to read, and lets other work run meanwhile. */
+export class Redaction {
+  private readonly detectors: readonly Detector[];
+
+  /** @param redactions names and patterns that `expectRedactions` has passed. */
+  constructor(redactions: readonly string[]) {
+    this.detectors = redactions.map((redaction) =>
+      isKnown(redaction) ? DETECTORS[redaction] : ownDetector(redaction),
+    );
+  }
+
+  /** The texts without it. @throws RedactionTooSlow: nothing of them may be kept. */
+  async clean(texts: readonly string[]): Promise<string[]> {
+    if (this.detectors.length === 0) return [...texts];
+    const turns = new Turns();
+    const cleaned: string[] = [];
+    let busyMs = 0;
+    for (const text of texts) {
+      let left = text;
+      for (const detector of this.detectors) {
+        const since = performance.now();
+        left = withoutFound(left, detector);
+        busyMs += performance.now() - since;
+        if (busyMs > REDACTION_MS) throw new RedactionTooSlow('the texts take too long to redact');
+        if (turns.isOver) await nextTurn(turns);
+      }
+      cleaned.push(left);
+    }
+    return cleaned;
+  }
+}
+
+const withoutFound = (text: string, { pattern, confirms }: Detector): string =>
+  text.replace(pattern, (found) => (confirms === undefined || confirms(found) ? REDACTED : found));
+
+/** The check of card numbers. */
+function hasLuhnDigit(found: string): boolean {
+  const digits = found.replaceAll(/\D/gu, '');
+  let sum = 0;
+  for (let place = 0; place < digits.length; place += 1) {
+    const digit = Number(digits.at(-1 - place));
+    const doubled = place % 2 === 1 ? digit * 2 : digit;
+    sum += doubled > 9 ? doubled - 9 : doubled;
+  }
+  return sum % 10 === 0;
+}
+
+/** The check of international account numbers: the number that the letters stand for leaves 1 when divided by 97. */
+function hasIbanDigits(found: string): boolean {
+  const letters = found.replaceAll(' ', '');
+  let rest = 0;
+  for (const letter of letters.slice(4) + letters.slice(0, 4))
+    for (const digit of Number.parseInt(letter, 36).toString()) rest = (rest * 10 + Number(digit)) % 97;
+  return rest === 1;
+}

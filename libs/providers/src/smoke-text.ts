@@ -1,0 +1,262 @@
+import { stringify } from 'yaml';
+import {
+  GatewayError,
+  type JsonObject,
+  type ModelTraits,
+  parseMicros,
+  type TextProvider,
+  type TextUsage,
+  TRAITS,
+} from '#contracts';
+import { ConfigError, type Environment, jsonBytes, loadConfig, ServerConfig } from '#platform';
+import { type SmokeOptions, VERIFY_REMEDIES } from './media/smoke/run-smoke.js';
+import { openTextProviders, PROTOCOL_CODECS } from './text/open-text-providers.js';
+import { TextConfig } from './text/text.config.js';
+import { TextCosts } from './text/text-costs.js';
+import { askedBody, isAsHeld, toldValue, type TraitAnswer, traitQuestions } from './text/traits/trait-questions.js';
+import type { UpstreamEntry } from './text/upstream-entry.js';
+import { parseReply } from './text/upstream/codec-failures.js';
+import { refusedByUpstream, withoutSecrets } from './text/upstream/refused-by-upstream.js';
+import { UpstreamHttp } from './text/upstream/upstream-http.js';
+import { LEAST_REQUEST } from './text/upstream/verify-upstream.js';
+
+const REPLY_BYTES = 1024 * 1024;
+const REPLY_MS = 120_000;
+const SHOWN_CHARACTERS = 200;
+
+/** More than any question takes of input, in tokens, whatever the tokenizer and however its vendor puts functions into words. */
+const BYTES_PER_TOKEN = 2;
+const HIDDEN_INPUT = 500;
+/** The highest limit of output among the questions. */
+const MOST_OUTPUT = 1_040;
+
+/** A vendor's answer to one request, and its words. */
+interface Outcome {
+  readonly outcome: 'taken' | 'refused' | 'unknown';
+  readonly words: string;
+}
+
+type Say = (line: string) => void;
+type Protocol = Exclude<UpstreamEntry['protocol'], 'sandbox'>;
+
+/** The upstream, as it is asked. */
+interface Place {
+  readonly entry: UpstreamEntry;
+  readonly protocol: Protocol;
+  readonly provider: TextProvider;
+  readonly models: readonly string[];
+  readonly say: Say;
+}
+
+/** What may still be spent, and how questions are put. */
+interface Asking {
+  readonly http: UpstreamHttp;
+  readonly costs: TextCosts;
+  leftMicros: bigint;
+}
+
+/**
+ * Proves that a text upstream of the file works, and with `traits` asks it for what is held of its models, within `spend`. Undefined
+ * where the file has no such text upstream. 0: all is well, 1: something failed or differs, 2: the configuration is wrong.
+ */
+export async function runTextSmoke(
+  options: SmokeOptions,
+  report: { say: Say },
+  environment?: Environment,
+): Promise<0 | 1 | 2 | undefined> {
+  const { say } = report;
+  try {
+    const text = Object.assign(new TextConfig(), { UPSTREAMS_FILE: options.file });
+    const opened = openTextProviders(text, environment);
+    const entry = opened.fromFile?.find(({ id }) => id === options.upstream);
+    if (!entry) return undefined;
+    const { protocol } = entry;
+    if (protocol === 'sandbox') {
+      say(`${entry.id} is the sandbox: there is nobody to ask.`);
+      return 0;
+    }
+    const models = Object.keys(entry.models).filter((model) => options.model === undefined || model === options.model);
+    if (models.length === 0) {
+      say(`${entry.id} has no model ${options.model ?? ''}; it has ${Object.keys(entry.models).join(', ')}.`);
+      return 2;
+    }
+    const open = opened.open(entry);
+    const place: Place = { entry, protocol, provider: open.provider, models, say };
+    try {
+      return await smoke(place, options, environment);
+    } finally {
+      await open.close();
+    }
+  } catch (error) {
+    if (error instanceof ConfigError) error.problems.forEach((problem) => say(problem));
+    else say(error instanceof Error ? error.message : String(error));
+    return 2;
+  }
+}
+
+async function smoke(place: Place, options: SmokeOptions, environment: Environment | undefined): Promise<0 | 1 | 2> {
+  const { entry, models, say } = place;
+  if (options.dryRun) {
+    for (const model of models)
+      for (const { what, fields } of traitQuestions(place.protocol, heldOf(place, model)).flat())
+        say(`${model}: ${what}\n${JSON.stringify(askedBody(leastBody(place, model), fields), null, 2)}`);
+    return 0;
+  }
+  if (!(await isVerified(place))) return 1;
+  if (options.traits !== true) return 0;
+  if (options.spend === undefined) {
+    say('--traits needs --spend: each question that the vendor takes costs some tokens.');
+    return 2;
+  }
+  const { timeouts } = entry;
+  const http = new UpstreamHttp(entry.base_url, {
+    connectMs: timeouts.connect_seconds * 1000,
+    firstByteMs: timeouts.first_byte_seconds * 1000,
+    idleMs: timeouts.idle_seconds * 1000,
+  });
+  const { BALANCE_UNIT: unit } = loadConfig(ServerConfig, environment);
+  try {
+    return await askForTraits(place, {
+      http,
+      costs: new TextCosts(entry, unit),
+      leftMicros: parseMicros(options.spend),
+    });
+  } finally {
+    await http.close();
+  }
+}
+
+async function isVerified({ provider, entry: { id, models }, say }: Place): Promise<boolean> {
+  const found = await provider.verify?.(Object.values(models)[0], new AbortController().signal);
+  if (!found || found.verified.ok) {
+    say(`${id}: the key works.`);
+    return true;
+  }
+  const { problem, vendor } = found.verified;
+  say(
+    `${id}: ${problem} ${[vendor?.status, vendor?.code, vendor?.message].filter((word) => word !== undefined).join(' ')}`,
+  );
+  say(`  ${VERIFY_REMEDIES[problem]}`);
+  return false;
+}
+
+const nameOf = ({ entry }: Place, model: string): string => entry.models[model] ?? model;
+
+function heldOf(place: Place, model: string): ModelTraits {
+  const held = place.provider.traitsOf?.(nameOf(place, model));
+  if (!held) throw new Error(`nothing is held of ${model}`);
+  return held;
+}
+
+function leastBody(place: Place, model: string): JsonObject {
+  const name = nameOf(place, model);
+  return PROTOCOL_CODECS[place.protocol].write(LEAST_REQUEST, name, { traits: () => heldOf(place, model) });
+}
+
+/** Asks for what is held of each model, and prints what differs as `model_traits` of the entry. */
+async function askForTraits(place: Place, asking: Asking): Promise<0 | 1 | 2> {
+  const { entry, models, say } = place;
+  const unpriced = models.filter((model) => costOf(asking, model, '', undefined) === undefined);
+  if (unpriced.length > 0) {
+    say(`Nothing was asked: the entry has no costs for ${unpriced.join(', ')}.`);
+    return 2;
+  }
+  const patch: Record<string, JsonObject> = {};
+  let isAnswered = true;
+  for (const model of models) {
+    const least = await ask(place, asking, model, {});
+    if (least.outcome !== 'taken') {
+      say(`${model}: not asked, since the least request is ${least.outcome} (${least.words})`);
+      isAnswered = false;
+      continue;
+    }
+    const told = await toldBy(place, asking, model);
+    if (Object.keys(told).length > 0) patch[model] = told;
+  }
+  if (Object.keys(patch).length === 0) return isAnswered ? 0 : 1;
+  say(`What differs, as lines of the entry ${entry.id}:\n${stringify({ model_traits: patch }).trimEnd()}`);
+  return 1;
+}
+
+/** What the vendor's answers tell of a model that differs from what is held of it. */
+async function toldBy(place: Place, asking: Asking, model: string): Promise<JsonObject> {
+  const { protocol, say } = place;
+  const held = heldOf(place, model);
+  const told: Record<string, string | string[]> = {};
+  for (const questions of traitQuestions(protocol, held)) {
+    const answers: TraitAnswer[] = [];
+    for (const question of questions) {
+      const { outcome, words } = await ask(place, asking, model, question.fields);
+      const about = `${model} ${question.trait}: ${question.what}`;
+      if (outcome === 'unknown') {
+        say(`${about}: not known (${words})`);
+        continue;
+      }
+      const answer = { question, isTaken: outcome === 'taken' };
+      answers.push(answer);
+      const isExpected = isAsHeld(answer, held);
+      say(
+        `${about}: ${isExpected ? `${outcome}, as held` : `DIFFERS: ${outcome}`}${words === '' ? '' : ` (${words})`}`,
+      );
+    }
+    // Of some answers alone another value may follow than from all.
+    const [{ trait } = { trait: undefined }] = questions;
+    if (trait === undefined || answers.length < questions.length) continue;
+    const value = toldValue(answers, held, trait === 'efforts' ? [] : TRAITS[trait].values);
+    if (value !== undefined) told[trait] = typeof value === 'string' ? value : [...value];
+    else if (answers.some((answer) => !isAsHeld(answer, held)))
+      say(`${model} ${trait}: the answers fit none of its values`);
+  }
+  return told;
+}
+
+/** What a request costs at most; with its usage, what it cost. */
+function costOf({ costs }: Asking, model: string, body: string, usage: TextUsage | undefined): bigint | undefined {
+  const most: TextUsage = {
+    inputTokens: Math.ceil(body.length / BYTES_PER_TOKEN) + HIDDEN_INPUT,
+    outputTokens: MOST_OUTPUT,
+    cachedInputTokens: 0,
+    cacheWriteTokens: 0,
+    imageInputTokens: 0,
+    reasoningTokens: 0,
+    source: 'held',
+  };
+  return costs.of(model)?.of(usage ?? most, Date.now())?.micros;
+}
+
+async function ask(place: Place, asking: Asking, model: string, fields: JsonObject): Promise<Outcome> {
+  const { entry, protocol } = place;
+  const codec = PROTOCOL_CODECS[protocol];
+  const name = nameOf(place, model);
+  const body = askedBody(leastBody(place, model), fields);
+  const most = costOf(asking, model, JSON.stringify(body), undefined) ?? 0n;
+  if (most > asking.leftMicros) return { outcome: 'unknown', words: 'it may cost more than is left of --spend' };
+  const secrets = [entry.key, asking.http.host].filter((secret) => secret !== undefined);
+  const limits = { signal: new AbortController().signal, accept: () => REPLY_BYTES, timeoutMs: REPLY_MS };
+  try {
+    const sent = await jsonBytes(body);
+    const reply = await asking.http.exchange(codec.path(name, false), codec.headers(entry.key), sent, limits);
+    if (reply.status === 200) {
+      const usage = usageIn(codec, reply.text);
+      asking.leftMicros -= costOf(asking, model, '', usage) ?? most;
+      return { outcome: 'taken', words: '' };
+    }
+    const refused = withoutSecrets(refusedByUpstream(reply, reply.text, { upstreamModel: name, sent }), secrets);
+    const words = `${reply.status} ${refused.publicMessage}`.slice(0, SHOWN_CHARACTERS);
+    return { outcome: reply.status === 400 || reply.status === 422 ? 'refused' : 'unknown', words };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    // It may have been done, and charged.
+    asking.leftMicros -= most;
+    return { outcome: 'unknown', words: withoutSecrets(error, secrets).publicMessage };
+  }
+}
+
+/** Undefined where the reply cannot be read, which says nothing of what was taken: so few tokens are seldom a whole one. */
+function usageIn(codec: (typeof PROTOCOL_CODECS)[Protocol], text: string): TextUsage | undefined {
+  try {
+    return codec.read(parseReply(text)).find((event) => event.type === 'finish')?.usage;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,55 @@
+/** A generation of models, for example `[5, 5]`. */
+export type Generation = readonly [major: number, minor: number];
+
+/** What a name tells of a model, whoever resells it: `us.anthropic.claude-opus-5-5-20260901-v1:0` is Opus of the generation 5.5. */
+export interface NamedModel {
+  readonly family: ModelFamilyName;
+  readonly generation: Generation;
+  /** The words behind and before the generation, in lower case: `opus`, `argon`, `mini`. */
+  readonly words: readonly string[];
+}
+
+/** A number behind the major one that is no date and no size. */
+const MINOR = String.raw`(?:[-._ ](?<minor>\d{1,2}))?(?![\dk])`;
+
+/**
+ * How the names of each family are told wherever they stand in a longer one: `words` may stand in front of the generation as well as
+ * behind it.
+ */
+const FAMILIES = {
+  claude: new RegExp(String.raw`claude[-_ ](?<words>[a-z]+[-_ ])?(?<major>\d{1,2})${MINOR}`),
+  gpt: new RegExp(String.raw`(?<![a-z])(?:chat)?gpt-(?<major>\d{1,2})${MINOR}`),
+  o: /(?:^|[/.:])o(?<major>\d)(?=-|$)/,
+  gemini: new RegExp(String.raw`gemini-(?<major>\d{1,2})${MINOR}`),
+  mistral: /(?:mis|minis|magis|devs|codes|pix|vox|mix)tral/,
+} as const;
+export type ModelFamilyName = keyof typeof FAMILIES;
+
+/** Models whose names tell no generation. */
+const UNNUMBERED: readonly (readonly [RegExp, NamedModel])[] = [
+  [/claude-mythos/, { family: 'claude', generation: [5, 0], words: ['mythos'] }],
+  [/(?<![a-z])(?:chat)?gpt-/, { family: 'gpt', generation: [0, 0], words: [] }],
+  // An alias for the newest; what holds for it has held since the third generation.
+  [/gemini-.*latest/, { family: 'gemini', generation: [3, 0], words: [] }],
+];
+
+/** What an upstream's name of a model tells; undefined where it is none that is known. */
+export function namedModel(name: string): NamedModel | undefined {
+  const lower = name.toLowerCase();
+  for (const family of Object.keys(FAMILIES) as ModelFamilyName[]) {
+    const found = FAMILIES[family].exec(lower);
+    if (!found) continue;
+    const { major = '0', minor = '0', words = '' } = found.groups ?? {};
+    const behind = lower.slice(found.index + found[0].length);
+    return {
+      family,
+      generation: [Number(major), Number(minor)],
+      words: `${words} ${behind}`.match(/[a-z]+/g) ?? [],
+    };
+  }
+  return UNNUMBERED.find(([pattern]) => pattern.test(lower))?.[1];
+}
+
+/** Whether one generation is the other or a later one. */
+export const isFrom = ([major, minor]: Generation, [first, second]: Generation): boolean =>
+  major > first || (major === first && minor >= second);

@@ -1,0 +1,124 @@
+import type { JsonObject } from '#contracts';
+import { startTextGateway, type TextGateway } from '../harness/text-vendor/text-gateway.js';
+import { type Style, STYLES, textRequest } from '../harness/text-vendor/text-requests.js';
+
+const PROTOCOLS = ['responses', 'chat', 'messages', 'gemini'] as const;
+type Protocol = (typeof PROTOCOLS)[number];
+
+const upstream = (id: string, protocol: Protocol, more: object = {}): string =>
+  `  - ${JSON.stringify({ id, protocol, base_url: 'VENDOR_URL', key: 'sk-vendor', models: { [id]: 'vendor-odd' }, ...more })}\n`;
+const MENDED = { chat: 'mended-chat', messages: 'mended-messages' } as const;
+const UPSTREAMS = [
+  ...PROTOCOLS.map((protocol) => upstream(`odd-${protocol}`, protocol)),
+  upstream(MENDED.chat, 'chat', { mends_finish_reason: true }),
+  upstream(MENDED.messages, 'messages', { mends_finish_reason: true }),
+].join('');
+const MODELS = [...PROTOCOLS.map((protocol) => `odd-${protocol}`), MENDED.chat, MENDED.messages];
+
+let gateway: TextGateway;
+beforeAll(async () => {
+  gateway = await startTextGateway({ TEXT_RETRY_SECONDS: '30' }, { more: UPSTREAMS });
+  await gateway.database.query({
+    text: `insert into price (id, model, unit, amount_micros, per_quantity, effective_from, created_by)
+      select 'price_odd_' || model || unit, model, unit, 1, 1, now() - interval '1 day', 'test'
+      from unnest($1::text[]) model, unnest(array['input_token', 'output_token']) unit`,
+    values: [MODELS],
+  });
+});
+afterEach(() => {
+  gateway.vendor.rewrite = (json) => json;
+  gateway.vendor.script = () => undefined;
+});
+afterAll(() => gateway.stop());
+
+const NAME = 'get_weather';
+const PARAMETERS = { type: 'object', properties: {} };
+const TOOLS: Record<Style, JsonObject> = {
+  responses: { tools: [{ type: 'function', name: NAME, parameters: PARAMETERS }] },
+  chat: { tools: [{ type: 'function', function: { name: NAME, parameters: PARAMETERS } }] },
+  messages: { tools: [{ name: NAME, input_schema: PARAMETERS }] },
+  gemini: { tools: [{ functionDeclarations: [{ name: NAME }] }] },
+};
+
+async function ask(style: Style, model: string, stream: boolean): Promise<[number, string]> {
+  const { path, headers, body } = textRequest(style, { key: gateway.key, model, stream, text: `Call ${NAME}.` });
+  const response = await fetch(gateway.baseUrl + path, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...body, ...TOOLS[style] }),
+  });
+  return [response.status, await response.text()];
+}
+
+const BOTH = [false, true];
+
+/** As some servers end a reply that called. */
+const endedByItself = (json: string): string =>
+  json
+    .replaceAll('"finish_reason":"tool_calls"', '"finish_reason":"stop"')
+    .replaceAll('"stop_reason":"tool_use"', '"stop_reason":"end_turn"');
+
+const CALLED: Record<Style, RegExp> = {
+  chat: /"finish_reason":"tool_calls"/,
+  messages: /"stop_reason":"tool_use"/,
+  responses: /"type":"function_call"/,
+  gemini: /"functionCall"/,
+};
+
+describe('A reply that called and says that it ended by itself', () => {
+  beforeEach(() => {
+    gateway.vendor.rewrite = endedByItself;
+  });
+
+  it.each((['chat', 'messages'] as const).flatMap((style) => BOTH.map((stream) => [style, stream] as const)))(
+    'passes through %s as it is, or as one that called where its operator says so, streamed: %s',
+    async (style, stream) => {
+      const [, asItIs] = await ask(style, `odd-${style}`, stream);
+      expect(asItIs).not.toMatch(CALLED[style]);
+      const [status, mended] = await ask(style, MENDED[style], stream);
+      expect([status, mended]).toEqual([200, expect.stringMatching(CALLED[style])]);
+      expect(mended).not.toMatch(/"finish_reason":"stop"|"stop_reason":"end_turn"/);
+    },
+  );
+
+  it.each(BOTH)('keeps the end of a reply that did not call, streamed: %s', async (stream) => {
+    gateway.vendor.script = () => ({ reasoning: undefined, text: 'No: "finish_reason":"stop"', call: undefined });
+    for (const style of ['chat', 'messages'] as const) {
+      const [, whole] = await ask(style, MENDED[style], stream);
+      expect(whole).toMatch(/"finish_reason":"stop"|"stop_reason":"end_turn"/);
+      expect(whole).not.toMatch(CALLED[style]);
+    }
+  });
+
+  it.each(
+    STYLES.flatMap((style) =>
+      (['chat', 'messages'] as const)
+        .filter((protocol) => protocol !== style)
+        .flatMap((protocol) => BOTH.map((stream) => [style, protocol, stream] as const)),
+    ),
+  )('is one that called in translation: %s over %s, streamed: %s', async (style, protocol, stream) => {
+    const [status, text] = await ask(style, `odd-${protocol}`, stream);
+    expect([status, text]).toEqual([200, expect.stringMatching(CALLED[style])]);
+  });
+});
+
+describe('A reply that nobody can read', () => {
+  it.each(PROTOCOLS.flatMap((protocol) => BOTH.map((stream) => [protocol, stream] as const)))(
+    'is asked for once: over %s, streamed: %s',
+    async (protocol, stream) => {
+      const came: unknown[] = [];
+      // What passes through as a stream is not read, apart from its end: its client gets what came.
+      const styles = STYLES.filter((style) => style !== protocol || !stream);
+      for (const style of styles) {
+        gateway.vendor.rewrite = (json) => (json.startsWith('{') ? '[1, 2' : 'data: {nothing\n\n');
+        const asked = gateway.vendor.seen.length;
+        const [status] = await ask(style, `odd-${protocol}`, stream);
+        came.push([status, gateway.vendor.seen.length - asked]);
+        // Failures in a row would send the upstream to rest.
+        gateway.vendor.rewrite = (json) => json;
+        await ask(style, `odd-${protocol}`, false);
+      }
+      expect(came).toEqual(styles.map(() => [502, 1]));
+    },
+  );
+});
