@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DEFAULT_SCHEMA, runMigrations } from 'bullmq';
 import { IsIn, IsOptional, IsString } from 'class-validator';
 import { Client } from 'pg';
 import { loadConfig, migrate, QueueConfig, startEmbeddedPostgres } from '#platform';
@@ -71,7 +72,17 @@ async function createTemplate(url: string): Promise<void> {
   await client.connect();
   await client.query(`CREATE DATABASE ${TEMPLATE_DATABASE}`);
   await client.end();
-  await migrate(databaseUrl(url, TEMPLATE_DATABASE));
+  const template = databaseUrl(url, TEMPLATE_DATABASE);
+  await migrate(template);
+  await migrateQueue(template);
+}
+
+/** The schema of BullMQ, which each first gateway of a database would make for itself in a fifth of a second. */
+async function migrateQueue(url: string): Promise<void> {
+  const client = new Client({ connectionString: url, options: `-c search_path=${DEFAULT_SCHEMA}` });
+  await client.connect();
+  await runMigrations(client, DEFAULT_SCHEMA);
+  await client.end();
 }
 
 /** The address of another database on the same server. */
