@@ -1,9 +1,9 @@
-import { MediaUpstreamRegistry, type MediaUpstreams } from '#features';
+import { keepBalanceUnit, MediaUpstreamRegistry, type MediaUpstreams } from '#features';
 import { type OpenMediaUpstreams, openTextProviders } from '#providers';
 import { type Failpoints, onPlatform, type Platform, runProcess, type RunningProcess, type Worker } from '#runtime';
 import { skewClock } from '#testing';
 import { createApi } from '../apps/api/src/create-api.js';
-import { applyPrices, expectBalanceUnit, seed } from '../apps/api/src/seed.js';
+import { applyPrices, seed } from '../apps/api/src/seed.js';
 import { serve, textDrainMs } from '../apps/api/src/serve.js';
 import { createImageWorker } from '../apps/image-worker/src/image-worker.js';
 import { createMaintenanceWorker } from '../apps/maintenance-worker/src/create-maintenance-worker.js';
@@ -16,7 +16,7 @@ type Start = (platform: Platform, media: OpenMediaUpstreams) => Promise<RunningP
 const START: Record<Role, Start> = {
   api: async (platform, media) => {
     const api = await createApi(platform, openTextProviders(), media);
-    await expectBalanceUnit(platform.database, platform.config.server.BALANCE_UNIT);
+    await keepBalanceUnit(platform.database, platform.config.server.BALANCE_UNIT);
     await applyPrices(platform);
     await seed(api, platform);
     const server = await serve(api, platform);

@@ -26,6 +26,12 @@ describe('A search of files with an upstream of embeddings', () => {
         values ('price_e', $1, 'input_token', $2, 1, '2026-01-01', 'test')`,
       values: [MODEL, TOKEN_MICROS],
     });
+    await gateway.database.query({
+      text: `with list as (insert into price_list (id, name, created_by) values ('half', 'Half', 'test') returning id)
+        insert into price_list_rule (id, list_id, model, factor_millionths, effective_from, created_by)
+        select 'rule_half', id, '*', 500000, '2026-01-01', 'test' from list`,
+      values: [],
+    });
     client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0 });
     storeId = (await client.vectorStores.create({})).id;
     for (const [name, text] of Object.entries(TEXTS)) ids[name] = await add(name, text);
@@ -170,6 +176,31 @@ describe('A search of files with an upstream of embeddings', () => {
     await gateway.settled();
     const asked = gateway.vendor.seen.map(({ text }) => text);
     expect(queries.map((query) => asked.some((text) => text.includes(`["${query}"]`)))).toEqual([true, false, false]);
+  });
+
+  it('counts vectors at the prices of the account, in a search as in a file', async () => {
+    const assign = (list: string | null) =>
+      gateway.database.query({
+        text: `insert into account_price_list (account_id, list_id, effective_from, created_by) values ($1, $2, now(), 'test')`,
+        values: [gateway.accountId, list],
+      });
+    const before = (await bills()).length;
+    await assign('half');
+    try {
+      await search('a lamp by the sea');
+      const { id } = await client.files.create({
+        file: await toFile(Buffer.from('Salt.'), 'salt.txt'),
+        purpose: 'assistants',
+      });
+      await client.vectorStores.files.createAndPoll(storeId, { file_id: id }, { pollIntervalMs: 50 });
+      await eventually(async () => (await bills()).length === before + 2);
+      await client.files.delete(id);
+    } finally {
+      await assign(null);
+    }
+    expect((await bills()).slice(before).map(({ amount, lines }) => [amount, lines[0]])).toEqual(
+      Array(2).fill([2n * TOKEN_MICROS, expect.objectContaining({ price_list: 'half', price_rule: 'rule_half' })]),
+    );
   });
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { JsonObject, MediaUpstream, TaskView } from '#contracts';
-import { FIRST_ACCOUNT_ID, MediaUpstreamRegistry, MediaUpstreams } from '#features';
+import { keepBalanceUnit, FIRST_ACCOUNT_ID, MediaUpstreamRegistry, MediaUpstreams } from '#features';
 import { type Database, loadConfig, type Environment } from '#platform';
 import { openMediaUpstreams, type OpenMediaUpstreams, openTextProviders, SandboxConfig, TextConfig } from '#providers';
 import { openPlatform, type Platform, readProcessConfig, type Worker } from '#runtime';
@@ -12,7 +12,7 @@ import { createTestDatabase, eventually, PATIENT_WITH_POSTGRES, uniqueRedisPrefi
 import { createApi } from '../../apps/api/src/create-api.js';
 import { BodyBudget } from '../../apps/api/src/http/body-budget.js';
 import { ExpressServer } from '../../apps/api/src/express-server.js';
-import { applyPrices, expectBalanceUnit, seed } from '../../apps/api/src/seed.js';
+import { applyPrices, seed } from '../../apps/api/src/seed.js';
 import { serve } from '../../apps/api/src/serve.js';
 import { watchSales } from '../../apps/api/src/watch-sales.js';
 import { createImageWorker } from '../../apps/image-worker/src/image-worker.js';
@@ -165,7 +165,7 @@ async function createWorkers(platform: Platform, media: OpenMediaUpstreams, { ve
 
 /** What a gateway does before it listens. */
 async function prepare(api: NestExpressApplication, platform: Platform): Promise<void> {
-  await expectBalanceUnit(platform.database, platform.config.server.BALANCE_UNIT);
+  await keepBalanceUnit(platform.database, platform.config.server.BALANCE_UNIT);
   await applyPrices(platform);
   await seed(api, platform);
   await watchSales(api, platform);

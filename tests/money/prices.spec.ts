@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { applyPricesFile, type ImportedFile, readPricesFile } from '#features';
+import { applyPricesFile, expectBalanceUnit, keepBalanceUnit, type ImportedFile, readPricesFile } from '#features';
 import { ConfigError, configureLog, DatabaseConfig, type Readiness } from '#platform';
 import { type SalesConfig } from '#runtime';
 import { createTestDatabase, eventually } from '#testing';
-import { applyPrices, expectBalanceUnit } from '../../apps/api/src/seed.js';
+import { applyPrices } from '../../apps/api/src/seed.js';
 import { type AdminGateway, startAdminGateway } from '../harness/admin-gateway.js';
 import { TEST_KEY } from '../harness/test-gateway.js';
 
@@ -174,8 +174,8 @@ function capturedLines(): readonly string[] {
 describe('The unit of balances', () => {
   it('may change until money moves, and then stops a start that says another one', async () => {
     const { database, remove } = await createTestDatabase();
-    await expectBalanceUnit(database, 'USD');
-    await expectBalanceUnit(database, 'CNY');
+    await keepBalanceUnit(database, 'USD');
+    await keepBalanceUnit(database, 'CNY');
     await database.query({ text: `insert into account (id, name) values ('acct', 'one')` });
     const topUp = (reference: string) =>
       database.query({
@@ -184,20 +184,26 @@ describe('The unit of balances', () => {
         values: [reference],
       });
     await topUp('first-balance');
-    await expectBalanceUnit(database, 'USD');
-    await expectBalanceUnit(database, 'CNY');
+    await keepBalanceUnit(database, 'USD');
+    await keepBalanceUnit(database, 'CNY');
+    // A worker that is started first keeps nothing of its own.
+    await expectBalanceUnit(database, 'Tokens');
     await topUp('invoice-1');
+    await keepBalanceUnit(database, 'CNY');
     await expectBalanceUnit(database, 'CNY');
-    await expect(expectBalanceUnit(database, 'Tokens')).rejects.toMatchObject({
+    await expect(expectBalanceUnit(database, 'USD')).rejects.toMatchObject({
+      problems: [expect.stringContaining('Set BALANCE_UNIT=CNY')],
+    });
+    await expect(keepBalanceUnit(database, 'Tokens')).rejects.toMatchObject({
       problems: [expect.stringMatching(/BALANCE_UNIT=CNY.*update balance_unit set unit = 'Tokens'/)],
     });
     await database.query({ text: `update balance_unit set unit = 'Tokens'` });
-    await expectBalanceUnit(database, 'Tokens');
+    await keepBalanceUnit(database, 'Tokens');
     // As a version that wrote no unit leaves it.
     await database.query({ text: 'delete from balance_unit' });
     const lines = capturedLines();
-    await expectBalanceUnit(database, 'CNY');
-    await expectBalanceUnit(database, 'CNY');
+    await keepBalanceUnit(database, 'CNY');
+    await keepBalanceUnit(database, 'CNY');
     expect(lines.filter((line) => line.includes('balance_unit.assumed'))).toEqual([
       expect.stringContaining('"unit":"CNY"'),
     ]);

@@ -44,6 +44,10 @@ describe('The margin of text', () => {
         more: [
           ...MODELS.map((model) => upstream(model)),
           upstream('fat').replaceAll('fat', 'dear').replace('costs:', 'refuse_below_cost: true\n    costs:'),
+          upstream('fat')
+            .replaceAll('fat', 'vectors')
+            .replace('models:', 'models: { plain: vendor-chat }\n    embedding_models:')
+            .replace('costs:', 'refuse_below_cost: true\n    costs:'),
         ].join('\n'),
       },
     );
@@ -149,6 +153,16 @@ describe('The margin of text', () => {
     expect(rows).toHaveLength(2);
     await admin('POST', '/prices', { model: 'dear', unit: 'output_token', amount: '200', per_quantity: 1_000_000 });
     await eventually(async () => (await ask('dear')) === 200, { limitMs: 20_000 });
+  });
+
+  it('passes an upstream over for embeddings, too, that are sold below cost', async () => {
+    const embed = async () =>
+      (await gateway.send('POST', '/v1/embeddings', { model: 'vectors', input: 'Hello' })).status;
+    const price = { model: 'vectors', unit: 'input_token', per_quantity: 1_000_000 };
+    await admin('POST', '/prices', { ...price, amount: '100' });
+    await eventually(async () => (await embed()) === 200, { limitMs: 20_000 });
+    await admin('POST', '/prices', { ...price, amount: '1' });
+    await eventually(async () => (await embed()) === 503, { limitMs: 20_000 });
   });
 
   it('is watched by price list: what a list sells below cost is told, and passed over for its accounts alone', async () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskView } from '#contracts';
-import { eventually, freePort } from '#testing';
+import { createTestDatabase, eventually, freePort } from '#testing';
 import { spawnApp, type SpawnedProcess, spawnScript } from '../harness/spawned-process.js';
 
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '16:9', resolution: '2K' };
@@ -74,6 +74,22 @@ describe('A start without Postgres', () => {
       expect.stringMatching(/Postgres \(DATABASE_URL\) did not answer within START_WAIT_SECONDS=2: .*ECONNREFUSED/),
     ]);
     expect(started.output()).not.toContain('secret-password');
+  });
+});
+
+describe('A process in another unit than the ledger', () => {
+  it.each(ROLES)('%s does not start, and says which unit it is', async (role) => {
+    const { database, environment, remove } = await createTestDatabase();
+    await database.query({ text: `insert into balance_unit (unit) values ('CNY')` });
+    await database.query({ text: `insert into account (id, name) values ('acct', 'one')` });
+    await database.query({
+      text: `insert into ledger_entry (account_id, kind, debit, credit, amount_micros, reference)
+        values ('acct', 'top_up', 'funding', 'available', 1, 'invoice')`,
+    });
+    const started = await spawnApp(role, { ...environment, PORT: '0', KEY_PEPPER: 'x'.repeat(16) });
+    expect(await started.exited()).toBe(1);
+    expect(started.output()).toContain('Set BALANCE_UNIT=CNY');
+    await remove();
   });
 });
 

@@ -1,3 +1,4 @@
+import { keepBalanceUnit } from '#features';
 import {
   apiProcesses,
   ConfigError,
@@ -11,7 +12,7 @@ import { openMediaUpstreams, openTextProviders } from '#providers';
 import { onPlatform, parentProcess, type ProcessConfig, publicBaseUrl, runChildren, runProcess } from '#runtime';
 import { createApi } from './create-api.js';
 import { readPrices } from './read-prices.js';
-import { applyPrices, expectBalanceUnit, seed } from './seed.js';
+import { applyPrices, seed } from './seed.js';
 import { longestStopMs, portOf, serve, textDrainMs } from './serve.js';
 import { watchSales } from './watch-sales.js';
 import { watchUpstreams } from './watch-upstreams.js';
@@ -47,7 +48,7 @@ function isAlone(): boolean {
 function startApi(config: ProcessConfig, { text, media, prices }: ApiSettings, reserved?: ReservedPort) {
   return onPlatform(config, async (platform) => {
     const api = await createApi(platform, text, media);
-    await expectBalanceUnit(platform.database, config.server.BALANCE_UNIT);
+    await keepBalanceUnit(platform.database, config.server.BALANCE_UNIT);
     await applyPrices(platform, prices, text);
     // Without a chosen key, a fresh production database stays without a key until an admin makes one.
     if (config.server.GATEWAY_API_KEY) await seed(api, platform);

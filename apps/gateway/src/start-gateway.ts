@@ -1,6 +1,13 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { fleetSources, MediaUpstreamRegistry, ModelsOnSale, type PricesOfFile, TextUpstreams } from '#features';
+import {
+  keepBalanceUnit,
+  fleetSources,
+  MediaUpstreamRegistry,
+  ModelsOnSale,
+  type PricesOfFile,
+  TextUpstreams,
+} from '#features';
 import { apiProcesses, type ReservedPort } from '#platform';
 import type { OpenMediaUpstreams, OpenTextProviders } from '#providers';
 import {
@@ -12,7 +19,7 @@ import {
   type Worker,
 } from '#runtime';
 import { createApi } from '../../api/src/create-api.js';
-import { applyPrices, consoleLink, expectBalanceUnit, seed } from '../../api/src/seed.js';
+import { applyPrices, consoleLink, seed } from '../../api/src/seed.js';
 import { longestStopMs, type RunningApi, serve, textDrainMs } from '../../api/src/serve.js';
 import { watchSales } from '../../api/src/watch-sales.js';
 import { watchUpstreams } from '../../api/src/watch-upstreams.js';
@@ -37,7 +44,7 @@ export async function startGateway(
   const { config } = platform;
   platform.metrics.add(...fleetSources(platform.database));
   const api = await createApi(platform, text, media);
-  await expectBalanceUnit(platform.database, config.server.BALANCE_UNIT);
+  await keepBalanceUnit(platform.database, config.server.BALANCE_UNIT);
   await applyPrices(platform, prices, text);
   const firstKey = await seed(api, platform);
   // Shown as soon as it is stored: only its hash is known from now on, whatever becomes of this start.

@@ -1,4 +1,4 @@
-import { MediaUpstreamRegistry } from '#features';
+import { expectBalanceUnit, MediaUpstreamRegistry } from '#features';
 import { openMediaUpstreams } from '#providers';
 import { onPlatform, runProcess } from '#runtime';
 import { createImageWorker } from './image-worker.js';
@@ -8,6 +8,7 @@ await runProcess({
   settings: { media: () => openMediaUpstreams() },
   start: (config, { media }) =>
     onPlatform(config, async (platform) => {
+      await expectBalanceUnit(platform.database, config.server.BALANCE_UNIT);
       const registry = new MediaUpstreamRegistry(platform.database, platform.sealer, media);
       await registry.start();
       const worker = await createImageWorker(platform, registry.upstreams);

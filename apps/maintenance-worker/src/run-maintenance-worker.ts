@@ -1,4 +1,4 @@
-import { fleetSources } from '#features';
+import { expectBalanceUnit, fleetSources } from '#features';
 import { onPlatform, runProcess } from '#runtime';
 import { createMaintenanceWorker } from './create-maintenance-worker.js';
 
@@ -7,6 +7,7 @@ await runProcess({
   settings: {},
   start: (config) =>
     onPlatform(config, async (platform) => {
+      await expectBalanceUnit(platform.database, config.server.BALANCE_UNIT);
       platform.metrics.add(...fleetSources(platform.database));
       const worker = await createMaintenanceWorker(platform);
       worker.start();

@@ -5,7 +5,13 @@ export type { Caller } from './accounts/caller.js';
 export { expectAllowedAddress, isAddressBlock } from './accounts/client-address.js';
 export { expectScope, KEY_SCOPES, type KeyScope, onlyOwnKey } from './accounts/key-scopes.js';
 export { createKey, type KeySettings, KeysService, type KeyView } from './accounts/keys.service.js';
-export { FIRST_ACCOUNT_ID, type FirstKey, SeedService } from './accounts/seed.service.js';
+export {
+  expectBalanceUnit,
+  FIRST_ACCOUNT_ID,
+  type FirstKey,
+  keepBalanceUnit,
+  SeedService,
+} from './accounts/seed.service.js';
 export { TAG_LIMITS_MAX, type TagLimit, TagLimitsService } from './accounts/tag-limits.service.js';
 export { AdminModule } from './admin.module.js';
 export type { Operator } from './audit/audit.js';

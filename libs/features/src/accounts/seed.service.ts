@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { MICROS_PER_UNIT } from '#contracts';
-import { Database, timeOrderedId } from '#platform';
+import { type BalanceUnit, MICROS_PER_UNIT } from '#contracts';
+import { ConfigError, Database, logger, type StatementRunner, timeOrderedId } from '#platform';
 import { KEY_PEPPER } from '#runtime';
 import { LedgerService } from '../billing/ledger/ledger.service.js';
 import { hashApiKey, newApiKey, visiblePrefix } from './api-key.js';
@@ -8,6 +8,9 @@ import { hashApiKey, newApiKey, visiblePrefix } from './api-key.js';
 /** The account that a fresh gateway starts with. */
 export const FIRST_ACCOUNT_ID = 'acct_00000000000000000000000001';
 const FIRST_BALANCE_MICROS = 10_000n * MICROS_PER_UNIT;
+
+/** The reference of its entry in the ledger. */
+const FIRST_BALANCE = 'first-balance';
 
 /** How the first account can be used. */
 export interface FirstKey {
@@ -25,6 +28,42 @@ insert into api_key (id, account_id, name, prefix, key_hash) values ($1, $2, $3,
 on conflict (key_hash) do nothing`;
 const EXISTING_KEY = `select prefix from api_key where account_id = $1 and kind = 'api' and revoked_at is null order by created_at limit 1`;
 
+/** The first balance of a fresh gateway has not been spent as long as it is alone: it is worth as much in any unit. */
+const HAS_ENTRIES = `exists (select from ledger_entry where reference is distinct from '${FIRST_BALANCE}')`;
+/** $1 the unit. Whatever it was before the first entry of the ledger may still change. */
+const KEEP_UNIT = `
+insert into balance_unit as b (unit) values ($1)
+on conflict (is_only) do update set unit = excluded.unit where b.unit <> excluded.unit and not ${HAS_ENTRIES}
+returning ${HAS_ENTRIES} as has_entries`;
+
+const KEPT_UNIT = `select unit from balance_unit where ${HAS_ENTRIES}`;
+
+/**
+ * Keeps the unit with the ledger, as processes that open accounts do at their start.
+ *
+ * @throws ConfigError as `expectBalanceUnit`.
+ */
+export async function keepBalanceUnit(database: StatementRunner, unit: BalanceUnit): Promise<void> {
+  const written = await database.query<{ has_entries: boolean }>({ text: KEEP_UNIT, values: [unit] });
+  // Entries of a version that did not write the unit: nobody but an operator can know whether it is theirs.
+  if (written.rows[0]?.has_entries) logger('start').warn('balance_unit.assumed', { unit });
+  await expectBalanceUnit(database, unit);
+}
+
+/**
+ * For workers, which tell it in webhooks.
+ *
+ * @throws ConfigError: the entries of the ledger are in another unit than BALANCE_UNIT says.
+ */
+export async function expectBalanceUnit(database: StatementRunner, unit: BalanceUnit): Promise<void> {
+  const { rows } = await database.query<{ unit: string }>({ text: KEPT_UNIT, values: [] });
+  const kept = rows[0]?.unit ?? unit;
+  if (kept !== unit)
+    throw new ConfigError([
+      `BALANCE_UNIT is "${unit}", but the balances of this database are in ${kept}: each would be worth something else. Set BALANCE_UNIT=${kept}, or use another database. Where the balances are in ${unit} all the same, run: update balance_unit set unit = '${unit}'`,
+    ]);
+}
+
 /** Gives a fresh gateway an account with 10,000 units and a key. Safe to run at every start of every replica. */
 @Injectable()
 export class SeedService {
@@ -40,7 +79,7 @@ export class SeedService {
     await this.ledger.topUp({
       accountId: FIRST_ACCOUNT_ID,
       amountMicros: FIRST_BALANCE_MICROS,
-      reference: 'first-balance',
+      reference: FIRST_BALANCE,
       note: 'Balance of a fresh gateway',
     });
     if (chosenKey) {

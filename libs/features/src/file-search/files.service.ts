@@ -150,7 +150,7 @@ export class FilesService {
     if (unfinished >= BigInt(UNFINISHED_MAX))
       throw wait(`At most ${UNFINISHED_MAX} uploads of an account may be unfinished`);
     if (bytes + deleted > this.accountBytes) throw wait('Files that were deleted are still being removed');
-    if (isEmpty && (await this.costsMoney())) throw nothingLeft(accountId);
+    if (isEmpty && (await this.costsMoney(accountId))) throw nothingLeft(accountId);
     const id = timeOrderedId('file');
     // The id is shown to many, for example in citations; a bucket may be public to whoever knows a key.
     const storeKey = `uploads/${randomBytes(24).toString('hex')}${extension}`;
@@ -245,8 +245,9 @@ export class FilesService {
     return BigInt(this.settings.FILES_ACCOUNT_MB) * BigInt(MIB);
   }
 
-  private async costsMoney(): Promise<boolean> {
-    const price = (await this.prices.inForce()).find(STORAGE_MODEL, STORAGE_UNIT, 'default');
+  private async costsMoney(accountId: string): Promise<boolean> {
+    const list = await this.prices.listOf(accountId);
+    const price = (await this.prices.inForce()).find(STORAGE_MODEL, STORAGE_UNIT, 'default', list);
     return price !== undefined && price.amountMicros > 0n;
   }
 

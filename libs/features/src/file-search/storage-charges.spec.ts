@@ -83,6 +83,39 @@ describe('The price of stored files', () => {
     await chargeAll();
     expect(await records(id)).toEqual([]);
   });
+  it("is that of the account's price list, which may make it free or be the only one to charge", async () => {
+    const rule = (list: string, amount: bigint) =>
+      test.database.query({
+        text: `with list as (insert into price_list (id, name, created_by) values ($1, $1, 'test') returning id)
+          insert into price_list_rule (id, list_id, model, unit, amount_micros, per_quantity, effective_from, created_by)
+          select 'rule_' || id, id, 'file-storage', 'storage_mb_day', $2, $3, now(), 'test' from list`,
+        values: [list, amount, PRICE.per],
+      });
+    const assign = (id: string, list: string) =>
+      test.database.query({
+        text: `insert into account_price_list (account_id, list_id, effective_from, created_by) values ($1, $2, now(), 'test')`,
+        values: [id, list],
+      });
+    await rule('twice', 2n * PRICE.amount);
+    await rule('gift', 0n);
+    for (const [id, list] of [
+      ['of-list', 'twice'],
+      ['given', 'gift'],
+    ] as const)
+      await assign(await keeper(id, 1_024, 10n ** 9n), list);
+    await chargeAll();
+    const line = expect.objectContaining({ price_list: 'twice', price_rule: 'rule_twice' });
+    expect(await records('of-list')).toEqual([expect.objectContaining({ amount: 300_000n, lines: [line] })]);
+    expect(await records('given')).toEqual([]);
+    await test.database.query({ text: `update price set withdrawn_at = now() where model = 'file-storage'` });
+    await nextDay();
+    const unlisted = await keeper('unlisted', 1_024, 10n ** 9n);
+    await chargeAll();
+    await test.database.query({ text: `update price set withdrawn_at = null where model = 'file-storage'` });
+    expect((await records('of-list')).map(({ amount }) => amount)).toEqual([300_000n, 200_000n]);
+    expect(await records(unlisted)).toEqual([]);
+    await expectExact();
+  });
   it('is that of what is made of them to search them, too, for as long as it lies', async () => {
     const id = await keeper('searched', 2, 10n ** 9n);
     // What is removed within the day lay until then.

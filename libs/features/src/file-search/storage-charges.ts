@@ -5,7 +5,7 @@ import type { RequestHold } from '../billing/ledger/request-hold.js';
 import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import type { PriceLine } from '../billing/ledger/request-usage.js';
 import { notPaused, PausedWork } from '../observability/paused-work.js';
-import { PriceBook } from '../billing/prices/price-book.js';
+import { PriceBook, type PricesInForce } from '../billing/prices/price-book.js';
 import type { PriceInForce } from '../billing/prices/price-rules.js';
 import { STORAGE_MODEL, STORAGE_UNIT } from '../billing/prices/storage-price.js';
 import { METERED } from './uploaded-file.js';
@@ -49,9 +49,15 @@ update file_usage set due_request_id = null, due_mb_days = 0 where account_id = 
 const CLOSED = `
 update file_usage set closed_on = (now() at time zone 'utc')::date where account_id = $1`;
 
-const FREE = `
+const ALL_FREE = `
 update file_usage set byte_seconds = 0, metered_at = now(), closed_on = (now() at time zone 'utc')::date
 where closed_on < (now() at time zone 'utc')::date and due_request_id is null`;
+
+/** What was still due of the account at a price that has gone, too. */
+const FREE = `
+update file_usage set byte_seconds = 0, metered_at = now(), closed_on = (now() at time zone 'utc')::date,
+  due_request_id = null, due_mb_days = 0
+where account_id = $1`;
 
 interface OpenDays {
   readonly accountId: string;
@@ -63,7 +69,7 @@ interface OpenDays {
 /**
  * Charges accounts for the files and the responses that they keep, once for each day of UTC. What lay is noted with its request id before
  * it is held and charged, so that the process that continues after a crash charges the same and only once. While there is no price
- * it is free, and stays free.
+ * it is free, and stays free. The price is that of the account's price list as it is charged.
  */
 @Injectable()
 export class StorageCharges {
@@ -79,22 +85,27 @@ export class StorageCharges {
 
   /** Charges the next accounts whose day is over, each whatever becomes of the others; false: there are no more. */
   async chargeDue(): Promise<boolean> {
-    const price = (await this.prices.inForce()).find(STORAGE_MODEL, STORAGE_UNIT, 'default');
-    if (!price || price.amountMicros === 0n) {
-      await this.database.query({ text: FREE, values: [] });
+    const inForce = await this.prices.inForce();
+    if (![undefined, ...inForce.lists].some((list) => priceBy(inForce, list))) {
+      await this.database.query({ text: ALL_FREE, values: [] });
       return false;
     }
     const { rows } = await this.database.query<{ id: string }>({ text: OPEN_ACCOUNTS, values: [BATCH] });
     let closed = 0;
     for (const { id } of rows)
       await this.paused.attempt('file-storage', id, async () => {
+        const price = priceBy(inForce, await this.prices.listOf(id));
         if (await this.close(id, price)) closed += 1;
       });
     return closed > 0 || rows.length === BATCH;
   }
 
   /** False: another process is at it. */
-  private async close(accountId: string, price: PriceInForce): Promise<boolean> {
+  private async close(accountId: string, price: PriceInForce | undefined): Promise<boolean> {
+    if (!price) {
+      await this.database.query({ text: FREE, values: [accountId] });
+      return true;
+    }
     const due = await this.due(accountId);
     if (!due) return false;
     if (due.mbDays > 0n && due.apiKeyId !== null) await this.charge(due, due.apiKeyId, price);
@@ -144,12 +155,28 @@ export class StorageCharges {
   }
 }
 
+/** Undefined: nothing is charged. */
+function priceBy(inForce: PricesInForce, list: string | undefined): PriceInForce | undefined {
+  const price = inForce.find(STORAGE_MODEL, STORAGE_UNIT, 'default', list);
+  return price && price.amountMicros > 0n ? price : undefined;
+}
+
 /** Rounded half up to a whole micro, as every line. */
 function lineOf(mbDays: bigint, price: PriceInForce): PriceLine & { readonly amountMicros: Micros } {
-  const { id: priceId, variant, amountMicros: priceMicros, perQuantity } = price;
+  const { id: priceId, variant, amountMicros: priceMicros, perQuantity, list, rule } = price;
   const amountMicros = (2n * mbDays * priceMicros + perQuantity) / (2n * perQuantity);
   const quantity = Number(mbDays);
-  return { priceId, unit: STORAGE_UNIT, variant, priceMicros, perQuantity, quantity, amountMicros, source: 'counted' };
+  return {
+    priceId,
+    unit: STORAGE_UNIT,
+    variant,
+    priceMicros,
+    perQuantity,
+    quantity,
+    amountMicros,
+    ...(rule !== undefined && { list, rule }),
+    source: 'counted',
+  };
 }
 
 const usageOf = (line: PriceLine) => ({

@@ -95,7 +95,11 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
   /** Only where an entry asks for it: others sell below cost, and operators are told. */
   private async passOverLosses(): Promise<void> {
     const refusing = this.upstreams.all.filter(({ refusesBelowCost }) => refusesBelowCost);
-    if (refusing.length === 0) return;
+    if (refusing.length === 0) {
+      if (this.compared) this.upstreams.passOver(new Set());
+      this.compared = undefined;
+      return;
+    }
     const inForce = await this.prices.inForce();
     const { all } = this.upstreams;
     // The same comes out of the same, but for the rates of costs, which change by the day.

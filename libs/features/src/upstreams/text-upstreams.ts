@@ -102,6 +102,12 @@ export class TextUpstreams {
     this.table = tableOf(this.table.upstreams, losing);
   }
 
+  /** Whether it wants to be passed over for a model at the prices of a list, because they are below its cost. */
+  passesOver(upstream: TextUpstream, model: string, priceList?: string): boolean {
+    const list = priceList !== undefined && this.lists.has(priceList) ? priceList : undefined;
+    return isLosing(upstream, model, this.losing, list);
+  }
+
   /** True while the built-in sandbox writes every text. */
   get isSandbox(): boolean {
     return this.sandbox === 'makes';
@@ -325,6 +331,9 @@ function limitsOver(model: string, routes: readonly TextRoute[]): ModelLimits {
   };
 }
 
+const isLosing = (upstream: TextUpstream, model: string, losing: ReadonlySet<string>, priceList?: string): boolean =>
+  upstream.refusesBelowCost === true && losing.has(placeOf(upstream.provider.id, model, priceList));
+
 function routesOf(
   model: string,
   upstreams: readonly TextUpstream[],
@@ -333,8 +342,7 @@ function routesOf(
 ): TextRoute[] {
   return upstreams.flatMap((upstream) => {
     const upstreamModel = upstream.models ? upstream.models.get(model) : model;
-    const isLosing = upstream.refusesBelowCost === true && losing.has(placeOf(upstream.provider.id, model, priceList));
-    if (upstreamModel === undefined || upstream.weight === 0 || isLosing) return [];
+    if (upstreamModel === undefined || upstream.weight === 0 || isLosing(upstream, model, losing, priceList)) return [];
     return [{ upstream, upstreamModel, traits: upstream.provider.traitsOf?.(upstreamModel) }];
   });
 }

@@ -47,6 +47,10 @@ select distinct on (list_id, model, scope)
 from price_list_rule where effective_from <= now() and ($1::text is null or list_id = $1)
 order by list_id, model, scope, effective_from desc`;
 
+const LIST_OF = `
+select list_id as list from account_price_list where account_id = $1 and effective_from <= now()
+order by effective_from desc limit 1`;
+
 /** What a model is sold as has no price. Trying again does not help. */
 export function notPriced(model: string, variant: string, unit: string): GatewayError {
   const sort = variant === 'default' ? '' : ` for ${variant}`;
@@ -182,6 +186,16 @@ export class PriceBook {
     if (holdMicros > MOST_HELD_MICROS)
       throw new GatewayError('invalid_parameter', 'This request could cost more than any balance holds; ask for less.');
     return { priceId: price.id, ruleId: price.rule ?? null, unitMicros, holdMicros };
+  }
+
+  /** The price list that an account has now, for work that no request of it waits for; undefined: the book. */
+  async listOf(accountId: string): Promise<string | undefined> {
+    const { rows } = await this.database.query<{ list: string | null }>({
+      name: 'list_of',
+      text: LIST_OF,
+      values: [accountId],
+    });
+    return rows[0]?.list ?? undefined;
   }
 
   private async notOlderThan(ms: number): Promise<PricesInForce> {

@@ -19,6 +19,8 @@ interface EmbeddingsRoute {
 export interface RoutableEmbeddings {
   readonly requestId: string;
   readonly accountId: string;
+  /** Undefined: the book alone, or nothing is charged. */
+  readonly priceList?: string | undefined;
   readonly model: string;
   readonly body: Uint8Array;
 }
@@ -47,9 +49,16 @@ export class EmbeddingsRouter {
     this.calls = calls;
   }
 
-  /** @throws GatewayError `model_not_found` where no upstream offers embeddings under this name. */
-  expectModel(model: string): void {
-    if (this.routes(model).length > 0) return;
+  /**
+   * @throws GatewayError `model_not_found` where no upstream offers embeddings under this name, `unavailable` where those that do sell
+   * none at the prices of the list.
+   */
+  expectModel(model: string, priceList?: string): void {
+    if (this.routes(model, priceList).length > 0) return;
+    if (this.upstreams.embeddingModels().includes(model))
+      throw new GatewayError('unavailable', `No upstream serves the model "${model}" at the moment.`, {
+        param: 'model',
+      });
     const elsewhere = textModelElsewhere(model);
     const message =
       elsewhere ??
@@ -60,7 +69,7 @@ export class EmbeddingsRouter {
   /** @throws GatewayError of the last upstream asked; what `signal` throws when it aborts. */
   async call(call: RoutableEmbeddings, signal: StopSignal): Promise<RoutedEmbeddings> {
     let last: GatewayError | undefined;
-    for (const route of this.routes(call.model)) {
+    for (const route of this.routes(call.model, call.priceList)) {
       const admission = await this.circuits.admits(route.upstream, call.accountId);
       if (!admission) continue;
       const outcome = await this.ask(call, route, admission, signal);
@@ -73,10 +82,11 @@ export class EmbeddingsRouter {
     );
   }
 
-  private routes(model: string): readonly EmbeddingsRoute[] {
+  private routes(model: string, priceList?: string): readonly EmbeddingsRoute[] {
     const routes = this.upstreams.all.flatMap((upstream) => {
       const upstreamModel = upstream.embeddings?.models.get(model);
-      return upstreamModel === undefined || upstream.weight === 0 ? [] : [{ upstream, upstreamModel }];
+      const isOffered = upstreamModel !== undefined && upstream.weight > 0;
+      return isOffered && !this.upstreams.passesOver(upstream, model, priceList) ? [{ upstream, upstreamModel }] : [];
     });
     return weightedOrder(routes, ({ upstream }) => upstream);
   }

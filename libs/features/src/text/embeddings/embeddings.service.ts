@@ -87,7 +87,7 @@ export class EmbeddingsService {
       });
     let json: string | null;
     try {
-      const call = { requestId, accountId, model, body: await sentOn(order) };
+      const call = { requestId, accountId, priceList: caller.priceList, model, body: await sentOn(order) };
       const routed = await this.router.call(call, signal);
       noteFacts(requestId, { upstream: routed.upstreamId });
       settle('completed', possible(order, routed) ?? (await this.counted(input)), routed);
@@ -106,10 +106,10 @@ export class EmbeddingsService {
   }
 
   /** @throws GatewayError for a model that may not be used, or that no upstream offers; no money is held yet. */
-  private expectAllowed({ caller: { allowedModels }, body: { model } }: EmbeddingsOrder): void {
+  private expectAllowed({ caller: { allowedModels, priceList }, body: { model } }: EmbeddingsOrder): void {
     if (allowedModels.length > 0 && !allowedModels.includes(model))
       throw new GatewayError('model_not_allowed', `This API key may not use the model "${model}".`, { param: 'model' });
-    this.router.expectModel(model);
+    this.router.expectModel(model, priceList);
   }
 
   private settle(hold: LedgerHold, settlement: TextSettlement): void {

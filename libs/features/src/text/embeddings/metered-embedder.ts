@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError, isJsonObject } from '#contracts';
 import { jsonBytes, parseBounded } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
+import { PriceBook } from '../../billing/prices/price-book.js';
 import type { EmbeddingOrder, TextEmbedder } from '../../file-search/vectors/passage-vectors.js';
 import { TextUpstreams } from '../../upstreams/text-upstreams.js';
 import { EmbeddingsRouter } from './embeddings-router.js';
@@ -20,6 +21,7 @@ export class MeteredEmbedder implements TextEmbedder {
     private readonly upstreams: TextUpstreams,
     private readonly router: EmbeddingsRouter,
     private readonly service: EmbeddingsService,
+    private readonly prices: PriceBook,
   ) {
     this.settings = config.files;
   }
@@ -32,11 +34,14 @@ export class MeteredEmbedder implements TextEmbedder {
   async embed({ requestId, accountId, apiKeyId, texts }: EmbeddingOrder): Promise<readonly Float32Array[]> {
     const { FILE_EMBEDDING_MODEL: model = '', FILE_EMBEDDINGS_FREE: isFree } = this.settings;
     const body = { model, input: [...texts], encoding_format: 'base64' } as const;
-    const caller = { accountId, apiKeyId, allowedModels: [] };
-    const json = isFree
-      ? await this.unpaid({ requestId, accountId, model, body: Buffer.concat(await jsonBytes(body)) })
-      : await this.service.embed({ requestId, caller, body, bytes: undefined }, new AbortController().signal);
-    return vectorsIn(json, texts.length);
+    if (isFree) {
+      const order = { requestId, accountId, model, body: Buffer.concat(await jsonBytes(body)) };
+      return vectorsIn(await this.unpaid(order), texts.length);
+    }
+    const priceList = await this.prices.listOf(accountId);
+    const caller = { accountId, apiKeyId, priceList, allowedModels: [] };
+    const order = { requestId, caller, body, bytes: undefined };
+    return vectorsIn(await this.service.embed(order, new AbortController().signal), texts.length);
   }
 
   private async unpaid(call: Parameters<EmbeddingsRouter['call']>[0]): Promise<string> {
