@@ -30,8 +30,8 @@ const KNOWN_V8_OPTIONS = execFileSync(process.execPath, ['--v8-options'], { enco
  * optimize only what runs long, since most code of a test runs a few times. Node refuses to start with one that its V8 does not
  * have, as Node 24 lacks the last.
  */
-const V8_OPTIONS = ['--heap-growing-percent=40', '--single-threaded-gc', '--interrupt-budget=1000000'].filter((option) =>
-  KNOWN_V8_OPTIONS.includes(` ${option.split('=')[0]} `),
+const V8_OPTIONS = ['--heap-growing-percent=40', '--single-threaded-gc', '--interrupt-budget=1000000'].filter(
+  (option) => KNOWN_V8_OPTIONS.includes(` ${option.split('=')[0]} `),
 );
 
 const [first, ...rest] = process.argv.slice(2);
