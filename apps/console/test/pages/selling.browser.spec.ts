@@ -255,6 +255,27 @@ describeWithBrowser('How an operator sells, in the console, in Chromium', (start
     await drawer.first().waitFor({ state: 'detached' });
   });
 
+  it('sets the time zone of an account, and says why one that does not exist is refused', async () => {
+    const { page } = operator;
+    await show(`/admin/accounts/${gateway.accountId}`);
+    for (const zone of ['Mars/Olympus', 'Asia/Shanghai', '']) {
+      await page.getByRole('button', { name: 'Edit', exact: true }).click();
+      await page.getByRole('dialog').getByLabel('Time zone').fill(zone);
+      if (zone.startsWith('Mars')) {
+        await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+        await page.getByRole('dialog').getByText('time_zone').first().waitFor();
+        expect(await violations(page)).toEqual([]);
+        await page.keyboard.press('Escape');
+      } else {
+        await confirm(page, 'Save');
+        await page
+          .getByText(zone === '' ? 'UTC' : zone, { exact: true })
+          .first()
+          .waitFor();
+      }
+    }
+  });
+
   it('limits a tag, groups usage by tags, and finds the session of an agent by its name', async () => {
     const { page } = operator;
     await show(`/admin/accounts/${gateway.accountId}`);

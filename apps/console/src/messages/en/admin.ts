@@ -8,6 +8,8 @@ export interface ConcernValues {
 export const admin = {
   accounts: 'Accounts',
   createAccount: 'Create an account',
+  timeZone: 'Time zone',
+  timeZoneHint: 'In which its days and months begin, for its reports and limits. Empty: UTC.',
   noAccounts: 'No account has this name.',
   available: 'Available',
   held: 'Held',

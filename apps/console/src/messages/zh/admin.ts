@@ -3,6 +3,8 @@ import type { admin as Admin, ConcernValues } from '../en/admin';
 export const admin = {
   accounts: '所有账户',
   createAccount: '创建账户',
+  timeZone: '时区',
+  timeZoneHint: '账户的报表和限额按此时区划分日和月。留空表示 UTC。',
   noAccounts: '没有这个名称的账户。',
   available: '可用',
   held: '冻结',

@@ -95,8 +95,11 @@ export function FundingDialog({
 }
 
 const numberOrNull = (value: string): number | null => (value.trim() === '' ? null : Number(value));
-const amountOrNull = (value: string): string | null => (value.trim() === '' ? null : value.trim());
+const textOrNull = (value: string): string | null => (value.trim() === '' ? null : value.trim());
 const text = (value: number | null): string => (value === null ? '' : String(value));
+
+/** Those that browsers know; others are typed, and the server says whether its database knows them. */
+const TIME_ZONES = Intl.supportedValuesOf('timeZone');
 
 const toDraft = (account: AdminAccount) => ({
   name: account.name,
@@ -106,6 +109,7 @@ const toDraft = (account: AdminAccount) => ({
   tasks: text(account.max_running_tasks),
   daily: account.daily_limit ?? '',
   monthly: account.monthly_limit ?? '',
+  zone: account.time_zone ?? '',
   unlimited: account.unlimited,
   disabled: account.disabled_at !== null,
 });
@@ -116,8 +120,9 @@ const toSettings = (draft: ReturnType<typeof toDraft>) => ({
   requests_per_minute: numberOrNull(draft.requests),
   tokens_per_minute: numberOrNull(draft.tokens),
   max_running_tasks: numberOrNull(draft.tasks),
-  daily_limit: amountOrNull(draft.daily),
-  monthly_limit: amountOrNull(draft.monthly),
+  daily_limit: textOrNull(draft.daily),
+  monthly_limit: textOrNull(draft.monthly),
+  time_zone: textOrNull(draft.zone),
   unlimited: draft.unlimited,
   disabled: draft.disabled,
 });
@@ -155,6 +160,19 @@ export function EditAccountDialog({ of: account, onClose }: OfAccount) {
       {field('priority', admin.priority)}
       {field('daily', keys.dailyLimit, 'text')}
       {field('monthly', keys.monthlyLimit, 'text')}
+      <TextField
+        label={admin.timeZone}
+        hint={admin.timeZoneHint}
+        placeholder="UTC"
+        list="time-zones"
+        value={draft.zone}
+        onChange={(event) => setDraft({ ...draft, zone: event.target.value })}
+      />
+      <datalist id="time-zones">
+        {TIME_ZONES.map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
       {field('requests', keys.requestsPerMinute)}
       {field('tokens', keys.tokensPerMinute)}
       {field('tasks', keys.maxRunningTasks)}

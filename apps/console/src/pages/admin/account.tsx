@@ -117,6 +117,7 @@ function AccountFacts({ of: account }: { readonly of: AdminAccount }) {
           [admin.priority, account.priority],
           [keys.dailyLimit, amount(account.daily_limit)],
           [keys.monthlyLimit, amount(account.monthly_limit)],
+          [admin.timeZone, account.time_zone ?? 'UTC'],
           [keys.requestsPerMinute, limit(account.requests_per_minute)],
           [keys.tokensPerMinute, limit(account.tokens_per_minute)],
           [keys.maxRunningTasks, limit(account.max_running_tasks)],
