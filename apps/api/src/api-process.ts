@@ -1,4 +1,4 @@
-import { keepBalanceUnit } from '#features';
+import { keepBalanceUnit, type PricesOfFile, readPricesFile } from '#features';
 import {
   apiProcesses,
   ConfigError,
@@ -9,13 +9,19 @@ import {
   ServerConfig,
 } from '#platform';
 import { openMediaUpstreams, openTextProviders } from '#providers';
-import { onPlatform, parentProcess, type ProcessConfig, publicBaseUrl, runChildren, runProcess } from '#runtime';
-import { createApi } from './create-api.js';
-import { readPrices } from './read-prices.js';
+import {
+  onPlatform,
+  parentProcess,
+  type ProcessConfig,
+  publicBaseUrl,
+  runChildren,
+  runProcess,
+  SalesConfig,
+} from '#runtime';
+import { createApi, watchUpstreams } from './create-api.js';
 import { applyPrices, seed } from './seed.js';
 import { longestStopMs, portOf, serve, textDrainMs } from './serve.js';
 import { watchSales } from './watch-sales.js';
-import { watchUpstreams } from './watch-upstreams.js';
 
 /** What the API reads besides the settings of the platform. */
 const SETTINGS = { text: () => openTextProviders(), media: () => openMediaUpstreams(), prices: readPrices };
@@ -68,4 +74,14 @@ function startApi(config: ProcessConfig, { text, media, prices }: ApiSettings, r
       },
     };
   });
+}
+
+/**
+ * What PRICES_FILE holds; undefined without one.
+ *
+ * @throws ConfigError with file, line, field and rule for each mistake.
+ */
+export function readPrices(): PricesOfFile | undefined {
+  const { PRICES_FILE: file } = loadConfig(SalesConfig);
+  return file === undefined ? undefined : readPricesFile(file);
 }

@@ -17,8 +17,8 @@ import {
   WebhooksModule,
 } from '#features';
 import type { OpenMediaUpstreams, OpenTextProviders } from '#providers';
-import { PlatformModule, type Platform } from '#runtime';
-import { NewSessions } from './console/new-sessions.js';
+import { type Platform, PlatformModule } from '#runtime';
+import { NewSessions } from './console/session-cookie.js';
 import { SessionAnswer } from './console/session-answer.js';
 import { BalanceView } from './console/balance-view.js';
 import { KeyFacts } from './console/key-facts.js';
@@ -30,9 +30,8 @@ import { BodyBudget } from './http/body-budget.js';
 import { DECLARED_ROUTES, declaredRoutes } from './http/declared-routes.js';
 import { IdempotentRequests } from './http/idempotent-requests.js';
 import { MemoryReservations } from './http/memory-reservations.js';
-import { ModelViews } from './routes/models/model-views.js';
+import { KnownModels, ModelViews } from './routes/models/known-models.js';
 import { Quotes } from './routes/quote/quotes.js';
-import { KnownModels } from './routes/models/known-models.js';
 import { ChatController } from './routes/text/chat.controller.js';
 import { MessagesController } from './routes/text/messages.controller.js';
 import { ResponsesController } from './routes/text/responses.controller.js';

@@ -4,7 +4,7 @@ import { Controller, Get } from '@nestjs/common';
 import { startTestGateway, type TestGateway } from '../../../tests/harness/test-gateway.js';
 import { CONTROLLERS } from './controllers.js';
 import { type DeclaredRoute, declaredRoutes } from './http/declared-routes.js';
-import { isTextStyle } from './http/request-style.js';
+import { isTextStyle } from './http/route-facts.js';
 import { Routes } from './http/route.js';
 import { RouteIndex } from './http/route-index.js';
 import { openapiDocument } from './openapi/openapi-document.js';

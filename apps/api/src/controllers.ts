@@ -29,8 +29,7 @@ import { PriceSimulationsController } from './routes/admin/price-simulations.con
 import { PricesController } from './routes/admin/prices.controller.js';
 import { PromptLogsController } from './routes/admin/prompt-logs.controller.js';
 import { RecordsController } from './routes/admin/records.controller.js';
-import { AdminTasksController } from './routes/admin/tasks.controller.js';
-import { TasksNeedingAttentionController } from './routes/admin/tasks-needing-attention.controller.js';
+import { AdminTasksController, TasksNeedingAttentionController } from './routes/admin/tasks.controller.js';
 import { UpstreamsController } from './routes/admin/upstreams.controller.js';
 import { BalanceController } from './routes/balance/balance.controller.js';
 import { CallbacksController } from './routes/callbacks/callbacks.controller.js';

@@ -1,40 +1,47 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { AccessService, type GuessLimiter, OPERATOR_GUESSES, SessionsService, TextUpstreams } from '#features';
+import {
+  AccessService,
+  type GuessLimiter,
+  LeavingUpstreams,
+  OPERATOR_GUESSES,
+  SessionsService,
+  TextUpstreams,
+} from '#features';
 import { NestLogger } from '#platform';
-import { openMediaUpstreams, type OpenMediaUpstreams, type OpenTextProviders, openTextProviders } from '#providers';
+import { type OpenMediaUpstreams, openMediaUpstreams, type OpenTextProviders, openTextProviders } from '#providers';
 import { type Platform, publicBaseUrl } from '#runtime';
-import { CONSOLE_API, consoleGate } from './console/console-gate.js';
-import { queuePages } from './console/queue-pages.js';
-import { consolePages, leadBrowsers } from './console/console-pages.js';
-import { adminGate } from './routes/admin/admin-gate.js';
 import { ApiModule } from './api.module.js';
+import { CONSOLE_API, consoleGate } from './console/console-gate.js';
+import { consolePages, leadBrowsers } from './console/console-pages.js';
+import { queuePages } from './console/queue-pages.js';
+import { ExpressServer } from './express-server.js';
 import { Admission } from './http/admission.js';
-import { authenticateBeforeBody } from './http/authenticate-before-body.middleware.js';
+import { authenticateBeforeBody } from './http/authenticate.js';
 import { BodyBudget } from './http/body-budget.js';
-import { limitBody } from './http/body-limit.middleware.js';
-import { closeWhenDraining } from './http/close-when-draining.middleware.js';
 import { composeMiddleware } from './http/compose-middleware.js';
-import { crossOrigin } from './http/cross-origin.middleware.js';
-import { BodyDecoder } from './http/decode-body.js';
 import { DECLARED_ROUTES, type DeclaredRoute } from './http/declared-routes.js';
+import { BodyDecoder } from './http/decode-body.js';
 import { ErrorFilter } from './http/error.filter.js';
-import { expectMethod, refuseWebSockets } from './http/expect-method.middleware.js';
 import { jsonBody } from './http/json-body.middleware.js';
+import {
+  expectMethod,
+  expectSingleHeaders,
+  refuseWebSockets,
+  rejectBadUrl,
+} from './http/malformed-requests.middleware.js';
 import { matchRoute } from './http/match-route.middleware.js';
 import { observeRequest } from './http/observe-request.middleware.js';
 import { oneAfterAnother } from './http/one-after-another.js';
-import { rejectBadUrl } from './http/reject-bad-url.middleware.js';
-import { requestLimits } from './http/request-limits.middleware.js';
-import { requestId } from './http/request-id.middleware.js';
+import { limitBody, requestLimits } from './http/request-limits.middleware.js';
+import { closeWhenDraining, crossOrigin, requestId, securityHeaders } from './http/response-headers.middleware.js';
 import { RouteIndex } from './http/route-index.js';
 import { SendingRate } from './http/sending-rate.js';
-import { expectSingleHeaders } from './http/single-headers.middleware.js';
-import { securityHeaders } from './http/security-headers.middleware.js';
 import { UnknownPaths } from './http/unknown-path.js';
 import { refuseUnreadQuery } from './http/unread-query.middleware.js';
-import { ExpressServer } from './express-server.js';
 import { documentedRoutes } from './openapi/describe-api.js';
+import { adminGate } from './routes/admin/admin-gate.js';
 import { OperatorAccess } from './routes/ops/operator-access.js';
 
 /** Routers of their own stand below these; of what is below `ADMIN`, only operators learn what exists. */
@@ -109,4 +116,10 @@ function routeIndex(declared: readonly DeclaredRoute[]): RouteIndex {
   routes.addTree(CONSOLE, { style: 'console' });
   routes.addTree(CONSOLE_API, { style: 'console' });
   return routes;
+}
+
+/** Tells by `/readyz` which media upstreams still have work although they are to leave. */
+export function watchUpstreams(api: INestApplicationContext, { health }: Platform): void {
+  const leaving = api.get(LeavingUpstreams, { strict: false });
+  health.add({ part: 'media_upstreams', isNeeded: false, check: () => leaving.reason() });
 }

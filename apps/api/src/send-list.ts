@@ -3,7 +3,7 @@ import { nextTurn, Turns } from '#platform';
 import { stringify } from 'csv-stringify/sync';
 import type { Response } from 'express';
 import { DataWith } from './http/envelope.js';
-import { drained } from './http/drained.js';
+import { drained } from './http/event-stream.js';
 import { SerializedBody, STALL_MS } from './http/serialized-body.js';
 import { OpenTransfers } from './routes/uploads/open-transfers.js';
 import { sentOver } from './routes/uploads/send-file.js';

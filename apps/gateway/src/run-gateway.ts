@@ -1,8 +1,7 @@
 import { reservePort } from '#platform';
 import { openMediaUpstreams, openTextProviders } from '#providers';
 import { onPlatform, parentProcess, runProcess } from '#runtime';
-import { runApi } from '../../api/src/api-process.js';
-import { readPrices } from '../../api/src/read-prices.js';
+import { readPrices, runApi } from '../../api/src/api-process.js';
 import { portOf } from '../../api/src/serve.js';
 import { startGateway } from './start-gateway.js';
 

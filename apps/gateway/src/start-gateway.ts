@@ -18,11 +18,10 @@ import {
   startChildren,
   type Worker,
 } from '#runtime';
-import { createApi } from '../../api/src/create-api.js';
+import { createApi, watchUpstreams } from '../../api/src/create-api.js';
 import { applyPrices, consoleLink, seed } from '../../api/src/seed.js';
 import { longestStopMs, type RunningApi, serve, textDrainMs } from '../../api/src/serve.js';
 import { watchSales } from '../../api/src/watch-sales.js';
-import { watchUpstreams } from '../../api/src/watch-upstreams.js';
 import { createImageWorker } from '../../image-worker/src/image-worker.js';
 import { createMaintenanceWorker } from '../../maintenance-worker/src/create-maintenance-worker.js';
 import { createVideoWorker } from '../../video-worker/src/video-worker.js';

@@ -10,9 +10,8 @@ import {
 } from '#features';
 import { clientGone } from '../http/client-gone.js';
 import { Upstreams, upstreamSettings } from '../upstreams.js';
-import { actorOf } from './acting.js';
+import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { CONSOLE_API } from './console-gate.js';
-import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { rowOf } from './views.js';
 
 /** Upstreams and the state of the gateway, for operators. */

@@ -4,8 +4,8 @@ import {
   type AdminConcern,
   type AdminDelivery,
   type AdminHealth,
-  type AdminWorker,
   type AdminUpstream,
+  type AdminWorker,
   formatMicros,
   MEDIA,
 } from '#contracts';
@@ -26,9 +26,8 @@ import { PLATFORM, type Platform, type WakeupQueue } from '#runtime';
 import { checked } from '../checked-input.js';
 import { DeliveriesQuery, WorkersQuery } from '../routes/admin/task.dto.js';
 import { Upstreams } from '../upstreams.js';
-import { actorOf } from './acting.js';
+import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { CONSOLE_API } from './console-gate.js';
-import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { listOf, rowOf } from './views.js';
 
 const log = logger('console');

@@ -12,10 +12,9 @@ import {
 import { InvitationsService, type KnownPerson, PeopleService } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
-import { actorOf } from './acting.js';
+import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
 import { invitationLink } from './console-people.controller.js';
-import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { ConsolePageQuery } from './console-tasks.controller.js';
 
 class InvitationBody {

@@ -30,15 +30,14 @@ import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
 import { clientGone } from '../http/client-gone.js';
 import { shownList } from '../routes/admin/price-lists.controller.js';
-import { AssignedListBody, newRulesOf, NewPriceListBody, NewRulesBody } from '../routes/admin/price-lists.dto.js';
+import { AssignedListBody, NewPriceListBody, NewRulesBody, newRulesOf } from '../routes/admin/price-lists.dto.js';
 import { ChosenItemsBody, newProposalOf, priceNameOf, proposalView } from '../routes/admin/price-proposals.dto.js';
 import { simulatedOf } from '../routes/admin/price-simulations.controller.js';
 import { beginning, newPriceOf, PriceQuery } from '../routes/admin/price.dto.js';
 import { pricesOf } from '../routes/admin/prices.controller.js';
 import { viewOf } from '../row-view.js';
-import { actorOf } from './acting.js';
+import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { CONSOLE_API } from './console-gate.js';
-import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { ConsolePageQuery } from './console-tasks.controller.js';
 import { rowOf } from './views.js';
 

@@ -16,9 +16,8 @@ import { AuditQuery } from '../routes/admin/records.controller.js';
 import { ReasonBody, RefundBody, TaskSearchQuery, toTaskSearch } from '../routes/admin/task.dto.js';
 import { clientGone } from '../http/client-gone.js';
 import { sendList } from '../send-list.js';
-import { actorOf } from './acting.js';
+import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
-import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { ownersNameOf } from './console-task-history.js';
 import { type AnswerOf, filesOf, listOf, rowOf } from './views.js';
 

@@ -2,8 +2,9 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { CONSOLE_ACCESS, CONSOLE_VERSION, type ConsoleAccess, type ConsolePermission, GatewayError } from '#contracts';
 import { expectAllowedAddress, type OpenSession, type SessionsService } from '#features';
 import { type Platform, publicBaseUrl } from '#runtime';
-import { ConsoleRefusal } from '../http/console-refusal.js';
+import { ConsoleRefusal } from '../http/error-body.js';
 import type { OperatorAccess } from '../routes/ops/operator-access.js';
+import { PROOF_MS } from './session-answer.js';
 import { sessionTokenOf } from './session-cookie.js';
 
 /**
@@ -39,9 +40,6 @@ export function isFromOwnPage({ headers }: Request, publicOrigin: string): boole
 }
 
 export const CONSOLE_API = '/console/api';
-
-/** How long a renewed proof of identity is valid, in milliseconds. */
-export const PROOF_MS = 15 * 60_000;
 
 declare module 'express-serve-static-core' {
   interface Request {

@@ -5,9 +5,8 @@ import { KEY_SCOPES, type KeySettings, KeysService, type KeyView, type OpenSessi
 import { checked, named } from '../checked-input.js';
 import { KeyChange, NewKeyBody, Rotation, toKeySettings } from '../routes/admin/key.dto.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { actorOf } from './acting.js';
+import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
-import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { KeyFacts } from './key-facts.js';
 import { keyOf } from './views.js';
 

@@ -26,10 +26,9 @@ import { daysOf, groupsOf, ListQuery, recordsOf, UsageRecordsQuery, UsageSumsQue
 import { IsTimeZoneName, toAccountSettings } from '../routes/admin/account.dto.js';
 import { isLimit } from '../routes/admin/request-limits.dto.js';
 import { csvOf, sendList } from '../send-list.js';
-import { actorOf } from './acting.js';
+import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { BalanceView } from './balance-view.js';
 import { CONSOLE_API } from './console-gate.js';
-import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { type AnswerOf, entryOf, rowOf, usageRecordOf } from './views.js';
 
 const RELATED_SHOWN = 100;

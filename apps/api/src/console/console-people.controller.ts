@@ -6,9 +6,8 @@ import { type AccountPerson, InvitationsService, type OpenInvitation, PeopleServ
 import { PLATFORM, type Platform, publicBaseUrl } from '#runtime';
 import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { actorOf } from './acting.js';
+import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
-import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 
 class InvitationBody {
   @IsIn(ACCOUNT_ROLES)

@@ -1,7 +1,10 @@
 import { applyDecorators, Get, HttpCode, Post } from '@nestjs/common';
-import type { ConsoleApi } from '#contracts';
-import { Route, Routes } from '../http/route.js';
+import type { Request } from 'express';
+import { type ConsoleApi, GatewayError } from '#contracts';
+import type { Caller, OpenSession, Operator } from '#features';
 import type { HandlerFacts } from '../http/route-facts.js';
+import { Route, Routes } from '../http/route.js';
+import { openSession } from './console-gate.js';
 
 /** What holds for every controller of the console. */
 export const ConsoleRoutes = (): ClassDecorator => Routes({ style: 'console', access: 'session' });
@@ -24,3 +27,20 @@ export const Writes = (path: PathOf<'POST'>, facts: Facts = {}): MethodDecorator
 
 /** What a route answers. */
 export type Answer<Name extends keyof ConsoleApi> = Promise<ConsoleApi[Name]['answer']>;
+
+/** The actor for the audit: the user, the key, or the operator whose token opened the session. */
+export function actorOf(request: Request): Operator {
+  const { user, operator, caller } = openSession(request);
+  const actor = user?.id ?? (operator ? `console:${operator.role}` : (caller?.apiKeyId ?? 'console'));
+  return { actor, requestId: request.requestId, address: request.ip ?? null };
+}
+
+/** Whose models are listed: an operator without an account sees all of them. */
+export const everyModel = ({ caller }: Request): Pick<Caller, 'allowedModels'> => caller ?? { allowedModels: [] };
+
+/** The signed-in user. @throws GatewayError `permission_denied`: operators by token and holders of a key have no profile. */
+export function personOf(request: Request): NonNullable<OpenSession['user']> {
+  const { user } = openSession(request);
+  if (user) return user;
+  throw new GatewayError('permission_denied', 'This session belongs to an API key or a token: sign in as a user.');
+}

@@ -23,11 +23,11 @@ import {
   WebhookDeliveriesService,
 } from '#features';
 import { checked } from '../checked-input.js';
-import { withFilesNamed } from '../routes/quote/files-named.js';
+import { withFilesNamed } from '../routes/quote/quotes.js';
 import { clientGone } from '../http/client-gone.js';
 import { callerOf } from '../http/api-key.guard.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
-import { ConsoleRefusal } from '../http/console-refusal.js';
+import { ConsoleRefusal } from '../http/error-body.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { ConsoleTaskHistory } from './console-task-history.js';
 import { sessionTokenOf } from './session-cookie.js';

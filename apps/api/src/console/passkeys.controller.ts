@@ -5,13 +5,11 @@ import { type GuessLimiter, OPERATOR_GUESSES, PasskeysService, type RelyingParty
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
-import { ConsoleRefusal, wrongCredentials } from '../http/console-refusal.js';
-import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
-import { NewSessions } from './new-sessions.js';
+import { ConsoleRefusal, wrongCredentials } from '../http/error-body.js';
+import { type Answer, ConsoleRoutes, personOf, Reads, Writes } from './console-routes.js';
+import { NewSessions, sessionTokenOf } from './session-cookie.js';
 import { relyingParty } from './relying-party.js';
-import { personOf } from './acting.js';
 import { SessionAnswer } from './session-answer.js';
-import { sessionTokenOf } from './session-cookie.js';
 import { NewPasskeyBody, PasskeyAnswerBody } from './sign-in.dto.js';
 
 const SIGN_IN = { purpose: 'sign-in', userId: null } as const;

@@ -5,14 +5,12 @@ import { SubmissionService } from '#features';
 import { IdempotentRequests } from '../http/idempotent-requests.js';
 import { SerializedBody } from '../http/serialized-body.js';
 import { submissionContext } from '../http/submitted.js';
-import { expectKnown, KnownModels } from '../routes/models/known-models.js';
+import { expectKnown, KnownModels, ModelViews } from '../routes/models/known-models.js';
 import type { ModelView } from '../routes/models/model-view.js';
-import { ModelViews } from '../routes/models/model-views.js';
 import { familyNamedIn, Quotes, type QuoteView } from '../routes/quote/quotes.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { everyModel } from './acting.js';
+import { type Answer, ConsoleRoutes, everyModel, Reads, Writes } from './console-routes.js';
 import { CONSOLE_API } from './console-gate.js';
-import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { timeOf } from './views.js';
 
 /** The catalogue, prices before a run, and runs. */

@@ -4,9 +4,8 @@ import { PromptLogService } from '#features';
 import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
 import { PromptEntriesQuery, PromptLogBody } from '../routes/admin/prompt-log.dto.js';
-import { actorOf } from './acting.js';
+import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { CONSOLE_API } from './console-gate.js';
-import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { listOf } from './views.js';
 
 /** The log of prompts and answers: of their account for its owners, of any account for operators. Each reading is on record. */

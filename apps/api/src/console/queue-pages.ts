@@ -2,7 +2,7 @@ import { type NextFunction, type Request, type RequestHandler, type Response, Ro
 import type { OpenSession, SessionsService } from '#features';
 import { type Platform, publicBaseUrl } from '#runtime';
 import { isFromOwnPage, readSession } from './console-gate.js';
-import { allowOwnPage } from '../http/security-headers.middleware.js';
+import { allowOwnPage } from '../http/response-headers.middleware.js';
 import type { OperatorAccess, OperatorRole } from '../routes/ops/operator-access.js';
 import { queueBoards } from './queue-board.js';
 

@@ -2,9 +2,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ConsoleSession } from '#contracts';
 import { type OpenSession, PasskeysService, PeopleService, SESSION_IDLE_HOURS } from '#features';
 import { PLATFORM, type Platform, SANDBOX_MAY_SELL } from '#runtime';
-import { PROOF_MS } from './console-gate.js';
 
 const HOUR_MS = 3_600_000;
+
+/** How long a renewed proof of identity is valid, in milliseconds. */
+export const PROOF_MS = 15 * 60_000;
 
 /** The signed-in session, in the form every sign-in returns. */
 @Injectable()

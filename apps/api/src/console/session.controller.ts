@@ -5,10 +5,9 @@ import { type GuessLimiter, OPERATOR_GUESSES, PeopleService, SessionsService } f
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
 import { OperatorAccess } from '../routes/ops/operator-access.js';
-import { personOf } from './acting.js';
+import { type Answer, ConsoleRoutes, personOf, Reads, Writes } from './console-routes.js';
 import { CONSOLE_API, CONSOLE_ROLES_OF_TOKENS, openSession } from './console-gate.js';
-import { ConsoleRefusal, wrongCredentials } from '../http/console-refusal.js';
-import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+import { ConsoleRefusal, wrongCredentials } from '../http/error-body.js';
 import { SessionAnswer } from './session-answer.js';
 import { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.js';
 import { AccountChoiceBody, NewPasswordBody, ProfileBody, ProofBody } from './sign-in.dto.js';

@@ -15,9 +15,9 @@ import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
 import { OperatorAccess } from '../routes/ops/operator-access.js';
 import { CONSOLE_API, CONSOLE_ROLES_OF_TOKENS } from './console-gate.js';
-import { wrongCredentials } from '../http/console-refusal.js';
+import { wrongCredentials } from '../http/error-body.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
-import { NewSessions } from './new-sessions.js';
+import { NewSessions } from './session-cookie.js';
 import { isPageOf, relyingParty } from './relying-party.js';
 import { CodeBody, InvitationBody, KeySignInBody, OperatorSignInBody, PasswordSignInBody } from './sign-in.dto.js';
 

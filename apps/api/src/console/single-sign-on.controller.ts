@@ -13,7 +13,7 @@ import { PLATFORM, type Platform, publicBaseUrl } from '#runtime';
 import { checked } from '../checked-input.js';
 import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
-import { NewSessions } from './new-sessions.js';
+import { NewSessions } from './session-cookie.js';
 import { SingleSignOnBody } from './sign-in.dto.js';
 
 const PATH = `${CONSOLE_API}/sign-in/oidc`;

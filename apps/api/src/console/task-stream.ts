@@ -2,10 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { AccountTasks, FollowTaskService, OpenWaits } from '#features';
 import { logger } from '#platform';
-import { toConsoleFailure } from '../http/error-body.js';
+import { ConsoleRefusal, toConsoleFailure, toGatewayError } from '../http/error-body.js';
 import { EventStream } from '../http/event-stream.js';
-import { toGatewayError } from '../http/to-gateway-error.js';
-import { ConsoleRefusal } from '../http/console-refusal.js';
 import { taskOf } from './views.js';
 
 const log = logger('console');

@@ -1,8 +1,14 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '#contracts';
 import { type AccessService, type Caller, expectAllowedAddress } from '#features';
-import type { Request } from 'express';
-import { presentedKey } from './presented-key.js';
-import { whyNoKey } from './why-no-key.js';
+import { carriesBody } from './json-body.middleware.js';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Set when the operator's token was right. Operators have no account. */
+    isOperator?: true;
+  }
+}
 
 const KEY_HEADER = '"Authorization: Bearer <API_KEY>"';
 
@@ -41,3 +47,57 @@ function noKey(request: Request): string {
     return `The API key was sent in the header ${header}, which is not read: add the header ${KEY_HEADER}.`;
   return whyNoKey(request, 'key', KEY_HEADER) ?? `No API key was sent: add the header ${KEY_HEADER}.`;
 }
+
+/** Checks the API key before reading the body, so an unauthenticated client cannot make the gateway buffer or parse anything. */
+export function authenticateBeforeBody(access: AccessService): RequestHandler {
+  const goOnWith = (caller: Caller, request: Request, next: NextFunction): void => {
+    request.caller = caller;
+    next();
+  };
+  return (request: Request, _response: Response, next: NextFunction) => {
+    if (!carriesBody(request) || request.isOperator || request.match.facts.style === 'console') return next();
+    const caller = authenticate(request, access);
+    if (!(caller instanceof Promise)) return goOnWith(caller, request, next);
+    return caller.then((found) => goOnWith(found, request, next));
+  };
+}
+
+const BEARER_ALONE = /^Bearer\s*$/i;
+/** Named in the answer; any other first word may be a part of the secret itself, and is not repeated. */
+const OTHER_SCHEME = /^(Basic|Digest|Token|ApiKey|Api-Key|Key)\s/i;
+
+/**
+ * Why no key was found in a request that tried to send one, as a sentence; undefined when it did not try.
+ *
+ * @param what how the secret is called, and `header` how it is sent.
+ */
+export function whyNoKey(request: Request, what: 'key' | 'token', header: string): string | undefined {
+  const { authorization } = request.headers;
+  if (!authorization) return undefined;
+  if (BEARER_ALONE.test(authorization))
+    return `The Authorization header has no ${what} after the word Bearer. Is the variable empty that should hold it?`;
+  const scheme = OTHER_SCHEME.exec(authorization)?.[1];
+  if (scheme) return `The Authorization header must be ${header}; the scheme ${scheme} is not supported.`;
+  return `The Authorization header lacks the word Bearer before the ${what}: it must be ${header}.`;
+}
+
+const BEARER = /^Bearer +(\S.*)$/i;
+
+/**
+ * The API key a request carries: Bearer, `x-api-key` or `x-goog-api-key`, on every path, because client libraries
+ * differ from version to version. The messages style prefers `x-api-key` when several are sent. `?key=` is read in the
+ * content-generation style only.
+ */
+export function presentedKey(request: Request): string | undefined {
+  const { style } = request.match.facts;
+  const bearer = BEARER.exec(request.headers.authorization ?? '')?.[1]?.trim();
+  // The first choice of every other style, and what nearly all clients send.
+  if (bearer && style !== 'messages') return bearer;
+  const apiKey = single(request.headers['x-api-key']);
+  const googleKey = single(request.headers['x-goog-api-key']);
+  const queryKey = style === 'gemini' ? single(request.query['key']) : undefined;
+  const headers = style === 'messages' ? [apiKey, bearer, googleKey] : [bearer, apiKey, googleKey];
+  return [...headers, queryKey].find(Boolean);
+}
+
+const single = (value: unknown): string | undefined => (typeof value === 'string' ? value.trim() : undefined);

@@ -1,11 +1,10 @@
-import { ERRORS, errorInStyle, type GatewayError, statusInStyle } from '#contracts';
+import { errorInStyle, ERRORS, type GatewayError, statusInStyle } from '#contracts';
 import { logger } from '#platform';
 import { type ArgumentsHost, Catch, type ExceptionFilter, NotFoundException } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { toConsoleFailure, toErrorBody } from './error-body.js';
+import { toConsoleFailure, toErrorBody, toGatewayError } from './error-body.js';
 import { isKeptAlive } from './keep-alive.js';
-import { isTextStyle } from './request-style.js';
-import { toGatewayError } from './to-gateway-error.js';
+import { isTextStyle } from './route-facts.js';
 import type { UnknownPaths } from './unknown-path.js';
 
 declare module 'express-serve-static-core' {

@@ -1,5 +1,6 @@
 import type { Response } from 'express';
-import { drained } from './drained.js';
+import { EVENT_STREAM, type NamedData } from '#features';
+import { jsonBytes } from '#platform';
 import { STALL_MS } from './serialized-body.js';
 
 /** A comment this often keeps proxies from cutting a quiet stream, in milliseconds. */
@@ -42,4 +43,31 @@ export class EventStream {
   private beat(): void {
     if (!this.response.writableNeedDrain) this.response.write(': still here\n\n');
   }
+}
+
+/** Writes events that are all there, no faster than the client reads them; one that reads nothing is cut off. */
+export async function writeEvents(response: Response, events: readonly NamedData[], stallMs = STALL_MS): Promise<void> {
+  response.writeHead(response.statusCode, { 'content-type': EVENT_STREAM, 'cache-control': 'no-store' });
+  for (const { name, data } of events) {
+    for (const piece of [`event: ${name}\ndata: `, ...(await jsonBytes(data)), '\n\n']) {
+      if (response.destroyed) return;
+      if (!response.write(piece)) await drained(response, stallMs);
+    }
+  }
+}
+
+/**
+ * Resolves when the client has read on, or has left, or is cut off because it does neither for `stallMs`. Listens for no
+ * longer than that: a slow client makes many waits.
+ */
+export function drained(response: Response, stallMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const stalled = setTimeout(() => response.destroy(), stallMs);
+    const done = (): void => {
+      clearTimeout(stalled);
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
 }

@@ -6,11 +6,11 @@ import {
   type Attempt,
   type Beginning,
   IdempotencyService,
+  type NamedRequest,
   onlyOwnKey,
   OpenWaits,
   type RecordedResponse,
   RENEW_EVERY_MS,
-  type NamedRequest,
 } from '#features';
 import { logger, timeOrderedId } from '#platform';
 import { submitted } from './submitted.js';
@@ -20,7 +20,7 @@ import { envelope } from './envelope.js';
 import { isKeptAlive, isStreamed } from './keep-alive.js';
 import { JSON_TYPE, SerializedBody } from './serialized-body.js';
 import { MemoryReservations } from './memory-reservations.js';
-import { toGatewayError } from './to-gateway-error.js';
+import { toGatewayError } from './error-body.js';
 
 const log = logger('idempotency');
 

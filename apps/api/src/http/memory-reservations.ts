@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import type { ReserveMemory } from '#features';
 import { BodyBudget, noRoomFor, UNCOUNTED_BYTES } from './body-budget.js';
-import { expectClient } from './expect-client.js';
+import { expectClient } from './client-gone.js';
 
 /**
  * Memory for what a small request refers to: a stored conversation weighs what a body of its length does, for

@@ -1,5 +1,4 @@
-import { ERRORS, type ErrorCode, type JsonObject } from '#contracts';
-import type { RouteAccess } from './route-access.js';
+import { type ErrorCode, ERRORS, type JsonObject } from '#contracts';
 
 /** One operation as the document's authors write it; the rest follows from it and from its route. */
 export interface OperationText {
@@ -91,3 +90,6 @@ export const inHeader = (name: string, description: string, schema: JsonObject =
   description,
   schema,
 });
+
+/** Who may call a route: holders of an API key, operators by ADMIN_TOKEN, people by their session in the console, or anyone. */
+export type RouteAccess = 'key' | 'operator' | 'session' | 'open';

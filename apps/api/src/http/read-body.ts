@@ -3,7 +3,7 @@ import { GatewayError } from '#contracts';
 import { BodyBytes, type JsonBounds, JsonScan, nextTurn, PieceCount } from '#platform';
 import { type BodyBudget, noRoomFor, UNCOUNTED_BYTES } from './body-budget.js';
 import type { BodyCoding, BodyDecoder } from './decode-body.js';
-import { expectClient } from './expect-client.js';
+import { expectClient } from './client-gone.js';
 import type { SendingRate } from './sending-rate.js';
 
 /** So much of a body is read at a time, in bytes. Then others come first: a socket hands over two megabytes at once. */

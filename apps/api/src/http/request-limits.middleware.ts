@@ -1,7 +1,7 @@
-import { GatewayError } from '#contracts';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { GatewayError } from '#contracts';
 import type { Admission, CountedAs } from './admission.js';
-import { REPEATABLE_BYTES } from './body-kinds.js';
+import { BODY_KINDS, REPEATABLE_BYTES } from './body-kinds.js';
 import { carriesBody } from './json-body.middleware.js';
 
 declare module 'express-serve-static-core' {
@@ -47,3 +47,17 @@ const isSmallRepeat = (request: Request): boolean =>
 
 /** What costs nothing by its route, or has no route, counts for the share of the account. */
 const countedAs = ({ match }: Request): CountedAs => COUNTED_AS[match.facts.cost ?? 'always'];
+
+/**
+ * Holds routes that carry no images to 1 MiB, or to what a file of an operator's may have, judged by the announced length before a byte is read. Such a body must announce its length;
+ * the general bound (`BODY_LIMIT_MB`) holds while any body is read.
+ */
+export function limitBody({ headers, match }: Request, _response: Response, next: NextFunction): void {
+  const { announcedBytes } = BODY_KINDS[match.facts.body];
+  if (announcedBytes === undefined) return next();
+  if (headers['transfer-encoding'] !== undefined) {
+    return next(new GatewayError('request_too_large', 'The body of this path must announce its Content-Length.'));
+  }
+  if (Number(headers['content-length'] ?? 0) <= announcedBytes) return next();
+  next(new GatewayError('request_too_large', `The body of this path must be at most ${announcedBytes} bytes.`));
+}

@@ -1,9 +1,17 @@
-import type { KeyScope } from '#features';
 import { SetMetadata } from '@nestjs/common';
-import type { OperationText } from './operation.js';
+import { TEXT_STYLES, type TextStyle } from '#contracts';
+import type { KeyScope } from '#features';
 import type { BodyKind } from './body-kinds.js';
-import type { RequestStyle } from './request-style.js';
-import type { RouteAccess } from './route-access.js';
+import type { OperationText, RouteAccess } from './operation.js';
+
+/** What a request is about: a closed list. The text styles also have errors of their own shape. */
+export type RequestStyle =
+  TextStyle | 'video' | 'image' | 'tasks' | 'account' | 'files' | 'callbacks' | 'admin' | 'ops' | 'console' | 'other';
+
+const TEXT: ReadonlySet<string> = new Set(TEXT_STYLES);
+
+/** Whether errors of a style have the shape of its vendor, instead of our own. */
+export const isTextStyle = (style: RequestStyle): style is TextStyle => TEXT.has(style);
 
 /**
  * What a handler spends. `task` makes a task, `text` pays for a reply: both count for their key and can carry an

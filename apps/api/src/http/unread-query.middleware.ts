@@ -1,7 +1,6 @@
 import { GatewayError, textFieldNames } from '#contracts';
 import type { NextFunction, Request, Response } from 'express';
-import { isTextStyle, type RequestStyle } from './request-style.js';
-import type { RouteFacts } from './route-facts.js';
+import { isTextStyle, type RequestStyle, type RouteFacts } from './route-facts.js';
 
 /** Where no client library adds anything of its own, so that whatever is not read is a mistake. */
 const EXACT: ReadonlySet<RequestStyle> = new Set(['video', 'image', 'files']);

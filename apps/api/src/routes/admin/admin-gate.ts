@@ -2,8 +2,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '#contracts';
 import type { GuessLimiter, Operator } from '#features';
 import type { AdminToken } from '#runtime';
-import { presentedKey } from '../../http/presented-key.js';
-import { whyNoKey } from '../../http/why-no-key.js';
+import { presentedKey, whyNoKey } from '../../http/authenticate.js';
 
 const ACTOR_CHARACTERS_MAX = 100;
 

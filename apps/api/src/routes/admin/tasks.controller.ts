@@ -1,11 +1,11 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { TaskOverview, TaskRemediesService, TaskSearchService } from '#features';
+import { TaskOverview, TaskRemediesService, TaskSearchService, TasksNeedingAttentionService } from '#features';
 import { amountOf, checked } from '../../checked-input.js';
+import { clientGone } from '../../http/client-gone.js';
 import { Route, Routes } from '../../http/route.js';
 import { viewOf } from '../../row-view.js';
 import { sendList } from '../../send-list.js';
-import { clientGone } from '../../http/client-gone.js';
 import { operatorOf } from './admin-gate.js';
 import { TASK_OPERATIONS } from './admin.openapi.js';
 import { ReasonBody, RefundBody, TaskSearchQuery, toTaskSearch } from './task.dto.js';
@@ -70,5 +70,19 @@ export class AdminTasksController {
   async redrive(@Param('task_id') taskId: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
     const { reason = null } = checked(ReasonBody, body ?? {});
     return this.remedies.redrive(operatorOf(request), taskId, reason);
+  }
+}
+
+/** Tasks that an operator should check. */
+@Controller('admin/v1/tasks-needing-attention')
+@Routes({ style: 'admin', access: 'operator' })
+export class TasksNeedingAttentionController {
+  constructor(private readonly tasks: TasksNeedingAttentionService) {}
+
+  /** Tasks that were given up, orders no vendor has confirmed, and work at vendors that no task holds. */
+  @Get()
+  @Route({ operation: TASK_OPERATIONS.adminListTasksNeedingAttention })
+  async list(): Promise<unknown> {
+    return viewOf(await this.tasks.list());
   }
 }

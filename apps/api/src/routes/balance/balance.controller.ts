@@ -3,11 +3,30 @@ import type { Request, Response } from 'express';
 import { GatewayError, shortDecimal } from '#contracts';
 import { AccessService, type Balance, BalanceService, type Caller, expectScope, type KeyBalance } from '#features';
 import { logger } from '#platform';
-import { authenticate } from '../../http/authenticate.js';
-import { presentedKey } from '../../http/presented-key.js';
+import { authenticate, presentedKey } from '../../http/authenticate.js';
+import { toGatewayError } from '../../http/error-body.js';
+import { type OperationText, schemaOf } from '../../http/operation.js';
 import { Route, Routes } from '../../http/route.js';
-import { toGatewayError } from '../../http/to-gateway-error.js';
-import { BALANCE_OPERATIONS } from './balance.openapi.js';
+
+const userBalance = (id: string): OperationText => ({
+  id,
+  tag: 'Account',
+  summary: 'The balance of the account',
+  description: 'In a shape of its own, without the envelope.',
+  answer: schemaOf('UserBalance'),
+});
+
+/** What is left, of an account and of a key. */
+const BALANCE_OPERATIONS = {
+  readUserBalance: userBalance('readUserBalance'),
+  readUserBalanceWithoutVersion: userBalance('readUserBalanceWithoutVersion'),
+  readKeyBalance: {
+    id: 'readKeyBalance',
+    tag: 'Account',
+    summary: 'What the key used and may still use',
+    answer: schemaOf('UserBalance'),
+  },
+} satisfies Readonly<Record<string, OperationText>>;
 
 /** What stands for a balance that nothing limits. */
 const UNLIMITED = '-1';

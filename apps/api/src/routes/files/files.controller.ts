@@ -1,12 +1,30 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { FileOwners } from '#features';
-import { type MediaStore } from '#media';
+import type { MediaStore } from '#media';
 import { MEDIA_STORE } from '#runtime';
+import { inPath, type OperationText } from '../../http/operation.js';
 import { Route, Routes } from '../../http/route.js';
 import { BY_LINK, OpenTransfers } from '../uploads/open-transfers.js';
 import { sentOver } from '../uploads/send-file.js';
-import { READ_FILE } from './files.openapi.js';
+
+/** Reading a result file. */
+const READ_FILE: OperationText = {
+  id: 'readFile',
+  tag: 'Files',
+  summary: 'Read a result file by its signed link',
+  description: 'The link itself is the authorization. Supports range requests.',
+  parameters: [inPath('key', 'As in the link; may contain slashes.')],
+  answer: { description: 'The file.', content: { '*/*': { schema: { type: 'string', format: 'binary' } } } },
+  errors: [
+    'permission_denied',
+    'link_expired',
+    'not_found',
+    'range_not_satisfiable',
+    'rate_limit_exceeded',
+    'overloaded',
+  ],
+};
 
 /** Result files. Links are signed, so the link itself is the permission. */
 @Controller('files')

@@ -1,9 +1,33 @@
 import { Controller, Get, Header, Inject, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { type Liveness, type Readiness } from '#platform';
+import type { Liveness, Readiness } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
+import type { OperationText } from '../../http/operation.js';
 import { Route, Routes } from '../../http/route.js';
-import { HEALTH_OPERATIONS } from './health.openapi.js';
+
+/** What orchestrators ask. */
+const HEALTH_OPERATIONS = {
+  isAlive: {
+    id: 'isAlive',
+    tag: 'Operations',
+    summary: 'Whether the process responds, and its version',
+    answer: { type: 'object', properties: { status: { const: 'alive' }, version: { type: 'string' } } },
+  },
+  isReady: {
+    id: 'isReady',
+    tag: 'Operations',
+    summary: 'Whether the process is ready, part by part',
+    answer: {
+      type: 'object',
+      properties: {
+        status: { enum: ['ready', 'degraded', 'not_ready'] },
+        reasons: { type: 'array', items: { type: 'string' } },
+        parts: { type: 'object' },
+      },
+    },
+    errors: ['unavailable'],
+  },
+} satisfies Readonly<Record<string, OperationText>>;
 
 /** For orchestrators and load balancers; open to everyone, and revealing nothing about where things are. */
 @Controller()

@@ -1,6 +1,8 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError, MODEL_IDS, nearestNames } from '#contracts';
-import { type Caller, TextUpstreams } from '#features';
-import { Injectable } from '@nestjs/common';
+import { type Caller, type ListedPrice, ModelsOnSale, PriceList, TextUpstreams } from '#features';
+import { PLATFORM, type Platform } from '#runtime';
+import { type ModelView, toModelView } from './model-view.js';
 
 /** The models there are, as far as a key may use them. */
 @Injectable()
@@ -35,4 +37,35 @@ export function expectKnown(id: string, models: readonly string[]): void {
   throw new GatewayError('model_not_found', `model "${id.slice(0, 64)}" does not exist. ${advice}`, {
     param: 'model',
   });
+}
+
+/** Models with everything needed to call them, and the prices in force. */
+@Injectable()
+export class ModelViews {
+  constructor(
+    private readonly prices: PriceList,
+    private readonly models: KnownModels,
+    private readonly onSale: ModelsOnSale,
+    private readonly upstreams: TextUpstreams,
+    @Inject(PLATFORM) private readonly platform: Platform,
+  ) {}
+
+  /** Those of known ids, in their order, at the prices of a list; undefined: the book. */
+  async of(ids: readonly string[], list: string | undefined): Promise<ModelView[]> {
+    const prices = await this.prices.inForce(null, list);
+    return ids.map((id) => this.view(id, prices.get(id)));
+  }
+
+  /** One, of a known id. */
+  async one(id: string, list: string | undefined): Promise<ModelView> {
+    return this.view(id, (await this.prices.inForce(id, list)).get(id));
+  }
+
+  private view(id: string, prices: readonly ListedPrice[] = []): ModelView {
+    const { BALANCE_UNIT: currency } = this.platform.config.server;
+    const kind = this.models.isEmbedding(id) ? 'embedding' : 'text';
+    const available = this.onSale.isAvailable(id);
+    const [limits, traits] = [this.onSale.limitsOf(id), this.upstreams.traitsOf(id)];
+    return toModelView(id, { prices, currency, kind, available, limits, traits });
+  }
 }

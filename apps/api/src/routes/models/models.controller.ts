@@ -3,9 +3,8 @@ import type { Caller } from '#features';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { DataWith } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
-import { expectKnown, KnownModels } from './known-models.js';
+import { expectKnown, KnownModels, ModelViews } from './known-models.js';
 import type { ModelView } from './model-view.js';
-import { ModelViews } from './model-views.js';
 import { MODEL_OPERATIONS } from './models.openapi.js';
 
 /** Each account sees its own prices, so that nothing between may keep them for others. */

@@ -12,7 +12,7 @@ import type { Request, Response } from 'express';
 import { GatewayError } from '#contracts';
 import { type GuessLimiter, OPERATOR_GUESSES } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
-import { presentedKey } from '../../http/presented-key.js';
+import { presentedKey } from '../../http/authenticate.js';
 import { Route, Routes } from '../../http/route.js';
 import { OperatorAccess } from './operator-access.js';
 

@@ -7,6 +7,7 @@ import {
   GatewayError,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
   MODEL_IDS,
   nearestNames,
   textModelElsewhere,
@@ -20,8 +21,8 @@ import {
   TextService,
   TextUpstreams,
 } from '#features';
+import { isDataUri } from '#media';
 import { PLATFORM, type Platform } from '#runtime';
-import { withFilesNamed } from './files-named.js';
 
 /** What a request would cost and how it was understood. */
 export interface QuoteView {
@@ -153,4 +154,15 @@ export function familyNamedIn(body: unknown) {
     textModelElsewhere(model) ?? `model "${model.slice(0, 64)}" is no video or image model. ${advice}`,
     { param: 'model' },
   );
+}
+
+/** Inline files by their type alone: the caller has them, and repeating 60 MB would keep others waiting. */
+export function withFilesNamed(parameters: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, withFileNamed(value)]));
+}
+
+function withFileNamed(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return isDataUri(value) ? `${value.slice(0, value.indexOf(',') + 1)}…` : value;
+  if (Array.isArray(value)) return value.map((item: JsonValue) => withFileNamed(item));
+  return isJsonObject(value) ? withFilesNamed(value) : value;
 }

@@ -4,10 +4,9 @@ import { GatewayError } from '#contracts';
 import { type Caller, FollowTaskService, onlyOwnKey, OpenWaits, ReadTaskService, type VersionedTask } from '#features';
 import { logger } from '#platform';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
-import { toErrorBody } from '../../http/error-body.js';
+import { toErrorBody, toGatewayError } from '../../http/error-body.js';
 import { EventStream } from '../../http/event-stream.js';
 import { Route, Routes } from '../../http/route.js';
-import { toGatewayError } from '../../http/to-gateway-error.js';
 import { clientGone } from '../../http/client-gone.js';
 import { TASK_OPERATIONS } from './tasks.openapi.js';
 

@@ -7,7 +7,7 @@ import { DataWith, withCode } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { MemoryReservations } from '../../http/memory-reservations.js';
-import { writeEvents } from '../../http/write-events.js';
+import { writeEvents } from '../../http/event-stream.js';
 import { readInclude, readInputItemQuery, readReplayQuery } from './stored-responses-query.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
 

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { StreamPiece, TextStream } from '#features';
-import { drained } from '../../http/drained.js';
+import { drained } from '../../http/event-stream.js';
 
 /** Longest silence on an open stream, in milliseconds: proxies and clients give up on silent connections. */
 const HEARTBEAT_MS = 15_000;

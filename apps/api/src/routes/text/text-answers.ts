@@ -14,7 +14,7 @@ import {
 } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
 import { callerOf } from '../../http/api-key.guard.js';
-import { expectClient } from '../../http/expect-client.js';
+import { expectClient } from '../../http/client-gone.js';
 import { IdempotentRequests } from '../../http/idempotent-requests.js';
 import { isStreamed, keepAlive } from '../../http/keep-alive.js';
 import { MemoryReservations } from '../../http/memory-reservations.js';

@@ -6,7 +6,17 @@ import { GatewayError } from '#contracts';
 import { cleanFilename, contentTypeOf, FORMAT_BYTES, formatOf } from '#features';
 import { type MediaStore, MediaStoreError } from '#media';
 import type { SendingRate } from '../../http/sending-rate.js';
-import type { ReceivedFile } from './received-file.js';
+
+/** A file as it came, stored but not visible yet. */
+export interface ReceivedFile {
+  readonly id: string;
+  readonly filename: string;
+  readonly contentType: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** The other fields of the form, in the order in which they came. */
+  readonly fields: ReadonlyMap<string, string>;
+}
 
 const FIELDS_MAX = 20;
 const FIELD_BYTES_MAX = 1_024;

@@ -9,7 +9,7 @@ import {
 } from '#features';
 import { nextTurn, Turns } from '#platform';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
-import { drained } from '../../http/drained.js';
+import { drained } from '../../http/event-stream.js';
 import { withCode } from '../../http/envelope.js';
 import { MemoryReservations } from '../../http/memory-reservations.js';
 import { Route, Routes } from '../../http/route.js';

@@ -1,5 +1,5 @@
 import { MediaStoreError } from '#media';
-import { toGatewayError } from './to-gateway-error.js';
+import { toGatewayError } from './error-body.js';
 
 const fromDriver = (message: string, code?: string): Error => Object.assign(new Error(message), code && { code });
 
