@@ -79,7 +79,7 @@ export type {
   AdminTaskDetails,
   AdminWorker,
 } from './console/admin.js';
-export { CONSOLE_ACCESS, type ConsoleAccess, type ConsoleApi } from './console/api.js';
+export { CONSOLE_ACCESS, type ConsoleAccess, type ConsoleApi, type ConsoleWarning } from './console/api.js';
 export { CONSOLE_VERSION, type ConsoleFailure, type ConsoleProblem } from './console/common.js';
 export type {
   AdminAgentSession,
@@ -95,7 +95,6 @@ export type {
   ConsoleUsageRecord,
   ConsoleTagLimit,
 } from './console/money.js';
-export type { ConsoleWarning } from './console/overview.js';
 export type { ConsoleSession, SignInMethod } from './console/session.js';
 export { type ConsoleTask, type ConsoleTaskDetails, type ConsoleTaskEvent, TASK_EVENT_NAMES } from './console/tasks.js';
 export { type ErrorCode, ERRORS, type FieldError, GatewayError, shuttingDown, UNPAID_CODES } from './errors.js';
@@ -205,7 +204,6 @@ export {
 } from './text/chat-request.js';
 export { EMBEDDINGS_FIELDS, type EmbeddingsInput, EmbeddingsRequest } from './text/embeddings-request.js';
 export { isIdentifier } from './text/field-checks.js';
-export { carriesFile, isAddress } from './text/file-carriers.js';
 export {
   GEMINI_METHODS,
   type GeminiContent,
@@ -346,7 +344,7 @@ export {
   type ToolUses,
   type WebSearchStep,
 } from './text/tool-step.js';
-export { type NamedUrl, type RequestUses, requestUses } from './text/unpriced-uses.js';
+export { carriesFile, isAddress, type NamedUrl, requestUses, type RequestUses } from './text/unpriced-uses.js';
 export {
   ALLOW_UNPRICED,
   allows,

@@ -26,7 +26,7 @@ export { RequestLedger } from './billing/ledger/request-ledger.js';
 export { ReservationLedger } from './billing/ledger/reservation-ledger.js';
 export { type SpendLimit, SpendLimits } from './billing/ledger/spend-limits.js';
 export { LowBalanceNotices } from './billing/low-balance-notices.js';
-export { applyPricesFile } from './billing/prices/apply-prices-file.js';
+export { applyPricesFile, fieldName, type PricesOfFile, readPricesFile } from './billing/prices/apply-prices-file.js';
 export { priceName } from './billing/prices/bands.js';
 export {
   BAND_MAX,
@@ -51,7 +51,6 @@ export { type NewPriceRule, PriceListsService, type PriceListView } from './bill
 export { PricePreview } from './billing/prices/price-preview.js';
 export { belowCostText, PricesBelowCost } from './billing/prices/prices-below-cost.js';
 export { type NewPrice, PricesService } from './billing/prices/prices.service.js';
-export { fieldName, type PricesOfFile, readPricesFile } from './billing/prices/read-prices-file.js';
 export { seedExamplePrices } from './billing/prices/seed-prices.js';
 export type { PriceBelowCost } from './billing/prices/text-below-cost.js';
 export { LIST_SOURCES, type ListSource } from './billing/proposals/listed-models.js';
@@ -70,7 +69,7 @@ export { UsageDaysService } from './billing/usage/usage-days.service.js';
 export { USAGE_GROUPS, type UsageGroup, type UsageQuery } from './billing/usage/usage-sums.js';
 export { UsageModule } from './billing/usage/usage.module.js';
 export { type RecordsQuery, UsageService, type UsageSum } from './billing/usage/usage.service.js';
-export { contentTypeOf, FORMAT_BYTES, formatOf } from './file-search/extract/file-format.js';
+export { contentTypeOf, FORMAT_BYTES, formatOf } from './file-search/extract/read-text.js';
 export { FileIndexer } from './file-search/file-indexer.js';
 export { FileSearch } from './file-search/file-search.js';
 export { FileSearchModule } from './file-search/file-search.module.js';
@@ -172,11 +171,10 @@ export { attributionOf } from './text/read-attribution.js';
 export { checkedBody } from './text/refusals.js';
 export { EVENT_STREAM, type NamedData } from './text/reply-parts.js';
 export { resolveReferences } from './text/resolve-references.js';
-export { compactionOf } from './text/responses/compaction.js';
+export { compactionOf, type Includable, INCLUDABLE, writeInputItem } from './text/responses/compaction.js';
 export { holdsForeignCompaction } from './text/responses/native-responses-body.js';
 export { replayResponse } from './text/responses/replay-response.js';
 export { responsesStyle } from './text/responses/responses-style.js';
-export { INCLUDABLE, type Includable, writeInputItem } from './text/responses/write-input-item.js';
 export { expectShortEcho } from './text/responses/write-responses-answer.js';
 export { type CheckedText, TextRequestContext } from './text/text-request.js';
 export type { StreamPiece, TextStream } from './text/text-stream.js';

@@ -24,10 +24,9 @@ export {
   withinTime,
 } from './clock/time-limit.js';
 export { nextTurn, Turns } from './clock/turns.js';
-export { parseYamlFile } from './config/checked-yaml.js';
+export { fillReferences, parseYamlFile } from './config/checked-yaml.js';
 export { childNumber, childSettings } from './config/child-environment.js';
 export { renderConfigTable, renderEnvironmentExample, replaceConfigTable } from './config/config-docs.js';
-export { fillReferences } from './config/environment-reference.js';
 export {
   ConfigError,
   type Environment,
@@ -104,9 +103,8 @@ export {
   isBeforeColon,
   type JsonBounds,
 } from './json/json-structure.js';
-export { parsedJson, textCharactersIn, textOf, wellFormedJson } from './json/json-text.js';
 export { jsonValues } from './json/json-values.js';
-export { parsedParts } from './json/long-strings.js';
+export { parsedJson, parsedParts, textCharactersIn, textOf, wellFormedJson } from './json/json-text.js';
 export {
   announce,
   configureLog,
@@ -142,8 +140,7 @@ export { SecretSealer } from './secret-sealer.js';
 export { loadSecrets, type Secrets } from './secrets.js';
 export { InterimResponses, PieceCount } from './stream-limits.js';
 export { observeUpstream } from './tracing/observe-upstream.js';
-export { queueTelemetry } from './tracing/queue-telemetry.js';
 export { enterSpan } from './tracing/span.js';
 export { TracingConfig } from './tracing/tracing.config.js';
-export { startTracing, type Tracing } from './tracing/tracing.js';
+export { queueTelemetry, startTracing, type Tracing } from './tracing/tracing.js';
 export { beginVendorCall, inToolCall, type VendorCall } from './tracing/vendor-call.js';

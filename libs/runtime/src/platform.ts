@@ -6,6 +6,7 @@ import {
   type EmbeddedPostgres,
   EmbeddedPostgresError,
   Health,
+  type HealthCheck,
   loadSecrets,
   logger,
   MetricsPage,
@@ -26,9 +27,8 @@ import {
 } from '#platform';
 import { type AdminToken, loadAdminToken, type ShowSecret } from './admin-token.js';
 import { parentProcess } from './children/parent-process.js';
-import { readProcessConfig, type ProcessConfig } from './config/process-config.js';
+import { type ProcessConfig, readProcessConfig } from './config/process-config.js';
 import { type Failpoints, noFailpoints } from './failpoints/failpoints.js';
-import { platformChecks } from './health/platform-checks.js';
 import { platformSources } from './metrics/platform-sources.js';
 import { createTaskNotifier } from './queue/create-task-notifier.js';
 import type { TaskNotifier } from './queue/task-notifier.js';
@@ -206,3 +206,31 @@ export const publicBaseUrl = ({ server }: ProcessConfig): string =>
     /\/+$/,
     '',
   );
+
+/** The parts of the platform that readiness depends on. */
+interface CheckedPlatform {
+  readonly database: Database;
+  readonly notifier: TaskNotifier;
+  readonly store: MediaStore;
+}
+
+/**
+ * The checks behind `/readyz` of every process. Reasons say what to check and nothing about where it is. Postgres alone
+ * is needed: without the queue wake-ups are lost and tasks are found by the sweep, without the store results wait and are
+ * tried again, and text needs neither.
+ */
+function platformChecks({ database, notifier, store }: CheckedPlatform): HealthCheck[] {
+  return [
+    { part: 'database', isNeeded: true, check: () => database.unfitness() },
+    {
+      part: 'migrations',
+      isNeeded: true,
+      check: async () => {
+        const pending = await pendingMigrations(database);
+        return pending.length === 0 ? null : `the database lacks ${pending.length} migration(s) of this version`;
+      },
+    },
+    { part: 'queue', isNeeded: false, check: () => notifier.unfitness() },
+    { part: 'store', isNeeded: false, check: async () => ((await store.healthy()) ? null : 'files cannot be written') },
+  ];
+}

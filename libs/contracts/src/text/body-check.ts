@@ -1,7 +1,7 @@
 import { getMetadataStorage, ValidateBy } from 'class-validator';
 import type { ErrorCode, FieldError } from '../errors.js';
 import { isJsonObject } from '../json.js';
-import { KnownNames } from './known-names.js';
+import { KnownNames } from './use-names.js';
 
 /** A rule for each character of a long text, to be checked a piece at a time. */
 export interface LongTextRule {

@@ -1,4 +1,49 @@
-import { KnownNames } from './known-names.js';
+/** Takes note of one field that is written wrongly. */
+type Report = (param: string, code: 'unknown_parameter', message: string) => void;
+
+/** Nearly all names: nothing in them has another case. */
+const LOWER_CASE = /^[a-z0-9_]*$/;
+
+/** A name without its letter case, in the way of parsers that take no notice of it: `ſ` counts as s, the Kelvin sign as k. */
+const folded = (name: string): string => (LOWER_CASE.test(name) ? name : name.toUpperCase().toLowerCase());
+
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The longest name that an answer repeats, in characters. */
+const QUOTED_MAX = 100;
+
+const quoted = (name: string): string => JSON.stringify(name.slice(0, QUOTED_MAX));
+
+/** The names that the fields of an object may have. */
+export class KnownNames {
+  private readonly known: ReadonlySet<string>;
+  /** From the folded form of each name, in either way of writing, to the name. */
+  private readonly byFolded = new Map<string, string>();
+
+  constructor(names: readonly string[]) {
+    this.known = new Set(names);
+    for (const name of names) {
+      this.byFolded.set(folded(name), name);
+      this.byFolded.set(folded(snakeCase(name)), name);
+    }
+  }
+
+  /** Reports every field whose name differs from a known one, or from another of the object, only in letter case. */
+  expectOneSpelling(body: Readonly<Record<string, unknown>>, path: string, report: Report): void {
+    let others: Map<string, string> | undefined;
+    for (const name of Object.keys(body)) {
+      if (this.known.has(name)) continue;
+      const form = folded(name);
+      const meant = this.byFolded.get(form) ?? others?.get(form);
+      if (meant === undefined) (others ??= new Map()).set(form, name);
+      else if (meant !== name) {
+        const param = path === '' ? name : `${path}.${name}`;
+        const message = `The field ${quoted(name)} differs from ${quoted(meant)} only in how it is written; write ${quoted(meant)}, once.`;
+        report(param.slice(0, 2 * QUOTED_MAX), 'unknown_parameter', message);
+      }
+    }
+  }
+}
 
 /** Ids of what the vendor keeps for the operator's account. */
 export const ACCOUNT_IDS: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
 import { isNode, LineCounter, parseDocument } from 'yaml';
-import { ConfigError } from './load-config.js';
+import { ConfigError, type Environment } from './load-config.js';
 
 /** A YAML file with the places of its fields. */
 export interface YamlFile {
@@ -31,4 +31,24 @@ export function parseYamlFile(text: string, file: string): YamlFile {
       return 1;
     },
   };
+}
+
+const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** A text whose references are filled in. */
+interface FilledText {
+  readonly text: string;
+  /** Variables the text names and the environment lacks. */
+  readonly missing: readonly string[];
+}
+
+/** Replaces each `${NAME}` by the environment variable of that name, so that files need not hold secrets. */
+export function fillReferences(text: string, environment: Environment = process.env): FilledText {
+  const missing: string[] = [];
+  const filled = text.replace(REFERENCE, (reference, name: string) => {
+    const value = environment[name];
+    if (!value) missing.push(name);
+    return value ? value : reference;
+  });
+  return { text: filled, missing };
 }

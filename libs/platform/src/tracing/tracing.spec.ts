@@ -2,10 +2,9 @@ import { GatewayError, MediaFailure } from '#contracts';
 import { startTraceCollector, type TraceCollector } from '#testing';
 import { signals } from '../metrics/signals.js';
 import { observeUpstream } from './observe-upstream.js';
-import { queueTelemetry } from './queue-telemetry.js';
+import { isTracing, queueTelemetry, startTracing, type Tracing } from './tracing.js';
 import { currentTraceId, enterSpan, inSpan } from './span.js';
 import { TracingConfig } from './tracing.config.js';
-import { isTracing, startTracing, type Tracing } from './tracing.js';
 
 describe('Tracing', () => {
   it('costs nothing and changes nothing when no collector is configured', async () => {

@@ -1,4 +1,7 @@
-import { context, propagation, trace } from '@opentelemetry/api';
+import { context, metrics, propagation, trace } from '@opentelemetry/api';
+import type { Resource } from '@opentelemetry/resources';
+import type { Telemetry } from 'bullmq';
+import { BullMQOtel } from 'bullmq-otel';
 import { VERSION } from '../package-files.js';
 import type { TracingConfig } from './tracing.config.js';
 
@@ -23,7 +26,6 @@ export async function startTracing(config: TracingConfig, processName: string): 
   const sdk = await import('@opentelemetry/sdk-trace-node');
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
   const { resourceFromAttributes } = await import('@opentelemetry/resources');
-  const { startOtlpMetrics } = await import('./otlp-metrics.js');
   const base = endpoint.replace(/\/+$/, '');
   const exporter = new OTLPTraceExporter({ url: `${base}/v1/traces` });
   const resource = resourceFromAttributes({
@@ -48,3 +50,39 @@ export async function startTracing(config: TracingConfig, processName: string): 
     },
   };
 }
+
+/** How often sums go to the collector, in milliseconds. */
+const EVERY_MS = 15_000;
+
+/** Sends the metrics of the conventions for generative AI to a collector until it is stopped. Those of Prometheus are others. */
+async function startOtlpMetrics(endpoint: string, resource: Resource): Promise<{ stop(): Promise<void> }> {
+  const { MeterProvider, PeriodicExportingMetricReader } = await import('@opentelemetry/sdk-metrics');
+  const { OTLPExporterBase } = await import('@opentelemetry/otlp-exporter-base');
+  const { convertLegacyHttpOptions, createOtlpHttpExportDelegate } =
+    await import('@opentelemetry/otlp-exporter-base/node-http');
+  const { JsonMetricsSerializer, MetricsExporterMetricsHelper } = await import('@opentelemetry/otlp-transformer');
+  const options = convertLegacyHttpOptions({ url: `${endpoint}/v1/metrics` }, 'METRICS', 'v1/metrics', {
+    'Content-Type': 'application/json',
+  });
+  const delegate = createOtlpHttpExportDelegate(
+    options,
+    JsonMetricsSerializer,
+    'otlp_http_metric_exporter',
+    MetricsExporterMetricsHelper,
+    undefined,
+  );
+  const exporter = new OTLPExporterBase(delegate);
+  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: EVERY_MS });
+  const provider = new MeterProvider({ resource, readers: [reader] });
+  metrics.setGlobalMeterProvider(provider);
+  return {
+    stop: async () => {
+      await provider.shutdown().catch(() => undefined);
+      metrics.disable();
+    },
+  };
+}
+
+/** What BullMQ needs to carry a trace from senders of wake-ups to their listeners; undefined when nothing is traced. */
+export const queueTelemetry = (): Telemetry | undefined =>
+  isTracing() ? new BullMQOtel({ tracerName: 'generation-gateway-queue' }) : undefined;

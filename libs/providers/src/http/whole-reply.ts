@@ -2,8 +2,24 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { GatewayError, type StopSignal } from '#contracts';
 import { InterimResponses, PieceCount, timeIsUp } from '#platform';
-import type { ReplyHead } from './reply-head.js';
-import { ReplyTooLarge } from './reply-too-large.js';
+
+/** What an upstream answers first. */
+export interface ReplyHead {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** A reply that an upstream made, and that is larger, or comes in more pieces, than is read. */
+export class ReplyTooLarge extends GatewayError {
+  constructor(
+    /** What it began with, where that is known. */
+    readonly head?: ReplyHead,
+    /** What is too much of it, as it follows "a reply that". */
+    fault = 'is too large',
+  ) {
+    super('upstream_error', `The upstream sent a reply that ${fault}.`);
+  }
+}
 
 /** An upstream's answer, read whole. */
 export interface WholeReply extends ReplyHead {

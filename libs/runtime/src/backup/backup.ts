@@ -8,8 +8,7 @@ import { createGzip } from 'node:zlib';
 import { to as copyTo } from 'pg-copy-streams';
 import type { MediaStore } from '#media';
 import { type BoundedClient, migrationNames, MIGRATIONS_FOLDER, pendingMigrations, VERSION } from '#platform';
-import { type BackupTable, backupTables, quoted } from './backup-tables.js';
-import { connectForCopies } from './copy-connection.js';
+import { type BackupTable, backupTables, connectForCopies, quoted } from './backup-tables.js';
 import { type NamedFile, namedFiles } from './stored-files.js';
 
 /** What one table of a backup holds. */

@@ -8,9 +8,8 @@ import { createGunzip } from 'node:zlib';
 import { from as copyFrom } from 'pg-copy-streams';
 import { type MediaStore, MediaStoreError } from '#media';
 import { type BoundedClient, migrate, migrationNames, MIGRATIONS_FOLDER } from '#platform';
-import { BackupError, type BackupManifest, type TableInBackup, tableFile } from './backup.js';
-import { quoted } from './backup-tables.js';
-import { connectForCopies } from './copy-connection.js';
+import { BackupError, type BackupManifest, tableFile, type TableInBackup } from './backup.js';
+import { connectForCopies, quoted } from './backup-tables.js';
 import { type NamedFile, namedFiles } from './stored-files.js';
 
 /** How careful a restore is. */

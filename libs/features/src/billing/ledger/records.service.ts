@@ -9,8 +9,7 @@ import {
   type Position,
   toPage,
 } from '../../paging/page.js';
-import { ofRequest } from './account-entries.service.js';
-import type { LedgerMovement } from './ledger-movement.js';
+import { type LedgerMovement, ofRequest } from './account-entries.service.js';
 
 /** A row of the ledger, for operators. */
 export interface LedgerRow extends LedgerMovement {

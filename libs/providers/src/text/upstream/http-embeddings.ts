@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type StopSignal,
 } from '#contracts';
-import { ReplyTooLarge } from '../../http/reply-too-large.js';
+import { ReplyTooLarge } from '../../http/whole-reply.js';
 import { parseReply } from './codec-failures.js';
 import type { HttpUpstream } from './http-text-provider.js';
 import { refusedByUpstream, upstreamRequestId, withoutSecrets } from './refused-by-upstream.js';

@@ -16,8 +16,7 @@ import {
   type VerifiedText,
 } from '#contracts';
 import { jsonBytes, logger, nextTurn, PieceCount, signals, wellFormedJson } from '#platform';
-import type { ReplyHead } from '../../http/reply-head.js';
-import { ReplyTooLarge } from '../../http/reply-too-large.js';
+import { type ReplyHead, ReplyTooLarge } from '../../http/whole-reply.js';
 import {
   decidesBinding,
   lettingDrop,

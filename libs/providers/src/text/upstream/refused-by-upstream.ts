@@ -1,6 +1,6 @@
 import { type ErrorCode, ERRORS, GatewayError, isJsonObject } from '#contracts';
 import { parseBounded } from '#platform';
-import type { ReplyHead } from '../../http/reply-head.js';
+import type { ReplyHead } from '../../http/whole-reply.js';
 import { resumesInMs } from '../../resumes-in.js';
 
 /** How the sentences of servers begin that a conversation is too long for. */

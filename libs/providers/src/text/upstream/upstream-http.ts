@@ -2,9 +2,14 @@ import { Readable } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';
 import { GatewayError, type StopSignal } from '#contracts';
 import { asAbortSignal, InterimResponses, PieceCount, type ServerNames, serverNames } from '#platform';
-import type { ReplyHead } from '../../http/reply-head.js';
-import { ReplyTooLarge } from '../../http/reply-too-large.js';
-import { expectFew, type WholeReply, wholeReply, type WholeReplyLimits } from '../../http/whole-reply.js';
+import {
+  expectFew,
+  type ReplyHead,
+  ReplyTooLarge,
+  type WholeReply,
+  wholeReply,
+  type WholeReplyLimits,
+} from '../../http/whole-reply.js';
 
 /** How long an upstream may take, in milliseconds. */
 export interface UpstreamTimeouts {
