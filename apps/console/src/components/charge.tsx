@@ -1,7 +1,6 @@
-import { formatCount } from '../format/number';
+import { formatCount, unitName } from '../format/number';
 import { useLanguage } from '../messages/language';
 import type { ConsoleChargeLine } from '../api/types';
-import { unitName } from '../format/unit-name';
 import { Money } from './values';
 
 /** How an amount was calculated: quantity times price, line by line. */

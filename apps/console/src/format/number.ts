@@ -19,3 +19,9 @@ export function formatBytes(bytes: number, language: string): string {
 
 /** The beginning and the end of an identifier, which are enough to recognise it. */
 export const shortId = (id: string): string => (id.length <= 18 ? id : `${id.slice(0, 9)}…${id.slice(-5)}`);
+
+type UnitNames = Readonly<Record<string, (count: number) => string>>;
+
+/** The word for this many of a unit; the unit as the gateway writes it where there is no name yet. */
+export const unitName = (names: UnitNames, unit: string, count: number): string =>
+  (Object.hasOwn(names, unit) ? names[unit]?.(count) : undefined) ?? unit;

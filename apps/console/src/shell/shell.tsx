@@ -5,14 +5,13 @@ import { BrandMark, Icon } from '../components/icons';
 import { Failure } from '../components/states';
 import { Money } from '../components/values';
 import { useMessages } from '../messages/language';
-import { LiveRegion } from './announce';
+import { LiveRegion, useTaskAnnouncements } from './announce';
 import { NotForRole } from './last-resort';
-import { mayOpen, type MenuPage, menuFor } from './navigation';
+import { mayOpen, menuFor, type MenuPage } from './navigation';
 import { ProofDialog } from './proof-dialog';
 import { ReloadNotice } from './reload-notice';
 import { SessionOver } from './session-over';
 import { useShortcuts } from './shortcuts';
-import { useTaskAnnouncements } from './task-announcements';
 import { UserMenu } from './user-menu';
 
 const SearchDialog = lazy(() => import('./search-dialog'));

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import type { Answer } from '../../api/call';
 import { useChange, useMay, useRead, useSession } from '../../api/queries';
 import { Check, EmailField, PasswordField, TextField } from '../../components/fields';
 import { Card, Facts, Notice, Page } from '../../components/page';
@@ -6,12 +7,10 @@ import { Failure, Loaded } from '../../components/states';
 import { type Column, Table } from '../../components/table';
 import { Id, None, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
-import type { Answer } from '../../api/call';
 import { leave } from '../../shell/other-tabs';
 import { addPasskey, hasPasskeys } from '../../shell/passkeys';
-import { areShortcutsOn, turnShortcuts } from '../../shell/shortcuts';
 import { ProofRefused } from '../../shell/proof-refused';
-import { agentName } from './agent-name';
+import { areShortcutsOn, turnShortcuts } from '../../shell/shortcuts';
 import { PeopleCards } from './people';
 
 export function AccountPage() {
@@ -247,4 +246,31 @@ function Appearance() {
       />
     </Card>
   );
+}
+
+/** Newer names first: most browsers also call themselves by the names of older ones. */
+const BROWSERS = [
+  ['Edge', /Edg(?:e|A|iOS)?\/(\d+)/],
+  ['Opera', /OPR\/(\d+)/],
+  ['Firefox', /(?:Firefox|FxiOS)\/(\d+)/],
+  ['Chrome', /(?:Chrome|CriOS)\/(\d+)/],
+  ['Safari', /Version\/(\d+)[\d.]* (?:Mobile\/\S+ )?Safari/],
+] as const;
+const SYSTEMS = [
+  ['Android', /Android/],
+  ['iOS', /iPhone|iPad/],
+  ['macOS', /Mac OS X/],
+  ['Windows', /Windows/],
+  ['Linux', /Linux/],
+] as const;
+
+/** The common name of a browser, `Chrome 141 · Linux`; an unknown browser by the name that it sends. */
+function agentName(agent: string): string {
+  for (const [name, pattern] of BROWSERS) {
+    const version = pattern.exec(agent)?.[1];
+    if (version === undefined) continue;
+    const system = SYSTEMS.find(([, mark]) => mark.test(agent))?.[0];
+    return [`${name} ${version}`, ...(system ? [system] : [])].join(' · ');
+  }
+  return agent;
 }

@@ -1,8 +1,7 @@
 import type { ConsoleModel, ConsolePrice } from '../../api/types';
 import { Money, None } from '../../components/values';
-import { formatCount } from '../../format/number';
+import { formatCount, unitName } from '../../format/number';
 import { toMicros } from '../../format/money';
-import { unitName } from '../../format/unit-name';
 import { useLanguage } from '../../messages/language';
 
 /** What one unit costs, by which prices of different quantities compare. */

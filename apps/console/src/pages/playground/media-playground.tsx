@@ -1,23 +1,22 @@
-import { useMutation } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { ApiError } from '../../api/api-error';
-import { useLiveTasks } from '../../api/live-tasks';
 import { call } from '../../api/call';
+import { useLiveTasks } from '../../api/live-tasks';
 import { queryClient, useRead, useSession } from '../../api/queries';
 import type { ConsoleModel, ConsoleProblem, JsonObject, QuoteAnswer } from '../../api/types';
 import { Card, Notice } from '../../components/page';
 import { Failure, Loaded } from '../../components/states';
 import { Money, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
-import { CancelButton, Outcome } from '../tasks/task-details';
 import { UnitText } from '../models/price-text';
+import { CancelButton, Outcome } from '../tasks/task-details';
 import { Code } from './code';
 import { endsRun, forgetRun, runKeyFor } from './draft';
 import { FormField, useFieldLabel } from './form-field';
 import { bodyOf, fits, type FormValues, isDecision, topFields } from './form-values';
 import { useForm } from './use-form';
-import { useQuote } from './use-quote';
 
 const route = getRouteApi('/shell/playground');
 /** Groups in the order of decisions; reference files are optional. */
@@ -247,4 +246,22 @@ function RunResult({ id }: { readonly id: string }) {
       )}
     </Loaded>
   );
+}
+
+const SETTLED_MS = 250;
+
+/** The cost of a request, asked for once the user pauses; the previous price stays visible meanwhile. */
+function useQuote(body: JsonObject) {
+  const text = JSON.stringify(body);
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), SETTLED_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const query = useQuery({
+    queryKey: ['POST /quote', settled],
+    queryFn: ({ signal }) => call('POST /quote', { body: JSON.parse(settled) as JsonObject }, { signal }),
+    placeholderData: keepPreviousData,
+  });
+  return { ...query, isOld: query.isPlaceholderData || settled !== text };
 }

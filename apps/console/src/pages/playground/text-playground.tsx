@@ -7,12 +7,11 @@ import { CodeBlock } from '../../components/code-block';
 import { Segments, TextArea, TextField } from '../../components/fields';
 import { Card, Notice } from '../../components/page';
 import { Failure } from '../../components/states';
-import { formatCount } from '../../format/number';
 import { formatMoney, fromMicros, toMicros } from '../../format/money';
+import { formatCount } from '../../format/number';
 import { useLanguage, useMessages } from '../../messages/language';
 import { Code } from './code';
 import { endsRun, forgetRun, readTextDraft, runKeyFor, type TextDraft, writeTextDraft } from './draft';
-import { serverEvents } from './server-events';
 import { failureIn, NOTHING_SAID, STYLES, TEXT_STYLES, type TextAnswer, type TextStyle } from './text-styles';
 
 const MOST_TOKENS = 1_024;
@@ -202,4 +201,26 @@ function useTextStream() {
     }
   };
   return { answer, failure, isRunning, start, stop: () => abort.current?.abort() };
+}
+
+/** The data of each server-sent event of a response, as it comes in. */
+async function* serverEvents(response: Response): AsyncGenerator<string> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  if (!reader) return;
+  let rest = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    rest += value ?? '';
+    const events = rest.split(/\r?\n\r?\n/);
+    rest = done ? '' : (events.pop() ?? '');
+    for (const event of events) {
+      const data = event
+        .split(/\r?\n/)
+        .filter((line) => line.startsWith('data:'))
+        .map((line) => line.slice('data:'.length).trimStart())
+        .join('\n');
+      if (data !== '') yield data;
+    }
+    if (done) return;
+  }
 }

@@ -5,7 +5,7 @@ import { Select, TextField } from '../../components/fields';
 import { Card, Notice } from '../../components/page';
 import { Failure } from '../../components/states';
 import { toMicros } from '../../format/money';
-import { unitName } from '../../format/unit-name';
+import { unitName } from '../../format/number';
 import { useMessages } from '../../messages/language';
 import { ProofRefused } from '../../shell/proof-refused';
 import { columnKey, columnsOf, type PriceColumn, shownQuantity, UnitHead, unitsOf, useColumnName } from './price-grid';

@@ -1,6 +1,5 @@
 import type { AdminPrice } from '../../api/types';
-import { formatCount } from '../../format/number';
-import { unitName } from '../../format/unit-name';
+import { formatCount, unitName } from '../../format/number';
 import { useLanguage } from '../../messages/language';
 import { MILLION, tierName, TOKEN_PRICES } from './price-parts';
 

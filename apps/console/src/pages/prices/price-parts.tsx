@@ -4,10 +4,9 @@ import type { AdminItemPrice, AdminPrice } from '../../api/types';
 import type { DayRange } from '../../components/day-range';
 import { Dialog } from '../../components/dialog';
 import { Notice } from '../../components/page';
-import { formatCount } from '../../format/number';
+import { formatCount, unitName } from '../../format/number';
 import { fromMicros, toMicros } from '../../format/money';
 import { dayAgo } from '../../format/time';
-import { unitName } from '../../format/unit-name';
 import { useLanguage, useMessages } from '../../messages/language';
 
 /** How many tokens most prices of tokens are for. */

@@ -5,7 +5,7 @@ import { useChange, useRead } from '../../api/queries';
 import type { AdminNewPriceRule, ConsoleModel } from '../../api/types';
 import { FormDialog } from '../../components/confirm-dialog';
 import { Segments, Select, TextField } from '../../components/fields';
-import { unitName } from '../../format/unit-name';
+import { unitName } from '../../format/number';
 import { useMessages } from '../../messages/language';
 import { BelowCost, MILLION, TOKEN_PRICES } from './price-parts';
 
