@@ -103,8 +103,8 @@ export {
   isBeforeColon,
   type JsonBounds,
 } from './json/json-structure.js';
-export { jsonValues } from './json/json-values.js';
 export { parsedJson, parsedParts, textCharactersIn, textOf, wellFormedJson } from './json/json-text.js';
+export { jsonValues } from './json/json-values.js';
 export {
   announce,
   configureLog,
