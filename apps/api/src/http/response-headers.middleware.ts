@@ -118,3 +118,6 @@ export function requestId(request: Request, response: Response, next: NextFuncti
   response.setHeader('request-id', id);
   next();
 }
+
+/** Stands on answers that the built-in sandbox made or will make: no real model is behind them. */
+export const SANDBOX_HEADER = 'x-gateway-sandbox';

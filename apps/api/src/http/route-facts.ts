@@ -1,4 +1,3 @@
-import { SetMetadata } from '@nestjs/common';
 import { TEXT_STYLES, type TextStyle } from '#contracts';
 import type { KeyScope } from '#features';
 import type { BodyKind } from './body-kinds.js';
@@ -62,14 +61,8 @@ export interface RouteFacts {
   readonly query: ReadonlySet<string>;
 }
 
-const CONTROLLER_FACTS = 'gateway:controller-facts';
-const HANDLER_FACTS = 'gateway:handler-facts';
-
-/** Writes down the facts of a controller. */
-export const noteControllerFacts = (facts: ControllerFacts) => SetMetadata(CONTROLLER_FACTS, facts);
-
-/** Writes down the facts of a handler. */
-export const noteHandlerFacts = (facts: HandlerFacts) => SetMetadata(HANDLER_FACTS, facts);
+export const CONTROLLER_FACTS = 'gateway:controller-facts';
+export const HANDLER_FACTS = 'gateway:handler-facts';
 
 /** The facts of a handler as they are there; undefined for a method that is no route. */
 export const handlerFacts = (handler: Function): HandlerFacts | undefined =>

@@ -5,6 +5,7 @@ import {
   type ExecutionContext,
   Injectable,
   type NestInterceptor,
+  SetMetadata,
   UseGuards,
   UseInterceptors,
 } from '@nestjs/common';
@@ -16,11 +17,11 @@ import { callerOf } from './api-key.guard.js';
 import { DataWith, envelope } from './envelope.js';
 import { carriesBody } from './json-body.middleware.js';
 import {
+  CONTROLLER_FACTS,
   type ControllerFacts,
+  HANDLER_FACTS,
   type HandlerFacts,
   handlerFacts,
-  noteControllerFacts,
-  noteHandlerFacts,
 } from './route-facts.js';
 import { SerializedBody } from './serialized-body.js';
 
@@ -70,7 +71,7 @@ function enveloped(value: unknown, { headersSent, statusCode }: Response): unkno
 }
 
 /** Says what holds for all routes of a controller. */
-export const Routes = (facts: ControllerFacts): ClassDecorator => noteControllerFacts(facts);
+export const Routes = (facts: ControllerFacts): ClassDecorator => SetMetadata(CONTROLLER_FACTS, facts);
 
 /**
  * Says what holds for a route, and has it held: body limit, JSON bounds, CORS, the shape of errors, metrics, limits, the
@@ -78,7 +79,7 @@ export const Routes = (facts: ControllerFacts): ClassDecorator => noteController
  */
 export function Route(facts: HandlerFacts): MethodDecorator {
   const { cost, answer } = facts;
-  const decorators: MethodDecorator[] = [noteHandlerFacts(facts)];
+  const decorators: MethodDecorator[] = [SetMetadata(HANDLER_FACTS, facts)];
   if (cost) decorators.push(UseGuards(RateLimitGuard));
   if (answer !== 'native') decorators.push(UseInterceptors(EnvelopeInterceptor));
   return applyDecorators(...decorators);

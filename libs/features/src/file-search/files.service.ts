@@ -6,7 +6,7 @@ import { Database, logger, timeOrderedId } from '#platform';
 import { FAILPOINTS, type Failpoints, PLATFORM, type Platform } from '#runtime';
 import { nothingLeft } from '../billing/ledger/payment-refusals.js';
 import { PriceBook } from '../billing/prices/price-book.js';
-import { STORAGE_MODEL, STORAGE_UNIT } from '../billing/prices/storage-price.js';
+import { STORAGE_MODEL, STORAGE_UNIT } from '../billing/prices/check-prices.js';
 import {
   DEFAULT_CHUNKING,
   FILE_COLUMNS,
@@ -15,7 +15,7 @@ import {
   SEARCHED_PURPOSES,
   type UploadedFile,
 } from './uploaded-file.js';
-import { type ListQuery, type ListPart, listPart } from './list-part.js';
+import { type ListPart, listPart, type ListQuery } from './list-part.js';
 import { forgetUnused } from './unused-indexes.js';
 
 const log = logger('files');

@@ -7,7 +7,7 @@ import type { PriceLine } from '../billing/ledger/request-usage.js';
 import { notPaused, PausedWork } from '../observability/paused-work.js';
 import { PriceBook, type PricesInForce } from '../billing/prices/price-book.js';
 import type { PriceInForce } from '../billing/prices/price-rules.js';
-import { STORAGE_MODEL, STORAGE_UNIT } from '../billing/prices/storage-price.js';
+import { STORAGE_MODEL, STORAGE_UNIT } from '../billing/prices/check-prices.js';
 import { METERED } from './uploaded-file.js';
 
 const log = logger('file-storage');

@@ -9,7 +9,7 @@ import { inHeader, type OperationText, schemaOf } from '../../http/operation.js'
 import { Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { submissionContext, submitted } from '../../http/submitted.js';
-import { SANDBOX_HEADER } from '../../sandbox-header.js';
+import { SANDBOX_HEADER } from '../../http/response-headers.middleware.js';
 
 const SUBMISSION_ERRORS: readonly ErrorCode[] = [
   'invalid_parameter',

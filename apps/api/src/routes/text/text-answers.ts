@@ -19,7 +19,7 @@ import { IdempotentRequests } from '../../http/idempotent-requests.js';
 import { isStreamed, keepAlive } from '../../http/keep-alive.js';
 import { MemoryReservations } from '../../http/memory-reservations.js';
 import { SerializedBody } from '../../http/serialized-body.js';
-import { SANDBOX_HEADER } from '../../sandbox-header.js';
+import { SANDBOX_HEADER } from '../../http/response-headers.middleware.js';
 import { StreamWriter } from './stream-writer.js';
 
 /** Names the tools that were offered and that the upstream of the answer was asked without. */

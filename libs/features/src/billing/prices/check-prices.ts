@@ -3,8 +3,8 @@ import {
   FEE_UNITS,
   isJsonObject,
   type Micros,
-  nearestName,
   MODEL_IDS,
+  nearestName,
   parseMicros,
   SERVICE_TIERS,
   serviceTierOf,
@@ -13,7 +13,12 @@ import {
 } from '#contracts';
 import { nextTurn, Turns, unknownFieldRule } from '#platform';
 import { priceName } from './bands.js';
-import { STORAGE_MODEL, STORAGE_UNIT } from './storage-price.js';
+
+/** Files that accounts keep are sold under this name, as if they were a model. */
+export const STORAGE_MODEL = 'file-storage';
+
+/** A MiB that lies for a day. */
+export const STORAGE_UNIT = 'storage_mb_day';
 
 /** A price with the moment from which it is in force. */
 export interface DatedPrice {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { familyOf, GatewayError } from '#contracts';
 import { Database } from '#platform';
 import { AuditedChanges, type Operator } from '../../audit/audit.js';
-import { STORAGE_MODEL } from '../prices/storage-price.js';
+import { STORAGE_MODEL } from '../prices/check-prices.js';
 import type { ListSource } from './listed-models.js';
 
 /** What an operator said of an id of a list. */
