@@ -258,21 +258,22 @@ describeWithBrowser('How an operator sells, in the console, in Chromium', (start
   it('sets the time zone of an account, and says why one that does not exist is refused', async () => {
     const { page } = operator;
     await show(`/admin/accounts/${gateway.accountId}`);
-    for (const zone of ['Mars/Olympus', 'Asia/Shanghai', '']) {
+    const enter = async (zone: string): Promise<void> => {
       await page.getByRole('button', { name: 'Edit', exact: true }).click();
       await page.getByRole('dialog').getByLabel('Time zone').fill(zone);
-      if (zone.startsWith('Mars')) {
-        await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
-        await page.getByRole('dialog').getByText('time_zone').first().waitFor();
-        expect(await violations(page)).toEqual([]);
-        await page.keyboard.press('Escape');
-      } else {
-        await confirm(page, 'Save');
-        await page
-          .getByText(zone === '' ? 'UTC' : zone, { exact: true })
-          .first()
-          .waitFor();
-      }
+    };
+    await enter('Mars/Olympus');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').getByText('time_zone').first().waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    for (const [zone, shown] of [
+      ['Asia/Shanghai', 'Asia/Shanghai'],
+      ['', 'UTC'],
+    ] as const) {
+      await enter(zone);
+      await confirm(page, 'Save');
+      await page.getByText(shown, { exact: true }).first().waitFor();
     }
   });
 
