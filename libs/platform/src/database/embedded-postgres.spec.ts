@@ -47,6 +47,10 @@ describe('startEmbeddedPostgres', () => {
     expect(await ask(url, 'SELECT current_database()')).toBe('gateway');
     expect(statSync(join(dataDir, 'postgres.json')).mode & 0o777).toBe(0o600);
     await expect(ask(url.replace(/:[^:@]+@/, ':wrong@'), 'SELECT 1')).rejects.toThrow('password');
+    // A random password needs no stretching, which would cost each connection twice its time.
+    expect(await ask(url, 'SELECT rolpassword FROM pg_authid WHERE rolpassword IS NOT NULL')).toMatch(
+      /^SCRAM-SHA-256\$1:/,
+    );
   });
 
   it('refuses a second start on the same folder and names the process', async () => {
