@@ -1,6 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '#contracts';
+import { lruCache } from '#platform';
 import { checkMediaKey } from './media-key.js';
 
 /** A link of ours that may be answered. */
@@ -81,6 +82,9 @@ interface LinkSecret {
 
 const NO_EXPIRY = 'never';
 
+/** Links whose signatures are kept: whoever lists or polls finished tasks is shown the same ones again and again. */
+const KEPT_SIGNATURES_MAX = 20_000;
+
 /**
  * Signs and checks the gateway's own file links: `/files/<key>?e=<Unix seconds or never>&k=<secret id>&s=<HMAC-SHA256>`.
  * The first secret signs; all of them are accepted, so a secret is changed by putting a new one in front and dropping
@@ -89,6 +93,8 @@ const NO_EXPIRY = 'never';
 export class LinkSigner {
   private readonly current: LinkSecret;
   private readonly accepted: ReadonlyMap<string, Buffer>;
+  /** By expiry and key. */
+  private readonly signatures = lruCache<string, string>(KEPT_SIGNATURES_MAX);
 
   /** @throws RangeError when there is no secret, or one has fewer than 16 bytes. */
   constructor(
@@ -106,8 +112,16 @@ export class LinkSigner {
   /** The path and query of a link, beginning with `/files/`. */
   sign(key: string, ttlSeconds: number | null): string {
     const expiry = ttlSeconds === null ? NO_EXPIRY : String(Math.floor(this.now() / 1000) + ttlSeconds);
-    const signature = authenticate(this.current.secret, key, expiry).toString('base64url');
-    return `${FILES_PATH}${key}?e=${expiry}&k=${this.current.id}&s=${signature}`;
+    return `${FILES_PATH}${key}?e=${expiry}&k=${this.current.id}&s=${this.signature(key, expiry)}`;
+  }
+
+  private signature(key: string, expiry: string): string {
+    const name = `${expiry} ${key}`;
+    const kept = this.signatures.get(name);
+    if (kept !== undefined) return kept;
+    const made = authenticate(this.current.secret, key, expiry).toString('base64url');
+    this.signatures.set(name, made);
+    return made;
   }
 
   /** Judges a link; an expiry is looked at only after the signature proved to be ours. */
