@@ -34,7 +34,10 @@ export const REAL_TIME = {
     2,
     'a server that cuts and a caller that stops in the middle',
   ),
-  'libs/runtime/src/queue/lost-start.spec.ts': waits(1, 'Postgres stays away for longer than one try to connect'),
+  'libs/runtime/src/queue/waiting/lost-start.spec.ts': waits(
+    1,
+    'Postgres stays away for longer than one try to connect',
+  ),
   'libs/runtime/src/queue/task-notifier.spec.ts': waits(
     3,
     'a queue that is idle for a while, and work that takes a while',

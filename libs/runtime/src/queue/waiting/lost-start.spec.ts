@@ -1,6 +1,6 @@
 import { createTestDatabase, eventually, FaultProxy, type TestDatabase } from '#testing';
-import { BullmqTaskNotifier } from './bullmq-task-notifier.js';
-import { PostgresStore } from './postgres-store.js';
+import { BullmqTaskNotifier } from '../bullmq-task-notifier.js';
+import { PostgresStore } from '../postgres-store.js';
 
 describe('A notifier in Postgres', () => {
   let test: TestDatabase;
