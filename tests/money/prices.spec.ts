@@ -469,7 +469,8 @@ describe('A book of prices that is exported', () => {
     };
     const [status, first] = await send(JSON.stringify(file), 'application/json');
     expect([status, first.lists?.added.length, first.lists?.named]).toEqual([200, 72, ['gold', 'new']]);
-    const listed = async () => (await api.admin<object[]>('GET', '/price-lists')).body.data;
+    const listed = () =>
+      Promise.all(['gold', 'new'].map(async (id) => (await api.admin('GET', `/price-lists/${id}`)).body.data));
     const before = await listed();
     for (const [format, type] of [
       ['json', 'application/json'],

@@ -47,7 +47,12 @@ export { exportPrices, importPrices, priceFileYaml } from './billing/prices/pric
 export { type ImportedFile, missingText, PriceImport } from './billing/prices/price-import.js';
 export { factorText, ruleConflictText } from './billing/prices/price-list-import.js';
 export { type ListedPrice, PriceList } from './billing/prices/price-list.js';
-export { type NewPriceRule, PriceListsService, type PriceListView } from './billing/prices/price-lists.service.js';
+export {
+  type NewPriceRule,
+  type PriceListSummary,
+  PriceListsService,
+  type PriceListView,
+} from './billing/prices/price-lists.service.js';
 export { PricePreview } from './billing/prices/price-preview.js';
 export { belowCostText, PricesBelowCost } from './billing/prices/prices-below-cost.js';
 export { type NewPrice, PricesService } from './billing/prices/prices.service.js';

@@ -29,7 +29,7 @@ import {
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
 import { clientGone } from '../http/client-gone.js';
-import { shownList } from '../routes/admin/price-lists.controller.js';
+import { shownList, summaryOf } from '../routes/admin/price-lists.controller.js';
 import { AssignedListBody, NewPriceListBody, NewRulesBody, newRulesOf } from '../routes/admin/price-lists.dto.js';
 import { ChosenItemsBody, newProposalOf, priceNameOf, proposalView } from '../routes/admin/price-proposals.dto.js';
 import { simulatedOf } from '../routes/admin/price-simulations.controller.js';
@@ -41,8 +41,6 @@ import { CONSOLE_API } from './console-gate.js';
 import { ConsolePageQuery } from './console-tasks.controller.js';
 import { rowOf } from './views.js';
 
-/** The most accounts whose names the list of all lists has. */
-const NAMES_SHOWN = 3;
 /** The most accounts of a list that are shown. */
 const ACCOUNTS_SHOWN = 1_000;
 
@@ -214,8 +212,12 @@ export class AdminPricesController {
   @Reads('admin/price-lists')
   async listLists(): Answer<'GET /admin/price-lists'> {
     const lists = await this.lists.all();
-    const names = await this.accounts.namesOf(lists.flatMap(({ accounts }) => accounts.slice(0, NAMES_SHOWN)));
-    return { items: lists.map((list) => summaryOf(list, names)) };
+    const names = await this.accounts.namesOf(lists.flatMap(({ first_accounts: accounts }) => accounts));
+    return {
+      items: lists.map(({ first_accounts: accounts, ...list }) =>
+        rowOf<AdminPriceListSummary>({ ...summaryOf(list), account_names: accounts.map((id) => names.get(id) ?? id) }),
+      ),
+    };
   }
 
   @Reads('admin/price-lists/:list_id')
@@ -258,7 +260,6 @@ export class AdminPricesController {
     return {
       ...shown,
       accounts: ids.map((id) => ({ id, name: names.get(id) ?? id })),
-      account_count: accounts.length,
     };
   }
 
@@ -270,25 +271,6 @@ export class AdminPricesController {
     const found = await this.belowCost.ofRules(list.id, rules);
     return { ...(await this.listOf(list)), warnings: found.map(belowCostText) };
   }
-}
-
-function summaryOf(list: ListRow, names: ReadonlyMap<string, string>): AdminPriceListSummary {
-  const { rules, accounts, ...shown } = viewOf(shownList(list)) as Pick<AdminPriceList, 'rules'> & ListRow;
-  const general = rules.find(
-    ({ model, unit, variant, factor, effective_from: from }) =>
-      model === '*' &&
-      unit === undefined &&
-      variant === undefined &&
-      factor !== undefined &&
-      Date.parse(from) <= Date.now(),
-  );
-  return {
-    ...(shown as unknown as Pick<AdminPriceList, 'id' | 'name' | 'created_by' | 'created_at'>),
-    factor: general?.factor ?? null,
-    rule_count: rules.length,
-    account_count: accounts.length,
-    account_names: accounts.slice(0, NAMES_SHOWN).map((id) => names.get(id) ?? id),
-  };
 }
 
 type ListRow = Awaited<ReturnType<PriceListsService['one']>>;

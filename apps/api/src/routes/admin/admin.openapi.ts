@@ -138,12 +138,13 @@ const LIST_ID = inPath('list_id', 'The id of the price list.');
 
 /** Prices by customer. */
 export const PRICE_LIST_OPERATIONS = {
-  adminListPriceLists: read(
-    'adminListPriceLists',
-    'Price lists, with their rules and the accounts that have them',
-    ROWS,
+  adminListPriceLists: read('adminListPriceLists', 'Price lists, with how many rules and accounts each has', ROWS),
+  adminReadPriceList: read(
+    'adminReadPriceList',
+    'One price list with its rules and the accounts that have it',
+    OBJECT,
+    [LIST_ID],
   ),
-  adminReadPriceList: read('adminReadPriceList', 'One price list', OBJECT, [LIST_ID]),
   adminAddPriceList: change('adminAddPriceList', 'Add a price list', [], ['invalid_parameter', 'conflict']),
   adminAddPriceRules: change('adminAddPriceRules', 'Add rules to a price list', [LIST_ID], CLASHING),
   adminAssignPriceList: change(

@@ -1,6 +1,13 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { factorText, type NewPriceRule, PricesBelowCost, PriceListsService, type PriceListView } from '#features';
+import {
+  factorText,
+  type NewPriceRule,
+  PricesBelowCost,
+  PriceListsService,
+  type PriceListSummary,
+  type PriceListView,
+} from '#features';
 import { checked } from '../../checked-input.js';
 import { Route, Routes } from '../../http/route.js';
 import { viewOf } from '../../row-view.js';
@@ -21,7 +28,7 @@ export class PriceListsController {
   @Get('price-lists')
   @Route({ operation: PRICE_LIST_OPERATIONS.adminListPriceLists })
   async all(): Promise<unknown> {
-    return viewOf((await this.lists.all()).map(shownList));
+    return viewOf((await this.lists.all()).map(({ first_accounts: _, ...list }) => summaryOf(list)));
   }
 
   @Get('price-lists/:list_id')
@@ -60,6 +67,14 @@ export class PriceListsController {
   private async withWarnings(list: PriceListView, rules: readonly NewPriceRule[]): Promise<unknown> {
     return viewOf({ ...shownList(list), warnings: await this.belowCost.ofRules(list.id, rules) });
   }
+}
+
+/** A list as one of many, with the factor of every price in the form in which it is sent. */
+export function summaryOf<List extends Pick<PriceListSummary, 'factor_millionths'>>({
+  factor_millionths: factor,
+  ...list
+}: List): Omit<List, 'factor_millionths'> & { readonly factor: string | null } {
+  return { ...list, factor: factor === null ? null : factorText(factor) };
 }
 
 /** A list with its rules in the form in which they are sent. */

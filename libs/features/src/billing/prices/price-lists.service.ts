@@ -12,30 +12,64 @@ export interface NewPriceRule extends Omit<DatedRule, 'effectiveFrom'> {
   readonly effectiveFrom: Date | null;
 }
 
-/** A list as operators see it. */
-export interface PriceListView {
+/** What a list of lists says of each. */
+export interface PriceListSummary {
   readonly id: string;
   readonly name: string;
   readonly created_by: string;
   readonly created_at: Date;
-  /** All there were and will be, newest first. */
+  /** What it makes of every price of the book now, in millionths; null: nothing. */
+  readonly factor_millionths: bigint | null;
+  readonly rule_count: number;
+  /** Of those that have it now. */
+  readonly account_count: number;
+  /** The first three of these. */
+  readonly first_accounts: readonly string[];
+}
+
+/** A list as operators see it. */
+export interface PriceListView extends Pick<
+  PriceListSummary,
+  'id' | 'name' | 'created_by' | 'created_at' | 'account_count'
+> {
+  /** All there were and will be, newest first; at most 10,000. */
   readonly rules: readonly object[];
-  /** Those that have it now. */
+  /** Those that have it now; at most 10,000. */
   readonly accounts: readonly string[];
 }
 
 /** The most lists, rules of one and accounts that an answer shows. */
 const SHOWN_MAX = 10_000;
 
+/** What each account has now. */
+const HELD = `
+select distinct on (account_id) account_id, list_id from account_price_list where effective_from <= now()
+order by account_id, effective_from desc`;
+
 const LISTS = `
+select l.id, l.name, l.created_by, l.created_at, general.factor_millionths, coalesce(r.rule_count, 0) as rule_count,
+  coalesce(h.account_count, 0) as account_count, coalesce(h.first_accounts, '{}') as first_accounts
+from price_list l
+left join (select list_id, count(*)::integer as rule_count from price_list_rule group by list_id) r on r.list_id = l.id
+left join (
+  select list_id, count(*)::integer as account_count, (array_agg(account_id order by account_id))[1:3] as first_accounts
+  from (${HELD}) held group by list_id
+) h on h.list_id = l.id
+left join lateral (
+  select factor_millionths from price_list_rule
+  where list_id = l.id and model = '*' and unit is null and variant is null and factor_millionths is not null and effective_from <= now()
+  order by effective_from desc, id desc limit 1
+) general on true
+order by l.id limit ${SHOWN_MAX}`;
+
+const LIST = `
 select l.id, l.name, l.created_by, l.created_at,
   coalesce((select jsonb_agg(to_jsonb(r) - '{list_id,created_at,scope}'::text[] order by r.effective_from desc, r.id desc)
     from (select * from price_list_rule r where r.list_id = l.id order by effective_from desc, id desc limit ${SHOWN_MAX}) r),
     '[]') as rules,
-  coalesce((select jsonb_agg(n.account_id order by n.account_id) from (
-    select distinct on (account_id) account_id, list_id from account_price_list where effective_from <= now()
-    order by account_id, effective_from desc) n where n.list_id = l.id), '[]') as accounts
-from price_list l where $1::text is null or l.id = $1 order by l.id limit ${SHOWN_MAX}`;
+  coalesce((array_agg(h.account_id order by h.account_id) filter (where h.account_id is not null))[1:${SHOWN_MAX}], '{}') as accounts,
+  count(h.account_id)::integer as account_count
+from price_list l left join (${HELD}) h on h.list_id = l.id where l.id = $1 group by l.id`;
 
 const ADD_LIST = `insert into price_list (id, name, created_by) values ($1, $2, $3)`;
 const ADD_RULES = `
@@ -63,13 +97,13 @@ export class PriceListsService {
     private readonly changes: AuditedChanges,
   ) {}
 
-  async all(): Promise<PriceListView[]> {
-    return (await this.database.query<PriceListView & Record<string, unknown>>({ text: LISTS, values: [null] })).rows;
+  async all(): Promise<PriceListSummary[]> {
+    return (await this.database.query<PriceListSummary & Record<string, unknown>>({ text: LISTS, values: [] })).rows;
   }
 
   /** @throws GatewayError `not_found`. */
   async one(id: string): Promise<PriceListView> {
-    const { rows } = await this.database.query<PriceListView & Record<string, unknown>>({ text: LISTS, values: [id] });
+    const { rows } = await this.database.query<PriceListView & Record<string, unknown>>({ text: LIST, values: [id] });
     if (!rows[0]) throw unknownList(id, 'list_id');
     return rows[0];
   }
