@@ -137,6 +137,30 @@ describe('A conversation of a model with two vendor accounts', () => {
     },
   );
 
+  it.each([
+    ['responses', { message: 'The content gAAAA could not be verified.', code: 'invalid_encrypted_content' }],
+    ['responses', { message: 'The encrypted content gAAAA could not be verified.', code: null }],
+    ['responses', { message: 'This item was made by a different resource: its encrypted content is unknown here.' }],
+    [
+      'responses',
+      { message: "Item 'rs_1' of type 'function_call' was provided without its required 'reasoning' item." },
+    ],
+    ['chat', { message: 'The content could not be verified.', code: 'invalid_encrypted_content' }],
+    ['messages', { message: 'messages.1.content.0: Invalid `signature` in `thinking` block' }],
+    ['gemini', { message: 'Invalid thought signature.', status: 'INVALID_ARGUMENT' }],
+    ['gemini', { message: 'Corrupted thought signature.', status: 'INVALID_ARGUMENT' }],
+  ] as const)('is asked once more in whatever words its vendor refuses: %s, %j', async (style, said) => {
+    const conversation = new Conversation(gateway, style, session());
+    await conversation.say('one');
+    const refusal = { status: 400, body: { error: { type: 'invalid_request_error', ...said } } };
+    gateway.vendor.spoiled.set(`PROOF_OF_A${proofs}"`, refusal);
+    const before = gateway.vendor.seen.length;
+    expect((await conversation.say('two')).get('x-gateway-proofs')).toBe('dropped');
+    expect(gateway.vendor.seen.length - before).toBe(2);
+    expect((await conversation.say('three')).get('x-gateway-proofs')).toBeNull();
+    expect([gateway.vendor.seen.length - before, proofsAt(gateway.vendor)]).toEqual([3, ['PROOF_OF_A']]);
+  });
+
   it('is refused once where the vendor refuses it without proofs as well, and its upstream stays healthy', async () => {
     const conversation = new Conversation(gateway, 'messages', session());
     await conversation.say('one');
@@ -218,6 +242,26 @@ describe('A conversation of a model with two vendor accounts', () => {
     const own = { ...sealed, encrypted_content: `gateway:${Buffer.from('in short').toString('base64url')}` };
     expect((await ask([own, { role: 'user', content: 'after ours' }])).status).toBe(200);
     expect(second.last.text).toContain('in short');
+  });
+
+  it('finds the account that alone can read it where nobody knows any more which that is, and stays there', async () => {
+    const headers = { authorization: `Bearer ${gateway.key}`, ...session() };
+    const sealed = { type: 'compaction', id: 'cmp_1', encrypted_content: 'OF_THE_SECOND' };
+    const error = { message: 'The content could not be verified.', code: 'invalid_encrypted_content' };
+    gateway.vendor.spoiled.set('OF_THE_SECOND', { status: 400, body: { error } });
+    const before = [gateway.vendor.seen.length, second.seen.length];
+    const statuses: number[] = [];
+    for (const content of ['one', 'two']) {
+      const input = [sealed, { role: 'user', content }];
+      const body = { model: MODEL_OVER.responses, store: false, input };
+      statuses.push((await gateway.send('POST', '/v1/responses', body, headers)).status);
+    }
+    expect([statuses, second.last.text.includes('OF_THE_SECOND')]).toEqual([[200, 200], true]);
+    expect([gateway.vendor.seen.length, second.seen.length]).toEqual([before[0]! + 1, before[1]! + 2]);
+    second.spoiled.set('OF_THE_SECOND', { status: 400, body: { error } });
+    const lost = { model: MODEL_OVER.responses, store: false, input: [sealed, { role: 'user', content: 'three' }] };
+    const refused = await gateway.send('POST', '/v1/responses', lost, { ...headers, ...session() });
+    expect([refused.status, refused.body['error']]).toEqual([400, expect.objectContaining({ code: error.code })]);
   });
 
   it.each(['responses', 'chat'] as const)(

@@ -1,4 +1,5 @@
 import { type McpProgram, startMcpProgram } from '../../harness/tools/mcp-program.js';
+import { FakeTextVendor } from '../../harness/text-vendor/fake-text-vendor.js';
 import { MODEL_OVER, startTextGateway, type TextGateway, UPSTREAMS } from '../../harness/text-vendor/text-gateway.js';
 
 interface Item {
@@ -85,5 +86,48 @@ describe('A server of tools that the gateway asks', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(JSON.stringify(answers[0]?.body.output)).toContain('get-budget-data');
     expect(JSON.stringify(answers[1]?.body.output)).toContain('42');
+  });
+
+  describe('over two vendor accounts', () => {
+    let second: FakeTextVendor;
+    let over: TextGateway;
+    beforeAll(async () => {
+      second = await FakeTextVendor.start();
+      const entry = (protocol: 'chat' | 'gemini', priority: number): string =>
+        `  - { id: second-${protocol}, protocol: ${protocol}, base_url: "${second.baseUrl}", models: { ${MODEL_OVER[protocol]}: m }, priority: ${priority} }\n`;
+      const more = [entry('chat', 0), entry('gemini', 1)];
+      over = await startTextGateway({ MEDIA_FETCH_ALLOW: everything.address }, { more: more.join('') });
+    });
+    afterAll(async () => {
+      await over.stop();
+      await second.stop();
+    });
+
+    /** How often each vendor was asked for one answer. */
+    async function asked(model: string, input: string, session?: string): Promise<[number, number]> {
+      const before = [over.vendor.seen.length, second.seen.length] as const;
+      const body = { model, input, tools: [remote(everything.address)] };
+      const named = session === undefined ? {} : { 'x-session-id': session };
+      const { status } = await over.send('POST', '/v1/responses', body, {
+        authorization: `Bearer ${over.key}`,
+        ...named,
+      });
+      expect(status).toBe(200);
+      return [over.vendor.seen.length - before[0], second.seen.length - before[1]];
+    }
+
+    it('has all rounds of a request asked at one of them', async () => {
+      const places = new Set<string>();
+      for (let turn = 0; turn < 16; turn += 1)
+        places.add(String(await asked(MODEL_OVER.chat, `call echo with {"message":"turn ${turn}"}`)));
+      expect(places).toEqual(new Set(['2,0', '0,2']));
+    });
+
+    it('has the conversation go on where the last round was answered', async () => {
+      over.vendor.spoiled.set('Echo: moved', { status: 503, body: {} });
+      const all = await asked(MODEL_OVER.gemini, 'call echo with {"message":"moved"}', 'a loop');
+      expect(all).toEqual([2, 1]);
+      expect(await asked(MODEL_OVER.gemini, 'Hello', 'a loop')).toEqual([0, 1]);
+    });
   });
 });

@@ -389,6 +389,35 @@ describe('A conversation that cannot leave its vendor account', () => {
   });
 });
 
+describe('A conversation that refers to what one vendor account alone has, of which nobody knows where it lives', () => {
+  const asked = { session: 's', bound: true };
+
+  it('is asked at each until one takes it, and stays there', async () => {
+    const test = gateway({ b: { priority: 1 } });
+    test.a.fails('invalid_parameter');
+    expect([await test.ask(asked), await test.ask(asked), test.a.asked]).toEqual(['b', 'b', 1]);
+  });
+
+  it('is refused once all have refused it, and answered with the time to wait while one is away', async () => {
+    const test = gateway({ b: { priority: 1 } });
+    for (const vendor of [test.a, test.b]) vendor.fails('invalid_parameter');
+    await expect(test.ask(asked)).rejects.toMatchObject({ code: 'invalid_parameter' });
+    test.b.fails('upstream_rate_limited');
+    const waits = { code: 'overloaded', retryAfterMs: expect.any(Number) as number };
+    await expect(test.ask(asked)).rejects.toMatchObject(waits);
+    // Now it cools down.
+    await expect(test.ask(asked)).rejects.toMatchObject(waits);
+    expect([test.a.asked, test.b.asked]).toEqual([3, 2]);
+  });
+
+  it('is not sought at others where it refers to nothing of the kind', async () => {
+    const test = gateway({ b: { priority: 1 } });
+    test.a.fails('invalid_parameter');
+    await expect(test.ask({ session: 's' })).rejects.toMatchObject({ code: 'invalid_parameter' });
+    expect(test.b.asked).toBe(0);
+  });
+});
+
 describe('Proofs of reasoning of a conversation', () => {
   it('are left behind where it moves to another account, up to the last one that was there then, and in every turn after', async () => {
     const test = gateway();

@@ -1,5 +1,5 @@
 import type { LRUCache } from 'lru-cache';
-import { isJsonObject, type TextReply } from '#contracts';
+import { type ErrorCode, ERRORS, isJsonObject, type TextReply } from '#contracts';
 import { type Clock, logger, lruCache, type SharedNotes, signals } from '#platform';
 import type { TextRoute, TextUpstream } from '../upstreams/text-upstreams.js';
 import type { WrittenBy } from './item-store.js';
@@ -53,7 +53,7 @@ type MoveReason =
   /** One of a better priority is there again. */
   | 'priority'
   /** The code of the failure with which its upstream answered. */
-  | (string & {});
+  | ErrorCode;
 
 /** Who asks, for the log. */
 interface Asker {
@@ -224,10 +224,15 @@ interface Beginning extends Found {
 
 /** How one request of a conversation gets to an upstream, and what is remembered of that. */
 export class ConversationRouting {
-  private readonly binding: Binding | undefined;
+  /** Where it lives: at first as it was found, then as it was last answered. */
+  private binding: Binding | undefined;
+  private isCounted = false;
   /** Why its upstream does not answer. */
   private reason: MoveReason | undefined;
+  /** True: no account is asked for it but the one where it lives, for what is there alone or because the operator wants it so. */
   private held = false;
+  private isOneAway = false;
+  private hasHome = false;
 
   constructor(
     private readonly asker: Asker,
@@ -247,19 +252,23 @@ export class ConversationRouting {
     return this.begun.isKnown ? this.begun.key : undefined;
   }
 
-  /**
-   * True: no account is asked for it but the one where it lives, because the request refers to what is there alone, or the
-   * operator wants it so.
-   */
-  get isHeld(): boolean {
-    return this.held;
+  /** True: it refers to what one account alone has, and nobody knows which: a refusal may mean no more than that it is another. */
+  get isSought(): boolean {
+    return !this.hasHome && this.asked.isBound();
+  }
+
+  /** True: the account that alone may answer it, or may be the one, is away. */
+  get waits(): boolean {
+    return this.isOneAway && (this.held || this.isSought);
   }
 
   /** The routes in the order to ask them: where it lives first, then where its proofs can be read. */
   order(routes: readonly TextRoute[]): readonly TextRoute[] {
+    this.isOneAway = false;
     const binding = this.binding;
     if (!binding) return routes;
     const home = this.homeIn(routes);
+    this.hasHome = home !== undefined;
     this.held = home !== undefined && (this.asked.isBound() || home.upstream.sticky === 'forced');
     if (!home) return this.withoutHome(routes, binding);
     if (this.held)
@@ -297,7 +306,8 @@ export class ConversationRouting {
   }
 
   /** An upstream did not answer. */
-  missed({ upstream }: TextRoute, reason: MoveReason): void {
+  missed({ upstream }: TextRoute, reason: 'cooling_down' | ErrorCode): void {
+    this.isOneAway ||= reason === 'cooling_down' || ERRORS[reason].retryable;
     if (upstream.provider.id === this.binding?.upstream) this.reason ??= reason;
   }
 
@@ -311,17 +321,11 @@ export class ConversationRouting {
     const { id } = upstream.provider;
     const binding = this.binding;
     const isHome = binding?.upstream === id && !hasChanged(binding, upstream);
-    const outcome = isHome ? 'kept' : binding ? (isVoid(this.reason) ? 'void' : 'moved') : 'new';
-    signals.conversations.inc({ upstream: id, outcome });
-    if (binding && !isHome) this.noteMove(binding, id);
-    if (this.provenFromAt(route) !== binding?.provenFrom)
-      signals.proofs.inc({ upstream: id, outcome: 'withheld', reason: 'account' });
+    this.count(route, isHome);
+    this.reason = undefined;
     const { key } = this.begun;
-    if (key === undefined) return;
-    if (upstream.sticky === false) {
-      if (binding) this.memory.forget(key);
-      return;
-    }
+    if (key !== undefined && upstream.sticky === false && binding) this.memory.forget(key);
+    if (upstream.sticky === false) return;
     const provenFrom = withoutProofs === 'left_out' ? this.asked.lastProof() : this.provenFromAt(route);
     const lives = {
       upstream: id,
@@ -331,7 +335,8 @@ export class ConversationRouting {
       ...(provenFrom !== undefined && { provenFrom }),
       ...((withoutProofs === 'let_drop' || this.letsDropAt(route)) && { letsDrop: true }),
     };
-    this.memory.keep(key, this.asker.accountId, lives, this.begun.isUnsure);
+    this.binding = lives;
+    if (key !== undefined) this.memory.keep(key, this.asker.accountId, lives, this.begun.isUnsure);
   }
 
   /** Nobody replied, or the reply broke by the fault of its upstream: the next request of the conversation chooses anew. */
@@ -361,6 +366,18 @@ export class ConversationRouting {
     if (!changed) return ofAccountFirst(routes, binding.account);
     const others = routes.filter((route) => route !== changed);
     return [...ofAccountFirst(others, binding.account), changed];
+  }
+
+  private count(route: TextRoute, isHome: boolean): void {
+    const { id } = route.upstream.provider;
+    const binding = this.binding;
+    const outcome = isHome ? 'kept' : binding ? (isVoid(this.reason) ? 'void' : 'moved') : 'new';
+    // One request may be asked many times, for what its tools returned.
+    if (!this.isCounted || outcome !== 'kept') signals.conversations.inc({ upstream: id, outcome });
+    this.isCounted = true;
+    if (binding && !isHome) this.noteMove(binding, id);
+    if (this.provenFromAt(route) !== binding?.provenFrom)
+      signals.proofs.inc({ upstream: id, outcome: 'withheld', reason: 'account' });
   }
 
   private noteMove({ upstream: from }: Binding, to: string): void {

@@ -85,12 +85,12 @@ describe('TextRouter', () => {
     },
   );
 
-  it('prefers the upstream of a conversation, and tries others when it fails or is gone', async () => {
+  it('prefers the upstream of the reply that it goes on after, and tries others when it fails or is gone', async () => {
     const first = new ScriptedVendor('first');
     const second = new ScriptedVendor('second');
-    const ask = async (goesOnAt: string): Promise<string> => {
+    const ask = async (upstreamId: string): Promise<string> => {
       const vendors = [[first, { priority: 0 }] as const, [second, { priority: 1 }] as const];
-      return (await router(vendors, undefined, { goesOnAt }).call()).upstreamId;
+      return (await router(vendors, undefined, { goesOnAfter: { upstreamId } }).call()).upstreamId;
     };
     expect([await ask('second'), await ask('first'), await ask('gone')]).toEqual(['second', 'first', 'first']);
     second.failures.push('overloaded');

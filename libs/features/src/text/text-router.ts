@@ -52,6 +52,8 @@ export interface RoutedReply {
   readonly ended: (failure?: GatewayError) => void;
   /** To be ended when the usage of the reply is known; undefined where nothing is traced. */
   readonly vendorCall?: VendorCall | undefined;
+  /** How the conversation got there, for the next request of the same answer. */
+  readonly routing?: ConversationRouting | undefined;
 }
 
 /** Everything of a call that does not depend on the upstream, and whose it is. */
@@ -63,14 +65,14 @@ export interface RoutableCall extends Omit<TextCall, 'native' | 'upstreamModel'>
    * As `TextCall.native`; of proofs that do not say who made them, those up to and with `provenFrom` are left out as well.
    */
   readonly native: (account: string | undefined, provenFrom?: string) => NativeBody;
-  /** Absent: it belongs to none, or goes on at `goesOnAt`. */
+  /** Absent: it belongs to none, or to that of `goesOnAfter`. */
   readonly conversation?: AskedConversation | undefined;
   /** The session of an agent, for traces. */
   readonly session?: string | undefined;
   /** The output limit that it is sent on with, for traces. */
   readonly maxTokens?: number | undefined;
-  /** The id of the upstream that is asked first, because it knows the conversation already. */
-  readonly goesOnAt?: string | undefined;
+  /** An earlier reply of the same answer: its upstream is asked first, and the conversation moves if another answers. */
+  readonly goesOnAfter?: Pick<RoutedReply, 'upstreamId' | 'routing'> | undefined;
 }
 
 /** Upstreams that failed this request already, and whether it is any use to ask them again: however often it asks, each counts one failure. */
@@ -131,7 +133,7 @@ export class TextRouter {
   /** @throws GatewayError of the last upstream asked; what `signal` throws when the caller has left. */
   async call(call: RoutableCall, signal: StopSignal): Promise<RoutedReply> {
     const failed: Failed = new Map();
-    const routing = call.conversation && (await this.routingOf(call, call.conversation));
+    const routing = call.goesOnAfter?.routing ?? (call.conversation && (await this.routingOf(call, call.conversation)));
     const deadline = this.clock.elapsedMs() + this.retryBudgetMs;
     for (let round = 1; ; round += 1) {
       const outcome = await this.askAll(call, { failed, routing, signal });
@@ -186,7 +188,7 @@ export class TextRouter {
   ): Promise<RoutedReply | GatewayError> {
     const { routing } = asking;
     const drawn = this.upstreams.routes(call.model, call.unpriced, call.style, routing?.drawnBy, call.priceList);
-    const routes = routing ? routing.order(drawn) : firstAt(drawn, call.goesOnAt);
+    const routes = firstAt(routing ? routing.order(drawn) : drawn, call.goesOnAfter?.upstreamId);
     let last: GatewayError | undefined;
     for (const route of routes) {
       if (asking.failed.get(route.upstream)?.isHopeless) continue;
@@ -208,7 +210,7 @@ export class TextRouter {
       routing?.missed(route, outcome.code);
       last = outcome;
     }
-    if (routing?.isHeld && (!last || ERRORS[last.code].retryable)) return this.away(AWAY, routes, call.accountId, last);
+    if (routing?.waits === true) return this.away(AWAY, routes, call.accountId, last);
     return last ?? this.away(ALL_AWAY, routes, call.accountId);
   }
 
@@ -259,6 +261,7 @@ export class TextRouter {
         reply,
         upstreamId: provider.id,
         vendorCall,
+        routing,
         costs: upstream.costs?.of(call.model),
         vendorAccount: upstream.vendorAccount ?? provider.id,
         toolsLeftOut: call.unpriced ? toolsLeftOut(route, call.unpriced, call.style) : [],
@@ -276,7 +279,8 @@ export class TextRouter {
         failed.set(upstream, { isHopeless: error.isUnreadable });
         this.circuits.recordFailure(upstream, accountId, error, admission);
       } else this.circuits.release(admission);
-      if (signal.aborted || !(error instanceof GatewayError) || !mayWorkElsewhere(error)) throw error;
+      if (signal.aborted || !(error instanceof GatewayError)) throw error;
+      if (!mayWorkElsewhere(error) && routing?.isSought !== true) throw error;
       if (isUpstreamsFault) signals.textFailedOver.inc({ upstream: provider.id, model: call.model });
       logFailure(call, provider.id, error);
       return error;

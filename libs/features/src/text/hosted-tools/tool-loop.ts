@@ -123,7 +123,7 @@ export class ToolLoop {
       headers: {},
       unpriced: order.unpriced,
       // Its proofs of reasoning, and what it keeps of the conversation, are worth something there alone.
-      goesOnAt: this.routed?.upstreamId,
+      goesOnAfter: this.routed,
       conversation: this.routed ? undefined : order.conversation,
       cacheKey: () => order.conversation.key()?.key,
       onReply: (progress) => round.metering.follow(progress),
