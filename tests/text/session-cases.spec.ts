@@ -18,7 +18,7 @@ const FAILURES: readonly (readonly [string, () => void])[] = [
   ['cut', () => gateway.vendor.spoiled.set('two', 'cut')],
   ['silent', () => (gateway.vendor.gate = { at: 'start', opened: new Promise(() => undefined) })],
 ];
-const CASES = [...FAILURES.map(([what]) => what), 'broken', 'failed', 'incomplete', 'replayed'];
+const CASES = [...FAILURES.map(([what]) => what), 'broken', 'failed', 'incomplete', 'replayed', 'named', 'unnamed'];
 
 let gateway: TextGateway;
 let second: FakeTextVendor;
@@ -64,14 +64,16 @@ const session = (): Record<string, string> => ({ 'x-session-id': `case ${(names 
 interface Turn {
   readonly stream?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Further fields of the body. */
+  readonly more?: JsonObject;
 }
 
-async function say(style: Style, model: string, text: string, { stream = false, headers = {} }: Turn = {}) {
+async function say(style: Style, model: string, text: string, { stream = false, headers = {}, more }: Turn = {}) {
   const { path, headers: own, body } = textRequest(style, { key: gateway.key, model, stream, text });
   const response = await fetch(gateway.baseUrl + path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...own, ...headers },
-    body: JSON.stringify(body),
+    body: JSON.stringify({ ...body, ...more }),
   });
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
@@ -91,6 +93,64 @@ const recordsOf = async (requestId: string | null): Promise<number> => {
   });
   return rows[0]?.count ?? 0;
 };
+
+describe('A conversation of each style', () => {
+  /** Where a client says which session it is in. */
+  const NAMED: Readonly<Record<string, (name: string) => Turn>> = {
+    'x-claude-code-session-id': (name) => ({ headers: { 'x-claude-code-session-id': name } }),
+    'session-id': (name) => ({ headers: { 'session-id': name } }),
+    session_id: (name) => ({ headers: { session_id: name } }),
+    'x-session-id': (name) => ({ headers: { 'x-session-id': name } }),
+    'x-session-affinity': (name) => ({ headers: { 'x-session-affinity': name } }),
+    'x-opencode-session': (name) => ({ headers: { 'x-opencode-session': name } }),
+    'session_id in the body': (name) => ({ more: { session_id: name } }),
+    'a header that another name in the body differs from': (name) => ({
+      headers: { 'session-id': name },
+      more: { session_id: `${name} ${(names += 1)}` },
+    }),
+  };
+  const INSIDE: Readonly<Record<Exclude<Style, 'gemini'>, readonly [string, (name: string) => Turn]>> = {
+    responses: ['prompt_cache_key', (name) => ({ more: { prompt_cache_key: name } })],
+    chat: ['prompt_cache_key', (name) => ({ more: { prompt_cache_key: name } })],
+    messages: [
+      'metadata.user_id',
+      (name) => ({ more: { metadata: { user_id: JSON.stringify({ session_id: name }) } } }),
+    ],
+  };
+  const ways = STYLES.flatMap((style) => {
+    const inside = style === 'gemini' ? [] : [INSIDE[style]];
+    return [...Object.entries(NAMED), ...inside].map(([where, named]) => [style, where, named] as const);
+  });
+
+  /** Has B answer one turn; answers where the next one goes. */
+  async function placeAfterMove(style: Style, model: string, turn: Turn): Promise<[number, number]> {
+    gateway.vendor.spoiled.set('moves', { status: 503, body: {} });
+    expect((await say(style, model, 'moves', turn)).status).toBe(200);
+    gateway.vendor.spoiled.clear();
+    return askedDuring(async () => expect((await say(style, model, 'goes on', turn)).status).toBe(200));
+  }
+
+  it.each(ways)('is known by its name, and is no other of another name: %s, %s', async (style, _where, named) => {
+    const model = pairOf(style, 'named');
+    const name = `name ${(names += 1)}`;
+    expect(await placeAfterMove(style, model, named(name))).toEqual([0, 1]);
+    const turns = await askedDuring(async () => {
+      for (let turn = 0; turn < 20; turn += 1) await say(style, model, `turn ${turn}`, named(name));
+    });
+    expect(turns).toEqual([0, 20]);
+    expect(Object.keys(second.last.body).filter((field) => /session_?id/i.test(field))).toEqual([]);
+    expect(await askedDuring(() => say(style, model, 'goes on', named(`${name} other`)))).toEqual([1, 0]);
+  });
+
+  it.each(STYLES)('is answered and not known by what cannot be a name: %s', async (style) => {
+    const model = pairOf(style, 'unnamed');
+    const unusable = ['x'.repeat(257), ' ', '', 'two\nlines', 7, null].map((name): Turn => ({
+      more: { session_id: name },
+    }));
+    for (const turn of [...unusable, { headers: { 'session-id': 'x'.repeat(257) } }])
+      expect(await placeAfterMove(style, model, turn)).toEqual([1, 0]);
+  });
+});
 
 describe('A conversation at a vendor account that fails', () => {
   it.each(STYLES.flatMap((style) => FAILURES.map(([what, fail]) => [what, style, fail] as const)))(

@@ -32,8 +32,8 @@ describe('camelCaseGemini', () => {
     });
   });
 
-  it('says when nothing had to be renamed', () => {
-    const body = { contents: [], generationConfig: { maxOutputTokens: 5 } };
+  it('says when nothing had to be renamed, as the name of the conversation is', () => {
+    const body = { contents: [], generationConfig: { maxOutputTokens: 5 }, session_id: 's' };
     expect(camelCaseGemini(body)).toEqual({ body, isRenamed: false });
   });
 

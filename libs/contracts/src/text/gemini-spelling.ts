@@ -13,7 +13,8 @@ const CALLERS_OWN = new Set([
   'labels',
 ]);
 
-const SNAKE_CASE = /_[a-z]/;
+/** Callers name their conversation to the gateway in `session_id`, in every style: it is no word of the interface. */
+const SNAKE_CASE = /^(?!session_id$).*_[a-z]/s;
 
 /** A Gemini body in one spelling. */
 export interface OneSpelling {
