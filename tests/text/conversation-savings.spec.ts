@@ -2,11 +2,19 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '#contracts';
-import { eventually } from '#testing';
+import { ConversationReport } from '#features';
+import { describeWithRedis, eventually, uniqueRedisPrefix } from '#testing';
+import { type AdminGateway, startAdminGateway } from '../harness/admin-gateway.js';
 import { FakeTextVendor } from '../harness/text-vendor/fake-text-vendor.js';
 import { MODEL_OVER } from '../harness/text-vendor/text-gateway.js';
 import { type Style, STYLES, textRequest } from '../harness/text-vendor/text-requests.js';
-import { startTestGateway, TEST_KEY, type TestGateway } from '../harness/test-gateway.js';
+import {
+  createGatewayPlace,
+  type GatewayPlace,
+  startTestGateway,
+  TEST_KEY,
+  type TestGateway,
+} from '../harness/test-gateway.js';
 
 const TURNS = 10;
 const CHARACTERS_PER_TOKEN = 4;
@@ -59,6 +67,47 @@ const turnsOf = (style: Style, said: string, answered?: string): JsonObject[] =>
   ];
 };
 
+/** Each style over its own protocol, and translated. */
+const PAIRS = STYLES.flatMap((style) => {
+  const other = STYLES.find((protocol) => protocol !== style)!;
+  return [[style, style] as const, [style, other] as const];
+});
+
+interface Course {
+  readonly gatewayOf: (turn: number) => Pick<TestGateway, 'send'>;
+  /** What happens before the sixth turn, and at which vendor the fifth was answered. */
+  readonly inTheMiddle: (place: number) => unknown;
+}
+
+/** Which vendor answered each turn. @throws where one is not answered well. */
+async function tenTurns(
+  vendors: readonly FakeTextVendor[],
+  [style, model]: readonly [Style, string],
+  session: string,
+  { gatewayOf, inTheMiddle }: Course,
+): Promise<number[]> {
+  const history: JsonObject[] = [];
+  const answeredBy: number[] = [];
+  for (const vendor of vendors) vendor.spoiled.clear();
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    const said = `${session} ${turn} ${'many words '.repeat(200)}`;
+    if (turn === TURNS / 2) await inTheMiddle(answeredBy[turn - 1]!);
+    const { path, headers, body } = textRequest(style, { key: TEST_KEY, model, stream: false });
+    const sent = { ...body, [LISTS[style]]: [...history, ...turnsOf(style, said)] };
+    const answer = await gatewayOf(turn).send('POST', path, sent, { ...headers, 'x-session-id': session });
+    expect([answer.status, turn]).toEqual([200, turn]);
+    history.push(...turnsOf(style, said, 'Yes.'));
+    const latest = vendors.map(({ seen }) => seen.at(-1)?.text.includes(`${session} ${turn} `) === true);
+    const [dead] = vendors.flatMap(({ spoiled }, index) => (spoiled.size > 0 ? [index] : []));
+    answeredBy.push(latest.findIndex((isAsked, index) => isAsked && index !== dead));
+  }
+  return answeredBy;
+}
+
+const isOneMove = (answeredBy: readonly number[]): boolean =>
+  new Set(answeredBy.slice(0, TURNS / 2)).size === 1 &&
+  answeredBy.slice(TURNS / 2).every((place) => place === 1 - answeredBy[0]!);
+
 describe('Ten turns of an agent over two vendor accounts, of which one dies in the middle', () => {
   let folder: string;
   let vendors: FakeTextVendor[];
@@ -86,31 +135,16 @@ describe('Ten turns of an agent over two vendor accounts, of which one dies in t
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Which vendor answered each turn. */
   async function run(
     minutes: string,
     [style, protocol]: readonly [Style, Style],
     session: string,
     dies: boolean,
   ): Promise<number[]> {
-    const gateway = gateways[minutes]!;
-    const model = MODEL_OVER[protocol];
-    const history: JsonObject[] = [];
-    const answeredBy: number[] = [];
-    for (const vendor of vendors) vendor.spoiled.clear();
-    for (let turn = 0; turn < TURNS; turn += 1) {
-      const said = `${session} ${turn} ${'many words '.repeat(200)}`;
-      if (dies && turn === TURNS / 2) vendors[answeredBy[turn - 1]!]!.spoiled.set(session, { status: 503, body: {} });
-      const { path, headers, body } = textRequest(style, { key: TEST_KEY, model, stream: false });
-      const sent = { ...body, [LISTS[style]]: [...history, ...turnsOf(style, said)] };
-      const answer = await gateway.send('POST', path, sent, { ...headers, 'x-session-id': session });
-      expect(answer.status).toBe(200);
-      history.push(...turnsOf(style, said, 'Yes.'));
-      const latest = vendors.map(({ seen }) => seen.at(-1)?.text.includes(`${session} ${turn} `) === true);
-      const [dead] = vendors.flatMap(({ spoiled }, index) => (spoiled.size > 0 ? [index] : []));
-      answeredBy.push(latest.findIndex((isAsked, index) => isAsked && index !== dead));
-    }
-    return answeredBy;
+    return tenTurns(vendors, [style, MODEL_OVER[protocol]], session, {
+      gatewayOf: () => gateways[minutes]!,
+      inTheMiddle: (place) => dies && vendors[place]!.spoiled.set(session, { status: 503, body: {} }),
+    });
   }
 
   /** The share of all input tokens that was billed as cached, as the usage records of so many latest requests have it. */
@@ -128,19 +162,12 @@ describe('Ten turns of an agent over two vendor accounts, of which one dies in t
     return eventually(async () => (await database.query<{ at: string }>({ text, values: [] })).rows[0]?.at);
   };
 
-  const pairs = STYLES.flatMap((style) => {
-    const other = STYLES.find((protocol) => protocol !== style)!;
-    return [[style, style] as const, [style, other] as const];
-  });
-
-  it.each(pairs)(
+  it.each(PAIRS)(
     'stay at one account until it dies, and then at the other, none of them lost: the %s style over %s',
     async (style, protocol) => {
       for (const place of [1, 2, 3]) {
         const answeredBy = await run('60', [style, protocol], `dying-${style}-${protocol}-${place}`, true);
-        const [first, last] = [answeredBy[0], answeredBy.at(-1)];
-        expect(answeredBy).toEqual([...Array<unknown>(TURNS / 2).fill(first), ...Array<unknown>(TURNS / 2).fill(last)]);
-        expect(last).not.toBe(first);
+        expect([isOneMove(answeredBy), answeredBy]).toEqual([true, answeredBy]);
       }
     },
   );
@@ -159,5 +186,81 @@ describe('Ten turns of an agent over two vendor accounts, of which one dies in t
     const [kept = 0, chance = 0] = shares;
     expect(kept).toBeGreaterThan(0.75);
     expect(kept - chance).toBeGreaterThan(0.05);
+  });
+});
+
+describeWithRedis('Ten turns of an agent at two API processes, whose vendor account in the middle', (redisUrl) => {
+  let place: GatewayPlace;
+  let vendors: FakeTextVendor[];
+  let processes: AdminGateway[];
+  let sessions = 0;
+
+  beforeAll(async () => {
+    place = await createGatewayPlace();
+    vendors = [await startCachingVendor(), await startCachingVendor()];
+    const environment = { TEXT_RETRY_SECONDS: '0', SANDBOX_SELLS: 'true', QUEUE_PREFIX: uniqueRedisPrefix() };
+    const options = { place, workers: false, redisUrl };
+    processes = [await startAdminGateway(environment, options), await startAdminGateway(environment, options)];
+  });
+  afterAll(async () => {
+    for (const { gateway } of processes) await gateway.stop();
+    for (const vendor of vendors) await vendor.stop();
+    await place.remove();
+  });
+
+  /** Changes an upstream by one process; then the other has the change too. */
+  async function admin(method: string, path: string, body?: object): Promise<void> {
+    const { status, body: answer } = await processes[0]!.admin(method, `/upstreams${path}`, body);
+    if (status !== 200) throw new Error(JSON.stringify(answer));
+    await processes[1]!.admin('GET', '/upstreams');
+  }
+
+  type End = (id: string, vendor: FakeTextVendor, session: string, model: string) => unknown;
+  const ENDS: Readonly<Record<string, End>> = {
+    dies: (_id, vendor, session) => vendor.spoiled.set(session, { status: 503, body: {} }),
+    'is limited': (_id, vendor, session) =>
+      vendor.spoiled.set(session, { status: 429, body: {}, headers: { 'retry-after': '60' } }),
+    'has no weight any more': (id) => admin('PATCH', `/${id}`, { weight: 0 }),
+    'is switched off': (id) => admin('PATCH', `/${id}`, { enabled: false }),
+    'is removed': (id) => admin('DELETE', `/${id}`),
+    'has another key': (id) => admin('PATCH', `/${id}`, { key: 'sk-another' }),
+    'no longer names the model': (id, _vendor, _session, model) =>
+      admin('PATCH', `/${id}`, { models: { [model]: null, 'vendor-4-vision': 'm' } }),
+  };
+  const cases = Object.entries(ENDS).flatMap(([what, end]) =>
+    PAIRS.map(([style, protocol]) => [what, style, protocol, end] as const),
+  );
+
+  it.each(cases)(
+    '%s, stay at it until then, and at the other one after: the %s style over %s',
+    async (_what, style, protocol, end) => {
+      const session = `session-${(sessions += 1)}`;
+      const ids = vendors.map((_vendor, index) => `${session}-${index}`);
+      const model = MODEL_OVER[protocol];
+      for (const [index, { baseUrl }] of vendors.entries())
+        await admin('POST', '', {
+          id: ids[index]!,
+          protocol,
+          base_url: baseUrl,
+          key: 'sk-vendor',
+          models: { [model]: 'm' },
+        });
+      const answeredBy = await tenTurns(vendors, [style, model], session, {
+        gatewayOf: (turn) => processes[turn % 2]!.gateway,
+        inTheMiddle: (index) => end(ids[index]!, vendors[index]!, session, model),
+      });
+      for (const { id } of (await processes[0]!.admin<{ id: string }[]>('GET', '/upstreams')).body.data)
+        if (ids.includes(id)) await admin('DELETE', `/${id}`);
+      expect([isOneMove(answeredBy), answeredBy]).toEqual([true, answeredBy]);
+    },
+  );
+
+  it('have most of their input from the cache all the same, as the report of the console says', async () => {
+    const { database } = processes[0]!.gateway;
+    const { upstreams } = await new ConversationReport(database).read();
+    const sum = (field: 'input_tokens' | 'cached_input_tokens'): number =>
+      upstreams.reduce((all, upstream) => all + Number(upstream[field]), 0);
+    expect(sum('input_tokens')).toBeGreaterThan(0);
+    expect(sum('cached_input_tokens') / sum('input_tokens')).toBeGreaterThan(0.7);
   });
 });
