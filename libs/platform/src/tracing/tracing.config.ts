@@ -1,5 +1,5 @@
 import { Type } from 'class-transformer';
-import { IsNumber, IsOptional, IsUrl, Max, Min } from 'class-validator';
+import { IsIn, IsNumber, IsOptional, IsUrl, Max, Min } from 'class-validator';
 import { Variable } from '../config/variable.js';
 
 /** Where traces, and metrics of calls of models, go. Names are those of the OpenTelemetry specification. */
@@ -12,6 +12,10 @@ export class TracingConfig {
   @IsOptional()
   @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
   OTEL_EXPORTER_OTLP_ENDPOINT?: string;
+
+  @Variable({ description: 'How they are written: http/protobuf, which every collector takes, or http/json.' })
+  @IsIn(['http/protobuf', 'http/json'])
+  OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' | 'http/json' = 'http/protobuf';
 
   @Variable({
     description: 'Share of traces that is kept. A caller that sends a traceparent decides for its own requests.',

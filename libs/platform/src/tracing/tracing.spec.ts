@@ -15,13 +15,19 @@ describe('Tracing', () => {
     await tracing.stop(0);
   });
 
-  describe('with a collector', () => {
+  describe.each([
+    ['http/protobuf', 'application/x-protobuf'],
+    ['http/json', 'application/json'],
+  ] as const)('with a collector, by %s', (protocol, type) => {
     let collector: TraceCollector;
     let tracing: Tracing;
 
     beforeAll(async () => {
       collector = await startTraceCollector();
-      const config = Object.assign(new TracingConfig(), { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/` });
+      const config = Object.assign(new TracingConfig(), {
+        OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,
+        OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+      });
       tracing = await startTracing(config, 'test');
     });
     afterAll(() => collector.close());
@@ -47,6 +53,7 @@ describe('Tracing', () => {
         });
       });
       await tracing.stop(2_000);
+      expect(new Set(collector.types)).toEqual(new Set([type]));
       const everything = collector.sent.join('');
       expect(everything).toContain('overloaded');
       expect(everything).not.toContain('secret');

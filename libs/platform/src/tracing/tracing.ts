@@ -24,10 +24,8 @@ export async function startTracing(config: TracingConfig, processName: string): 
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (endpoint === undefined) return { stop: () => Promise.resolve() };
   const sdk = await import('@opentelemetry/sdk-trace-node');
-  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
   const { resourceFromAttributes } = await import('@opentelemetry/resources');
-  const base = endpoint.replace(/\/+$/, '');
-  const exporter = new OTLPTraceExporter({ url: `${base}/v1/traces` });
+  const exporters = await openExporters(endpoint.replace(/\/+$/, ''), config.OTEL_EXPORTER_OTLP_PROTOCOL);
   const resource = resourceFromAttributes({
     'service.name': `generation-gateway-${processName}`,
     'service.version': VERSION,
@@ -36,10 +34,10 @@ export async function startTracing(config: TracingConfig, processName: string): 
   const provider = new sdk.NodeTracerProvider({
     resource,
     sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(config.OTEL_TRACES_SAMPLER_ARG) }),
-    spanProcessors: [new sdk.BatchSpanProcessor(exporter)],
+    spanProcessors: [new sdk.BatchSpanProcessor(exporters.ofSpans())],
   });
   provider.register();
-  const sums = await startOtlpMetrics(base, resource);
+  const sums = await startOtlpMetrics(exporters.ofMetrics(), resource);
   active = true;
   return {
     stop: async (graceMs) => {
@@ -54,24 +52,47 @@ export async function startTracing(config: TracingConfig, processName: string): 
 /** How often sums go to the collector, in milliseconds. */
 const EVERY_MS = 15_000;
 
-/** Sends the metrics of the conventions for generative AI to a collector until it is stopped. Those of Prometheus are others. */
-async function startOtlpMetrics(endpoint: string, resource: Resource): Promise<{ stop(): Promise<void> }> {
-  const { MeterProvider, PeriodicExportingMetricReader } = await import('@opentelemetry/sdk-metrics');
+/** What sends spans and metrics to a collector over HTTP. */
+async function openExporters(endpoint: string, protocol: TracingConfig['OTEL_EXPORTER_OTLP_PROTOCOL']) {
   const { OTLPExporterBase } = await import('@opentelemetry/otlp-exporter-base');
   const { convertLegacyHttpOptions, createOtlpHttpExportDelegate } =
     await import('@opentelemetry/otlp-exporter-base/node-http');
-  const { JsonMetricsSerializer, MetricsExporterMetricsHelper } = await import('@opentelemetry/otlp-transformer');
-  const options = convertLegacyHttpOptions({ url: `${endpoint}/v1/metrics` }, 'METRICS', 'v1/metrics', {
-    'Content-Type': 'application/json',
-  });
-  const delegate = createOtlpHttpExportDelegate(
-    options,
-    JsonMetricsSerializer,
-    'otlp_http_metric_exporter',
-    MetricsExporterMetricsHelper,
-    undefined,
-  );
-  const exporter = new OTLPExporterBase(delegate);
+  const otlp = await import('@opentelemetry/otlp-transformer');
+  const isJson = protocol === 'http/json';
+  const type = { 'Content-Type': isJson ? 'application/json' : 'application/x-protobuf' };
+  const optionsOf = (signal: 'traces' | 'metrics') => {
+    const path = `v1/${signal}`;
+    return convertLegacyHttpOptions({ url: `${endpoint}/${path}` }, signal.toUpperCase(), path, type);
+  };
+  return {
+    ofSpans: () =>
+      new OTLPExporterBase(
+        createOtlpHttpExportDelegate(
+          optionsOf('traces'),
+          isJson ? otlp.JsonTraceSerializer : otlp.ProtobufTraceSerializer,
+          'otlp_http_span_exporter',
+          otlp.TraceExporterMetricsHelper,
+          undefined,
+        ),
+      ),
+    ofMetrics: () =>
+      new OTLPExporterBase(
+        createOtlpHttpExportDelegate(
+          optionsOf('metrics'),
+          isJson ? otlp.JsonMetricsSerializer : otlp.ProtobufMetricsSerializer,
+          'otlp_http_metric_exporter',
+          otlp.MetricsExporterMetricsHelper,
+          undefined,
+        ),
+      ),
+  };
+}
+
+type MetricsExporter = ReturnType<Awaited<ReturnType<typeof openExporters>>['ofMetrics']>;
+
+/** Sends the metrics of the conventions for generative AI to a collector until it is stopped. Those of Prometheus are others. */
+async function startOtlpMetrics(exporter: MetricsExporter, resource: Resource): Promise<{ stop(): Promise<void> }> {
+  const { MeterProvider, PeriodicExportingMetricReader } = await import('@opentelemetry/sdk-metrics');
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: EVERY_MS });
   const provider = new MeterProvider({ resource, readers: [reader] });
   metrics.setGlobalMeterProvider(provider);

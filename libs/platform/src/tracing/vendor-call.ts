@@ -1,4 +1,13 @@
-import { type Attributes, context, type Histogram, metrics, type Span, SpanKind, trace } from '@opentelemetry/api';
+import {
+  type Attributes,
+  context,
+  type Histogram,
+  metrics,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import { GatewayError } from '#contracts';
 import { fail, inSpan } from './span.js';
 import { isTracing } from './tracing.js';
@@ -26,6 +35,8 @@ const NAMES = {
   error: 'error.type',
   tokenType: 'gen_ai.token.type',
   tool: 'gen_ai.tool.name',
+  toolType: 'gen_ai.tool.type',
+  toolCall: 'gen_ai.tool.call.id',
 } as const;
 
 /** What is added up of all calls. */
@@ -179,15 +190,37 @@ export class VendorCall {
   }
 }
 
+/** A call of a tool that the gateway runs. */
+interface ToolCallSubject {
+  readonly name: string;
+  /** `datastore`: it searches what is kept here; `extension`: it asks a server outside. */
+  readonly type: 'datastore' | 'extension';
+  /** The id that the model gave it. */
+  readonly callId: string;
+}
+
 /** Runs a tool of the gateway inside a span of its own. Neither what it is called with nor what it answers is told. */
-export const inToolCall = <Result>(tool: string, work: () => Promise<Result>): Promise<Result> =>
+export const inToolCall = <Result extends { readonly isError: boolean }>(
+  { name, type, callId }: ToolCallSubject,
+  work: () => Promise<Result>,
+): Promise<Result> =>
   inSpan(
     {
-      name: `execute_tool ${tool}`,
+      name: `execute_tool ${name}`,
       kind: 'internal',
-      attributes: { [NAMES.operation]: 'execute_tool', [NAMES.tool]: tool },
+      attributes: {
+        [NAMES.operation]: 'execute_tool',
+        [NAMES.tool]: name,
+        [NAMES.toolType]: type,
+        [NAMES.toolCall]: callId,
+      },
     },
-    work,
+    async () => {
+      const result = await work();
+      if (result.isError)
+        trace.getActiveSpan()?.setAttribute(NAMES.error, 'tool_error').setStatus({ code: SpanStatusCode.ERROR });
+      return result;
+    },
   );
 
 /** Undefined when nothing is traced. */

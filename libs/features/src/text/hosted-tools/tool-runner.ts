@@ -77,7 +77,10 @@ export class ToolRunner {
 
   /** Does the work of a step. Never throws. */
   run(call: HostedCall, begun: ReturnType<ToolRunner['begun']>, signal: AbortSignal): Promise<Outcome> {
-    return inToolCall(call.offered.kind, () => this.outcomeOf(call, begun, signal));
+    const { id: callId, offered } = call;
+    const name = offered.kind === 'mcp' ? offered.listed.name : offered.kind;
+    const type = offered.kind === 'file_search' ? 'datastore' : 'extension';
+    return inToolCall({ name, type, callId }, () => this.outcomeOf(call, begun, signal));
   }
 
   private async outcomeOf(
