@@ -1,5 +1,5 @@
 import { type ErrorCode, GatewayError, type TextProvider, type TextReply } from '#contracts';
-import { Cooldowns } from '#platform';
+import { configureLog, Cooldowns, signals } from '#platform';
 import { ControllableClock, memoryRise } from '#testing';
 import { type TextUpstream, TextUpstreams } from '../upstreams/text-upstreams.js';
 import { TextCircuits } from '../upstreams/upstream-circuits.js';
@@ -366,6 +366,46 @@ describe('Conversations over several upstreams', () => {
       'a',
       'a',
     ]);
+  });
+});
+
+describe('What becomes of conversations', () => {
+  const countsOf = async (): Promise<Record<string, number>> => {
+    const [outcomes, moves] = await Promise.all([signals.conversations.get(), signals.conversationMoves.get()]);
+    const counts = [
+      ...outcomes.values.map(({ labels, value }) => [String(labels.outcome), value] as const),
+      ...moves.values.map(({ labels, value }) => [String(labels.reason), value] as const),
+    ];
+    const sums: Record<string, number> = {};
+    for (const [what, value] of counts) sums[what] = (sums[what] ?? 0) + value;
+    return sums;
+  };
+
+  it.each<[string, (test: ReturnType<typeof gateway>) => void, string, string]>([
+    ['a failure', ({ a }) => a.fails('upstream_error'), 'moved', 'upstream_error'],
+    ['the limit of its vendor', ({ a }) => a.fails('upstream_rate_limited'), 'moved', 'upstream_rate_limited'],
+    ['its removal', ({ change }) => change('a', 'removed'), 'void', 'gone'],
+    ['another key', ({ change }) => change('a', { access: 'other' }), 'void', 'changed'],
+  ])('is counted, and told in the log without its name, with the reason: %s', async (_why, end, outcome, reason) => {
+    const lines: string[] = [];
+    configureLog({ LOG_LEVEL: 'info' }, { write: (line) => void lines.push(line) });
+    const test = gateway({ b: { priority: 1 } });
+    const before = await countsOf();
+    for (let turn = 0; turn < 3; turn += 1) await test.ask({ session: 'nobody-sees-this-session 1' });
+    end(test);
+    expect(await test.ask({ session: 'nobody-sees-this-session 1' })).toBe('b');
+    const after = await countsOf();
+    const counted = Object.entries(after).flatMap(([what, count]) => {
+      const more = count - (before[what] ?? 0);
+      return more === 0 ? [] : [[what, more] as const];
+    });
+    expect(Object.fromEntries(counted)).toEqual({ new: 1, kept: 2, [outcome]: 1, [reason]: 1 });
+    const moved = lines
+      .filter((line) => line.includes('"conversation.moved"'))
+      .map((line) => JSON.parse(line) as object);
+    const conversation = expect.stringMatching(/^[0-9a-f]{8}$/) as string;
+    expect(moved).toEqual([expect.objectContaining({ conversation, model: 'm', from: 'a', to: 'b', reason })]);
+    expect(lines.join('')).not.toContain('nobody-sees-this-session');
   });
 });
 
