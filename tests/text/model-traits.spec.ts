@@ -1,4 +1,5 @@
 import type { JsonObject } from '#contracts';
+import { type FakeEngine, startFakeEngine } from '../harness/tools/search-engine.js';
 import { startTextGateway, type TextGateway } from '../harness/text-vendor/text-gateway.js';
 import { type Style, STYLES, textRequest } from '../harness/text-vendor/text-requests.js';
 
@@ -50,18 +51,24 @@ const free = (style: Style): JsonObject => {
   return tools;
 };
 
+let engine: FakeEngine;
 let gateway: TextGateway;
 beforeAll(async () => {
-  gateway = await startTextGateway({}, { more: UPSTREAMS });
+  engine = await startFakeEngine();
+  const environment = { WEB_SEARCH_ENGINE: 'searxng', WEB_SEARCH_URL: engine.baseUrl };
+  gateway = await startTextGateway(environment, { more: UPSTREAMS });
   gateway.vendor.isStrict = true;
   await gateway.database.query({
     text: `insert into price (id, model, unit, amount_micros, per_quantity, effective_from, created_by)
       select 'price_traits_' || model || unit, model, unit, 1, 1, now() - interval '1 day', 'test'
-      from unnest($1::text[]) model, unnest(array['input_token', 'output_token']) unit`,
+      from unnest($1::text[]) model, unnest(array['input_token', 'output_token', 'web_search_call']) unit`,
     values: [MODELS],
   });
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  await gateway.stop();
+  await engine.stop();
+});
 
 async function ask(style: Style, model: string, stream: boolean, more: JsonObject = {}): Promise<[number, string]> {
   const { path, headers, body } = textRequest(style, { key: gateway.key, model, stream });
@@ -95,6 +102,19 @@ describe('A demand for a call that a model does not take', () => {
     },
   );
 
+  it.each<[Style, JsonObject]>([
+    ['responses', { tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } }],
+    ['chat', { web_search_options: {}, ...FORCED.chat }],
+    ['messages', { tools: [{ type: 'web_search_20250305', name: 'web_search' }], tool_choice: { type: 'any' } }],
+  ])('is refused before money moves for a tool that the gateway runs, in the %s style', async (style, more) => {
+    const [asked, held] = [gateway.vendor.seen.length, await heldOnce()];
+    for (const stream of [false, true]) {
+      const [status, text] = await ask(style, 'opus', stream, more);
+      expect([status, text]).toEqual([400, expect.stringContaining('tool_choice')]);
+    }
+    expect([gateway.vendor.seen.length, await heldOnce()]).toEqual([asked, held]);
+  });
+
   it.each(OTHERS('messages'))(
     'stands in the prompt where its operator says so, in the %s style, streamed: %s',
     async (style, stream) => {
@@ -120,6 +140,20 @@ describe('Functions that a model takes over the responses protocol alone', () =>
       expect([gateway.vendor.seen.length, await heldOnce()]).toEqual([asked, held]);
     },
   );
+
+  it.each<[Style, JsonObject]>([
+    ['responses', { tools: [{ type: 'web_search' }] }],
+    ['chat', { web_search_options: {} }],
+    ['messages', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
+    ['gemini', { tools: [{ googleSearch: {} }] }],
+  ])('are refused so where the gateway would run them: %s', async (style, more) => {
+    const [asked, held] = [gateway.vendor.seen.length, await heldOnce()];
+    const [status, text] = await ask(style, 'chat-only', false, more);
+    expect([status, text]).toEqual([400, expect.stringMatching(/tools: .*responses protocol/)]);
+    expect([gateway.vendor.seen.length, await heldOnce()]).toEqual([asked, held]);
+    expect((await ask(style, 'both', false, more))[0]).toBe(200);
+    expect(gateway.vendor.last.path).toMatch(/responses$/);
+  });
 
   it.each(STYLES)('go to the upstream that takes them: %s', async (style) => {
     expect((await ask(style, 'both', false, free(style)))[0]).toBe(200);

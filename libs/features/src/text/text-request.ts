@@ -222,13 +222,13 @@ export class TextRequestContext<Body> {
   }
 
   /**
-   * What the caller asks for in the gateway's own words; made when first asked for.
+   * What the caller asks for in the gateway's own words, without the tools that the gateway runs; made when first asked for.
    *
    * @throws GatewayError `unsupported_parameter` for what no other protocol can say.
    */
   asked(): TextRequest {
     const { codec, body, model, stream } = this.checked;
-    return (this.askedRequest ??= codec.read(body, model, stream));
+    return (this.askedRequest ??= codec.read(this.plan?.body ?? body, model, stream));
   }
 
   /**

@@ -155,19 +155,27 @@ const SEVERAL_REPLIES: Readonly<Partial<Record<TextStyle, string>>> = { gemini: 
 function expectTaken(request: TextRequestContext<unknown>): void {
   const { routes, plan, output } = request;
   const { style } = request.checked.codec;
-  // What the gateway runs itself is another request in each of its rounds.
-  if (plan) return;
+  const asked = { style, isTranslated: plan !== undefined, request: () => firstAsked(request) };
   let refusal: GatewayError | undefined;
   for (const { upstream, traits } of routes) {
     if (!traits) return;
     const refused =
       output.replies > 1 && traits.several_replies === 'refused'
         ? severalRefused(SEVERAL_REPLIES[style] ?? 'n')
-        : refusedByModel({ style, request: () => request.asked() }, upstream.provider.protocol, traits);
+        : refusedByModel(asked, upstream.provider.protocol, traits);
     if (!refused) return;
     refusal ??= refused;
   }
   if (refusal) throw refusal;
+}
+
+/** What a model is first asked for: tools that the gateway runs are functions to it. */
+function firstAsked(request: TextRequestContext<unknown>): TextRequest {
+  const asked = request.asked();
+  const { plan } = request;
+  if (!plan) return asked;
+  const tools = [...asked.tools, ...plan.requestedTools.map(({ kind }) => ({ name: kind }))];
+  return { ...asked, tools, ...(plan.forced.length > 0 && { toolChoice: { mode: 'required', names: [] } }) };
 }
 
 const severalRefused = (param: string): GatewayError =>

@@ -202,7 +202,7 @@ export class HostedTools {
       shownResults: plan.shownResults,
       stream,
       model,
-      request: codec.read(plan.body, model, stream),
+      request: request.asked(),
       requestedTools: plan.requestedTools,
       forced: plan.forced,
       only: plan.only,
