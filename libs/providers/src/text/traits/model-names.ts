@@ -39,16 +39,22 @@ export function namedModel(name: string): NamedModel | undefined {
   for (const family of Object.keys(FAMILIES) as ModelFamilyName[]) {
     const found = FAMILIES[family].exec(lower);
     if (!found) continue;
-    const { major = '0', minor = '0', words = '' } = found.groups ?? {};
+    const { major = '0', minor, words = '' } = found.groups ?? {};
     const behind = lower.slice(found.index + found[0].length);
     return {
       family,
-      generation: [Number(major), Number(minor)],
+      generation: generationOf(Number(major), minor),
       words: `${words} ${behind}`.match(/[a-z]+/g) ?? [],
     };
   }
   return UNNUMBERED.find(([pattern]) => pattern.test(lower))?.[1];
 }
+
+/** From here on a number is two, written without what stands between them: `gpt-35-turbo`. */
+const TWO_NUMBERS = 20;
+
+const generationOf = (major: number, minor: string | undefined): Generation =>
+  minor === undefined && major >= TWO_NUMBERS ? [Math.floor(major / 10), major % 10] : [major, Number(minor ?? '0')];
 
 /** Whether one generation is the other or a later one. */
 export const isFrom = ([major, minor]: Generation, [first, second]: Generation): boolean =>

@@ -45,6 +45,17 @@ describe('What a name tells of a model', () => {
     ['messages', 'claude-3-5-sonnet-20241022', { thinking: 'budget', sampling: 'all', thinks_unasked: 'no' }],
     ['chat', 'anthropic/claude-opus-5.5', { forced_tools: 'refused', sampling: 'none' }],
     ['chat', 'gpt-4-0613', { call_ids: 'forty_characters', output_limit_field: 'max_tokens', sampling: 'all' }],
+    [
+      'chat',
+      'gpt-35-turbo-16k',
+      {
+        output_limit_field: 'max_tokens',
+        sampling: 'all',
+        efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
+      },
+    ],
+    ['messages', 'claude-37-sonnet', { thinking: 'budget', sampling: 'all', forced_tools: 'taken' }],
+    ['gemini', 'gemini-25-flash', { thinking: 'budget', penalties: 'taken', call_proofs: 'unneeded' }],
     ['chat', 'gpt-4-32k', { sampling: 'all', tools_over_chat: 'taken' }],
     ['chat', 'gpt-5-mini-2025-08-07', { output_limit_field: 'max_completion_tokens', sampling: 'none' }],
     ['chat', 'gpt-5-chat-latest', { output_limit_field: 'max_tokens', sampling: 'all' }],
