@@ -15,7 +15,11 @@ ${(['chat', 'messages', 'responses'] as const)
     (protocol) => `  - { id: long-${protocol}, protocol: ${protocol}, base_url: "VENDOR_URL", key: sk-vendor,
       models: { long-${protocol}: long }, model_traits: { long: { unstreamed_output_tokens: 1000 } } }\n`,
   )
-  .join('')}`;
+  .join(
+    '',
+  )}  - { id: claude, protocol: messages, base_url: "VENDOR_URL", key: sk-vendor, models: { paused: vendor-paused },
+      costs: { unit: USD, per_quantity: 1, paused: { input_token: 0.00001, cached_input_token: 0.00001, output_token: 0.00002 } } }
+`;
 
 /** A reply that its vendor sends in three parts. */
 const PARTS = ['One, ', 'two, ', 'three.'] as const;
@@ -31,13 +35,14 @@ beforeAll(async () => {
     text: `insert into price (id, model, unit, amount_micros, per_quantity, effective_from, created_by, from_input_tokens, variant)
       select 'price_long_' || model || unit || band, model, unit, case band when 0 then 2 else 20 end, 1, now() - interval '1 day',
         'test', band, case band when 0 then 'default' else 'default@' || band end
-      from unnest(array['argon', '${ARGON}', 'long-chat', 'long-messages', 'long-responses']) model, unnest(array['input_token', 'output_token']) unit, unnest(array[0, 40]) band`,
+      from unnest(array['argon', '${ARGON}', 'paused', 'long-chat', 'long-messages', 'long-responses']) model, unnest(array['input_token', 'output_token']) unit, unnest(array[0, 40]) band`,
     values: [],
   });
 });
 beforeEach(() => {
   gateway.vendor.script = () => ({ reasoning: undefined, text: FIRST, call: undefined, continued: CONTINUED });
   gateway.vendor.gate = undefined;
+  gateway.vendor.fault = 'none';
   gateway.vendor.spoiled.clear();
 });
 afterAll(() => gateway.stop());
@@ -79,15 +84,16 @@ async function ask(
   return [response.status, await response.text(), response.headers.get('x-request-id') ?? ''];
 }
 
-/** The text that an answer says, of any style, whole or streamed. */
+/** The text that an answer says, of any style, whole or streamed; what a search of its vendor stands between are paragraphs. */
 const saidIn = (answer: string): string =>
   [
     ...answer.matchAll(
-      /"type":"(?:text_delta|text)","text":"([^"]*)"|"content":"([^"]+)"|"type":"response.output_text.delta"[^\n]*?"delta":"([^"]*)"|"type":"output_text","text":"([^"]*)"|"parts":\[\{"text":"([^"]*)"/g,
+      /"type":"(?:text_delta|text)","text":"([^"]*)"|"content":"([^"]+)"|"type":"response.output_text.delta"[^\n]*?"delta":"([^"]*)"|"type":"output_text","text":"([^"]*)"|\{"text":"([^"]*)"/g,
     ),
   ]
     .map(([, ...groups]) => groups.find((group) => group !== undefined) ?? '')
-    .join('');
+    .join('')
+    .replaceAll(String.raw`\n\n`, '');
 
 interface Charge {
   readonly input_tokens: number;
@@ -120,52 +126,131 @@ const usedBy = (requests: number) => ({
   output_tokens: requests * output,
 });
 
-const OTHERS = STYLES.filter((style) => style !== 'gemini').flatMap((style) =>
-  [false, true].map((stream) => [style, stream] as const),
-);
-const FINISHED = /"finish_reason":"stop"|"stop_reason":"end_turn"|"status":"completed"/;
-const CUT = /"finish_reason":"length"|"stop_reason":"max_tokens"|"reason":"max_output_tokens"/;
+/** Vendors that go on with a reply: one where it reached the most of one request, one where its own tools ran as often as they may in one turn. */
+const VENDORS = { gemini: 'argon', messages: 'paused' } as const;
+type Vendor = keyof typeof VENDORS;
+const OTHERS_OF = (vendor: Vendor) =>
+  STYLES.filter((style) => style !== vendor).flatMap((style) =>
+    [false, true].map((stream) => [vendor, style, stream] as const),
+  );
+const OTHERS = OTHERS_OF('gemini').map(([, style, stream]) => [style, stream] as const);
+const OVER_BOTH = (Object.keys(VENDORS) as Vendor[]).flatMap(OTHERS_OF);
+const FINISHED = /"finish_reason":"stop"|"stop_reason":"end_turn"|"status":"completed"|"finishReason":"STOP"/;
+const CUT =
+  /"finish_reason":"length"|"stop_reason":"max_tokens"|"reason":"max_(?:output_tokens|tool_calls)"|"finishReason":"TOO_MANY_TOOL_CALLS"/;
+
+/** Whether a body asks its vendor to go on. */
+const goesOn = (body: JsonObject): boolean =>
+  'continuationToken' in body || JSON.stringify(body['messages'] ?? '').includes('server_tool_use');
+
+/** A turn as it was sent. */
+interface Turn {
+  readonly content: readonly { readonly type: string }[];
+}
+
+/** What every request that goes on holds. */
+const ASKS_ON: Record<Vendor, string> = { gemini: 'go-on-1-', messages: 'srvtoolu_0' };
 
 describe('A reply that its vendor would continue', () => {
-  it.each(OTHERS)('is one finished answer where its caller allows it: %s, streamed: %s', async (style, stream) => {
-    const asked = gateway.vendor.seen.length;
-    const [status, answer, requestId] = await ask(style, { stream, most: '3' });
-    expect([status, saidIn(answer)]).toEqual([200, expect.stringContaining(WHOLE)]);
-    expect(answer).toMatch(FINISHED);
-    expect(answer).not.toMatch(CUT);
-    const sent = gateway.vendor.seen.slice(asked);
-    expect(sent.map(({ body }) => 'continuationToken' in body)).toEqual([false, true, true]);
-    const charge = await chargeOf(requestId);
-    // Each request costs the price of its own input: only the sum of all is beyond the band.
-    const { input_tokens: read, output_tokens: written } = usedBy(3);
-    expect(charge).toMatchObject({ ...usedBy(3), amount: 2 * (read + written), overruns: 0 });
-    expect(charge.cost).toBe(10 * read + 20 * written);
-    expect(charge.held).toBeGreaterThanOrEqual(3 * 2 * LIMIT);
-  });
-
-  it.each(OTHERS)('is cut off where its caller allows less: %s, streamed: %s', async (style, stream) => {
-    for (const [most, requests] of [
-      [undefined, 1],
-      ['0', 1],
-      ['1', 2],
-    ] as const) {
+  it.each(OVER_BOTH)(
+    'is one finished answer where its caller allows it: over %s, %s, streamed: %s',
+    async (vendor, style, stream) => {
       const asked = gateway.vendor.seen.length;
-      const [status, answer, requestId] = await ask(style, { stream, ...(most !== undefined && { most }) });
-      expect([status, saidIn(answer)]).toEqual([200, expect.stringContaining(PARTS.slice(0, requests).join(''))]);
-      expect(saidIn(answer)).not.toContain('three');
-      expect(answer).toMatch(CUT);
-      expect(gateway.vendor.seen.length - asked).toBe(requests);
-      expect(await chargeOf(requestId)).toMatchObject(usedBy(requests));
-    }
-  });
+      const [status, answer, requestId] = await ask(style, { model: VENDORS[vendor], stream, most: '3' });
+      expect([status, saidIn(answer)]).toEqual([200, expect.stringContaining(WHOLE)]);
+      expect(answer).toMatch(FINISHED);
+      expect(answer).not.toMatch(CUT);
+      const sent = gateway.vendor.seen.slice(asked);
+      expect(sent.map(({ body }) => goesOn(body as JsonObject))).toEqual([false, true, true]);
+      const charge = await chargeOf(requestId);
+      // Each request costs the price of its own input: only the sum of all is beyond the band.
+      const { input_tokens: read, output_tokens: written } = usedBy(3);
+      expect(charge).toMatchObject({ ...usedBy(3), amount: 2 * (read + written), overruns: 0 });
+      expect(charge.cost).toBe(10 * read + 20 * written);
+      expect(charge.held).toBeGreaterThanOrEqual(3 * 2 * LIMIT);
+    },
+  );
 
-  it.each(OTHERS)('is cut off where its vendor then refuses: %s, streamed: %s', async (style, stream) => {
-    gateway.vendor.spoiled.set('go-on-1-', { status: 503, body: {} });
-    const [status, answer, requestId] = await ask(style, { stream, most: '3' });
-    expect([status, saidIn(answer)]).toEqual([200, expect.stringContaining(FIRST)]);
-    expect(answer).toMatch(CUT);
-    expect(await chargeOf(requestId)).toMatchObject(usedBy(1));
-  });
+  it.each(OVER_BOTH)(
+    'is cut off where its caller allows less: over %s, %s, streamed: %s',
+    async (vendor, style, stream) => {
+      for (const [most, requests] of [
+        [undefined, 1],
+        ['0', 1],
+        ['1', 2],
+      ] as const) {
+        const asked = gateway.vendor.seen.length;
+        const model = VENDORS[vendor];
+        const [status, answer, requestId] = await ask(style, { model, stream, ...(most !== undefined && { most }) });
+        expect([status, saidIn(answer)]).toEqual([200, expect.stringContaining(PARTS.slice(0, requests).join(''))]);
+        expect(saidIn(answer)).not.toContain('three');
+        expect(answer).toMatch(CUT);
+        expect(gateway.vendor.seen.length - asked).toBe(requests);
+        expect(await chargeOf(requestId)).toMatchObject(usedBy(requests));
+      }
+    },
+  );
+
+  it.each(OVER_BOTH)(
+    'is cut off where its vendor then refuses: over %s, %s, streamed: %s',
+    async (vendor, style, stream) => {
+      gateway.vendor.spoiled.set(ASKS_ON[vendor], { status: 503, body: {} });
+      const [status, answer, requestId] = await ask(style, { model: VENDORS[vendor], stream, most: '3' });
+      expect([status, saidIn(answer)]).toEqual([200, expect.stringContaining(FIRST)]);
+      expect(answer).toMatch(CUT);
+      expect(await chargeOf(requestId)).toMatchObject(usedBy(1));
+    },
+  );
+
+  it.each(OVER_BOTH)(
+    'is cut off, and charged with what was written, where its vendor breaks off as it goes on: over %s, %s, streamed: %s',
+    async (vendor, style, stream) => {
+      const asked = gateway.vendor.seen.length;
+      const long = 'And so it goes on, number by number. '.repeat(10);
+      gateway.vendor.script = () => {
+        // What it does to a request is decided before its script is asked for.
+        gateway.vendor.fault = 'cut-mid-event';
+        return { reasoning: undefined, text: FIRST, call: undefined, continued: [long] };
+      };
+      const [status, answer, requestId] = await ask(style, { model: VENDORS[vendor], stream, most: '3' });
+      expect([status, saidIn(answer)]).toEqual([200, expect.stringContaining(`${FIRST}And so it goes on`)]);
+      expect(answer).toMatch(CUT);
+      expect(gateway.vendor.seen.length - asked).toBe(2);
+      const charge = await chargeOf(requestId);
+      // The second request reads what the first one did and wrote, and its words are counted.
+      expect(charge.input_tokens).toBe(usedBy(2).input_tokens);
+      expect(charge.output_tokens).toBeGreaterThan(usedBy(1).output_tokens);
+      expect(charge.output_tokens).toBeLessThan(usedBy(1).output_tokens + long.length / 2);
+      expect(charge.overruns).toBe(0);
+    },
+  );
+
+  it.each([false, true])(
+    'goes on from all that its vendor said, with what is left of its limit: over messages, streamed: %s',
+    async (stream) => {
+      const script = { reasoning: 'I count.', text: FIRST, call: undefined, continued: CONTINUED };
+      gateway.vendor.script = () => script;
+      const asked = gateway.vendor.seen.length;
+      // The vendor compares what comes back with what it sent.
+      const [status, answer] = await ask('chat', { model: 'paused', stream, most: '3' });
+      expect([status, saidIn(answer)]).toEqual([200, expect.stringContaining(WHOLE)]);
+      const sent = gateway.vendor.seen.slice(asked).map(({ body }) => body as { messages: Turn[]; max_tokens: number });
+      expect(sent.map((body) => body.max_tokens)).toEqual([LIMIT, LIMIT - output, LIMIT - 2 * output]);
+      const search = ['server_tool_use', 'web_search_tool_result', 'text'];
+      expect(
+        sent
+          .at(-1)
+          ?.messages.at(-1)
+          ?.content.map(({ type }) => type),
+      ).toEqual(['thinking', ...search, ...search]);
+      expect(await ask('chat', { model: 'paused', stream, most: '3', more: { max_tokens: output } })).toEqual([
+        200,
+        expect.stringMatching(CUT),
+        expect.anything(),
+      ]);
+      expect(gateway.vendor.seen.length - asked).toBe(4);
+    },
+  );
 
   it('is not gone on with for a caller that has left, who pays for what was written', async () => {
     const asked = gateway.vendor.seen.length;
@@ -211,7 +296,7 @@ describe('A reply that its vendor would continue', () => {
   });
 });
 
-const NEVER_CONTINUED = (['chat', 'messages', 'responses'] as const).flatMap((protocol) =>
+const NEVER_CONTINUED = (['chat', 'responses'] as const).flatMap((protocol) =>
   STYLES.filter((style) => style !== protocol).flatMap((style) =>
     [false, true].map((stream) => [style, protocol, stream] as const),
   ),
@@ -231,7 +316,10 @@ describe('A reply of a vendor that continues none', () => {
     },
   );
 
-  it.each(NEVER_CONTINUED)(
+  it.each([
+    ...NEVER_CONTINUED,
+    ...OTHERS_OF('messages').map(([protocol, style, stream]) => [style, protocol, stream] as const),
+  ])(
     'comes as a stream where it is too long for a whole one: %s over %s, streamed: %s',
     async (style, protocol, stream) => {
       const [status, answer] = await ask(style, { model: `long-${protocol}`, stream });

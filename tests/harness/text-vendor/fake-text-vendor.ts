@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readChat, streamChat, wholeChat } from './chat-vendor.js';
 import { wholeEmbeddings } from './embeddings-vendor.js';
 import { readGemini, streamGemini, wholeGemini } from './gemini-vendor.js';
-import { readMessages, shown, streamMessage, wholeMessage } from './messages-vendor.js';
+import { brokenPause, readMessages, shown, streamMessage, wholeMessage } from './messages-vendor.js';
 import { readResponses, streamResponse, wholeResponse } from './responses-vendor.js';
 import { proofOfThinking } from './strict-models.js';
 import { brokenRule } from './strict-rules.js';
@@ -79,8 +79,8 @@ function understand(path: string, body: never, vectorOf: FakeTextVendor['vectorO
     return {
       protocol: 'messages',
       request: readMessages(body),
-      whole: (script) => wholeMessage(shown(script, body), proofOfThinking(body)),
-      events: (script) => streamMessage(shown(script, body), proofOfThinking(body)),
+      whole: (script) => wholeMessage(shown(script, body), body, proofOfThinking(body)),
+      events: (script) => streamMessage(shown(script, body), body, proofOfThinking(body)),
       failure: NAMED_FAILURE,
     };
   const method = /:(generateContent|streamGenerateContent)/.exec(path)?.[1];
@@ -175,7 +175,7 @@ export class FakeTextVendor {
     if (!exchange) return void response.writeHead(404).end('{}');
     response.setHeader('x-request-id', 'vendor-req-1');
     for (const [name, value] of Object.entries(this.headers)) response.setHeader(name, value);
-    if (this.refuses(text, exchange.protocol, path, response)) return;
+    if (this.refuses(text, exchange, path, response)) return;
     const faulty = this.fault !== 'none' && this.faultyRequests > 0;
     if (faulty) this.faultyRequests -= 1;
     if (faulty && (await failBeforeReply(this.fault, this.refusal, response))) return;
@@ -189,9 +189,13 @@ export class FakeTextVendor {
   }
 
   /** True when the request was refused for what it holds, or its connection cut. */
-  private refuses(text: string, protocol: Exchange['protocol'], path: string, response: ServerResponse): boolean {
+  private refuses(text: string, { protocol, request }: Exchange, path: string, response: ServerResponse): boolean {
     if (spoil([...this.spoiled].find(([marker]) => text.includes(marker))?.[1], response)) return true;
-    return this.isStrict && refuseBroken(brokenRule(protocol, JSON.parse(text), path), response);
+    if (!this.isStrict) return false;
+    const body: unknown = JSON.parse(text);
+    const broken = brokenRule(protocol, body, path);
+    const isPaused = broken === undefined && protocol === 'messages';
+    return refuseBroken(isPaused ? brokenPause(body as never, () => this.script(request)) : broken, response);
   }
 
   private async reply(exchange: Exchange, response: ServerResponse, fault: VendorFault): Promise<void> {

@@ -1,5 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import { thinksUnasked } from './strict-models.js';
-import { callsOf, pieces, VENDOR_USAGE, type VendorRequest, type VendorScript } from './vendor-script.js';
+import {
+  callsOf,
+  pieces,
+  VENDOR_USAGE,
+  type VendorRequest,
+  type VendorScript,
+  type VendorWords,
+} from './vendor-script.js';
 
 interface Block {
   readonly type: string;
@@ -48,66 +56,133 @@ export const shown = (script: VendorScript, { model, thinking }: MessagesBody): 
 const textOf = (content: Block['content']): string =>
   typeof content === 'string' ? content : (content ?? []).map(({ text }) => text ?? '').join('');
 
-const usage = {
-  input_tokens: VENDOR_USAGE.input - VENDOR_USAGE.cached,
+/** The usage of the request that asks for a turn to go on for so manieth time, 0 for the first: it reads what was written until then. */
+const usageOf = (turn: number) => ({
+  input_tokens: VENDOR_USAGE.input - VENDOR_USAGE.cached + turn * VENDOR_USAGE.output,
   cache_creation_input_tokens: 0,
   cache_read_input_tokens: VENDOR_USAGE.cached,
   output_tokens: VENDOR_USAGE.output,
-};
+});
 
 const MESSAGE = { id: 'msg_v1', type: 'message', role: 'assistant', model: 'vendor-messages', stop_sequence: null };
 
 const stopOf = ({ call, isCut }: VendorScript): string => (isCut ? 'max_tokens' : call ? 'tool_use' : 'end_turn');
 
-export function wholeMessage(script: VendorScript, signature = 'proof'): object {
-  const { reasoning, text, call } = script;
-  const thinking = reasoning === undefined ? [] : [{ type: 'thinking', thinking: reasoning, signature }];
-  const said = call
-    ? callsOf(script).map(({ id, name, args: input }) => ({ type: 'tool_use', id, name, input }))
-    : [{ type: 'text', text }];
-  return { ...MESSAGE, content: [...thinking, ...said], stop_reason: stopOf(script), usage };
+type Sent = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+const PAGE = {
+  type: 'web_search_result_location',
+  url: 'https://numbers.example.org/',
+  title: 'Numbers',
+  cited_text: '1',
+};
+
+/** A tool that the vendor ran, what that found, and what the model says of it. */
+const searched = (turn: number, text: string): readonly Sent[] => [
+  { type: 'server_tool_use', id: `srvtoolu_${turn}`, name: 'web_search', input: { query: `numbers ${turn}` } },
+  {
+    type: 'web_search_tool_result',
+    tool_use_id: `srvtoolu_${turn}`,
+    content: [{ type: 'web_search_result', url: PAGE.url, encrypted_content: `sealed-${turn}` }],
+  },
+  { type: 'text', text, citations: [{ ...PAGE, encrypted_index: `at-${turn}` }] },
+];
+
+/** All blocks of a reply, or of one part of a turn that the vendor pauses. */
+function blocksOfPart(script: VendorWords, turn: number, signature: string): readonly Sent[] {
+  const { reasoning, text, call, continued = [] } = script;
+  const thinking: readonly Sent[] =
+    reasoning === undefined || turn > 0 ? [] : [{ type: 'thinking', thinking: reasoning, signature }];
+  const words = turn === 0 ? text : (continued[turn - 1] ?? '');
+  if (turn < continued.length) return [...thinking, ...searched(turn, words)];
+  const calls = call && turn === 0 ? callsOf(script) : [];
+  const said: readonly Sent[] =
+    calls.length > 0
+      ? calls.map(({ id, name, args: input }) => ({ type: 'tool_use', id, name, input }))
+      : [{ type: 'text', text: words }];
+  return [...thinking, ...said];
 }
 
-export function streamMessage(script: VendorScript, signature = 'proof'): string[] {
-  const { reasoning, text, call } = script;
-  const event = (body: { type: string } & Record<string, unknown>): string =>
-    `event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`;
-  let index = -1;
-  const block = (start: object, deltas: readonly object[]): string[] => {
-    index += 1;
-    const place = { index };
-    return [
-      event({ type: 'content_block_start', ...place, content_block: start }),
-      ...deltas.map((delta) => event({ type: 'content_block_delta', ...place, delta })),
-      event({ type: 'content_block_stop', ...place }),
-    ];
+/** How often the turn was paused: its vendor's own calls stand in the last message. */
+function pausesIn({ messages }: MessagesBody): number {
+  const last = messages.at(-1);
+  return last?.role === 'assistant'
+    ? blocksOf(last.content).filter(({ type }) => type === 'server_tool_use').length
+    : 0;
+}
+
+/** The sentence that refuses a turn which does not go on from the very blocks that this vendor sent; undefined for another turn. */
+export function brokenPause(body: MessagesBody, scripted: () => VendorWords | undefined): string | undefined {
+  const pauses = pausesIn(body);
+  const script = pauses === 0 ? undefined : scripted();
+  if (!script) return undefined;
+  const sent = Array.from({ length: pauses }, (_, turn) => blocksOfPart(script, turn, 'proof')).flat();
+  return isDeepStrictEqual(blocksOf(body.messages.at(-1)?.content ?? ''), sent)
+    ? undefined
+    : 'messages: the paused turn differs from what was sent.';
+}
+
+/** What the vendor says now. */
+function partOf(script: VendorScript, body: MessagesBody, signature: string) {
+  const turn = pausesIn(body);
+  const isPaused = turn < (script.continued ?? []).length;
+  return {
+    blocks: blocksOfPart(script, turn, signature),
+    stop: isPaused ? 'pause_turn' : stopOf(script),
+    usage: usageOf(turn),
   };
+}
+
+export function wholeMessage(script: VendorScript, body: MessagesBody = { messages: [] }, signature = 'proof'): object {
+  const { blocks, stop, usage } = partOf(script, body, signature);
+  return { ...MESSAGE, content: blocks, stop_reason: stop, usage };
+}
+
+/** A block as it begins, and its pieces. */
+function streamed({ type, ...block }: Sent): readonly [object, readonly object[]] {
+  const { text, thinking, signature, input, citations } = block;
+  if (type === 'thinking')
+    return [
+      { type, thinking: '', signature: '' },
+      [
+        ...pieces(String(thinking)).map((piece) => ({ type: 'thinking_delta', thinking: piece })),
+        { type: 'signature_delta', signature },
+      ],
+    ];
+  if (type === 'text')
+    return [
+      { type, text: '' },
+      [
+        ...pieces(String(text)).map((piece) => ({ type: 'text_delta', text: piece })),
+        ...((citations ?? []) as readonly object[]).map((citation) => ({ type: 'citations_delta', citation })),
+      ],
+    ];
+  if (input === undefined) return [{ type, ...block }, []];
+  const json = pieces(JSON.stringify(input)).map((piece) => ({ type: 'input_json_delta', partial_json: piece }));
+  return [{ type, ...block, input: {} }, json];
+}
+
+export function streamMessage(
+  script: VendorScript,
+  body: MessagesBody = { messages: [] },
+  signature = 'proof',
+): string[] {
+  const { blocks, stop, usage } = partOf(script, body, signature);
+  const event = (said: { type: string } & Record<string, unknown>): string =>
+    `event: ${said.type}\ndata: ${JSON.stringify(said)}\n\n`;
   const start = { ...MESSAGE, content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } };
   return [
     event({ type: 'message_start', message: start }),
     event({ type: 'ping' }),
-    ...(reasoning === undefined
-      ? []
-      : block({ type: 'thinking', thinking: '', signature: '' }, [
-          ...pieces(reasoning).map((thinking) => ({ type: 'thinking_delta', thinking })),
-          { type: 'signature_delta', signature },
-        ])),
-    ...(call
-      ? callsOf(script).flatMap(({ id, name, args }) =>
-          block(
-            { type: 'tool_use', id, name, input: {} },
-            pieces(JSON.stringify(args)).map((json) => ({ type: 'input_json_delta', partial_json: json })),
-          ),
-        )
-      : block(
-          { type: 'text', text: '' },
-          pieces(text).map((piece) => ({ type: 'text_delta', text: piece })),
-        )),
-    event({
-      type: 'message_delta',
-      delta: { stop_reason: stopOf(script), stop_sequence: null },
-      usage,
+    ...blocks.flatMap((sent, index) => {
+      const [begun, deltas] = streamed(sent);
+      return [
+        event({ type: 'content_block_start', index, content_block: begun }),
+        ...deltas.map((delta) => event({ type: 'content_block_delta', index, delta })),
+        event({ type: 'content_block_stop', index }),
+      ];
     }),
+    event({ type: 'message_delta', delta: { stop_reason: stop, stop_sequence: null }, usage }),
     event({ type: 'message_stop' }),
   ];
 }

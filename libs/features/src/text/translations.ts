@@ -219,7 +219,7 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   feature(
     'continuation of a long reply by its token',
     { gemini: 'refused' },
-    'A reply of a gemini vendor that is to be continued (`CONTINUATION`) ends as cut off by the output limit in other styles, unless the header `x-gateway-continue` lets the gateway go on with it.',
+    'A reply of a gemini vendor that is to be continued (`CONTINUATION`) ends as cut off by the output limit in other styles, unless the header `x-gateway-continue` lets the gateway go on with it; so does a turn that a messages vendor paused (`pause_turn`).',
   ),
   feature('end user id', {
     responses: ['ok', 'ok', 'hint'],

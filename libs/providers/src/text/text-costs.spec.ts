@@ -206,6 +206,16 @@ describe('What a vendor reports that a text request cost', () => {
     },
   );
 
+  it('is the sum of what each request of a reply took, and unknown where one says nothing', () => {
+    const calls = [0.25, 0.5].map((cost) => ({ ...USED, charge: { cost } }));
+    const of = (all: readonly TextUsage[]) =>
+      costsOf({}, 'openrouter')
+        .of('m')
+        ?.of({ ...USED, calls: all }, NOW);
+    expect(of(calls)).toMatchObject({ micros: 750_000n, isReported: true });
+    expect(of([...calls, USED])).toBeUndefined();
+  });
+
   it('is not read where the entry does not say so', () => {
     const costs = costsOf({ ...MILLION, m: BANDS });
     expect(costs.of('m')?.of({ ...USED, charge: { cost: 5 } }, NOW)?.micros).toBe(6_670n);

@@ -77,7 +77,7 @@ export class ModelCosts {
 
   /** What a reply cost: as its vendor reported it, else as configured; undefined where neither says all of it. */
   of(usage: TextUsage, ms: number): TextCost | undefined {
-    return this.reported(usage.charge, ms) ?? this.configured(usage, ms);
+    return this.reported(usage, ms) ?? this.configured(usage, ms);
   }
 
   /** What one of a unit is worth from so many tokens of input on: `numerator / denominator` in micros of the unit of balances. Undefined: it is unknown. */
@@ -109,11 +109,16 @@ export class ModelCosts {
     );
   }
 
-  private reported(charge: VendorCharge | undefined, ms: number): TextCost | undefined {
+  /** Undefined where one of its requests has none. */
+  private reported(usage: TextUsage, ms: number): TextCost | undefined {
     const { reports, rates } = this.shared;
-    if (!charge || !reports) return undefined;
-    const micros = reports === 'xai' ? fromTicks(charge) : fromCredits(charge);
-    if (micros === undefined || micros > MAX_MICROS) return undefined;
+    let micros = 0n;
+    for (const { charge } of usage.calls ?? [usage]) {
+      const taken = charge && reports && (reports === 'xai' ? fromTicks(charge) : fromCredits(charge));
+      if (taken === undefined) return undefined;
+      micros += taken;
+    }
+    if (micros > MAX_MICROS) return undefined;
     return { ...rates.valued({ micros, unit: REPORTED_UNIT }, ms), isReported: true };
   }
 

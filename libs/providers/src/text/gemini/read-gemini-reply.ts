@@ -1,5 +1,4 @@
 import {
-  eventText,
   GatewayError,
   type FinishReason,
   type LastPart,
@@ -10,15 +9,8 @@ import {
   type TextUsage,
 } from '#contracts';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
-import {
-  countOf,
-  laterUsage,
-  reportedUsage,
-  sumOf,
-  sumOfCalls,
-  withTier,
-  withUnits,
-} from '../upstream/reported-usage.js';
+import { ContinuedReply, isCounted } from '../upstream/continued-reply.js';
+import { countOf, laterUsage, reportedUsage, sumOf, withTier, withUnits } from '../upstream/reported-usage.js';
 import { newCallId } from '../upstream/request-fields.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
@@ -151,10 +143,7 @@ export class GeminiStreamDecoder implements StreamDecoder {
   private usage: TextUsage | undefined;
   private searches = 0;
   private token: string | undefined;
-  /** What the requests before used, where this one goes on with their reply. */
-  private before: TextUsage[] = [];
-  /** What was written since then. */
-  private written = '';
+  private readonly parts = new ContinuedReply();
   private readonly grounded = new GroundedText();
 
   push(data: EventData): readonly TextEvent[] {
@@ -177,31 +166,30 @@ export class GeminiStreamDecoder implements StreamDecoder {
   }
 
   reportedUsage(): TextUsage | undefined {
-    const now =
-      this.usage && withUnits(this.usage, this.searches > 0 ? { vendor_web_search_call: this.searches } : undefined);
-    return this.before.length === 0 ? now : sumOfCalls(now ? [...this.before, now] : this.before);
+    return this.parts.usageWith(this.usageOfPart());
   }
 
-  /** Of a request without a usage nobody would know later what it wrote. */
-  continuation(): JsonObject | undefined {
-    const { inputTokens = 0, outputTokens = 0 } = this.usage ?? {};
-    const isReported = inputTokens > 0 && outputTokens > 0;
-    return this.token === undefined || !isReported ? undefined : { continuationToken: this.token };
+  continuation(body: JsonObject): JsonObject | undefined {
+    return this.token === undefined || !isCounted(this.usage) ? undefined : { ...body, continuationToken: this.token };
   }
 
   lastPart(): LastPart | undefined {
-    return this.before.length === 0 ? undefined : { written: this.written, isReported: this.usage !== undefined };
+    return this.parts.lastPart(this.usage);
   }
 
   nextPart(): void {
-    const usage = this.reportedUsage();
-    if (usage) this.before = [...(usage.calls ?? [usage])];
+    this.parts.next(this.usageOfPart());
     this.usage = undefined;
-    this.written = '';
     this.searches = 0;
     this.reason = undefined;
     this.token = undefined;
     this.grounded.nextPart();
+  }
+
+  private usageOfPart(): TextUsage | undefined {
+    return (
+      this.usage && withUnits(this.usage, this.searches > 0 ? { vendor_web_search_call: this.searches } : undefined)
+    );
   }
 
   private readCandidate(candidate: Candidate): TextEvent[] {
@@ -213,7 +201,7 @@ export class GeminiStreamDecoder implements StreamDecoder {
       partStarts.push(this.grounded.length);
       const shown = readPart(part).filter((event) => this.isShown(event));
       for (const event of shown) this.grounded.add(event);
-      if (this.before.length > 0) for (const event of shown) this.written += eventText(event);
+      this.parts.note(shown);
       events.push(...shown);
     }
     if (candidate.groundingMetadata) this.grounded.note(candidate.groundingMetadata, partStarts);

@@ -14,7 +14,8 @@ export const messagesCodec: ProtocolCodec = {
   headers: (key) => ({ 'anthropic-version': INTERFACE_VERSION, ...(key === undefined ? {} : { 'x-api-key': key }) }),
   write: writeMessagesRequest,
   read: readMessagesReply,
-  decoder: () => new MessagesStreamDecoder(),
+  decoder: (mayContinue) => new MessagesStreamDecoder(mayContinue),
+  continues: true,
   producedReader: () => producedInMessages,
   marks: { decode: /"(?:message_start|message_delta|message_stop|error)"/ },
 };

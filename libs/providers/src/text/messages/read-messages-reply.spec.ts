@@ -226,6 +226,39 @@ describe('A messages stream', () => {
   });
 });
 
+describe('A turn that its vendor paused', () => {
+  const USAGE = { input_tokens: 8, output_tokens: 7 };
+  const BODY = { max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }] };
+  const paused = (events: readonly object[], usage: object = USAGE, isKept = true) => {
+    const decoder = messagesCodec.decoder(isKept);
+    const end = { type: 'message_delta', delta: { stop_reason: 'pause_turn' }, usage };
+    for (const event of [START, ...events, end, { type: 'message_stop' }]) decoder.push(JSON.stringify(event));
+    return decoder.continuation?.(BODY);
+  };
+  const SEARCH = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} };
+  const open = (block: object) => ({ type: 'content_block_start', index: 0, content_block: block });
+  const piece = (delta: object) => ({ type: 'content_block_delta', index: 0, delta });
+  const called = (json: string) => [open(SEARCH), piece({ type: 'input_json_delta', partial_json: json }), CLOSE];
+
+  it('goes on from the blocks of its vendor, with what is left of the limit', () => {
+    expect(paused([...called('{"query":"x"}'), open({ type: 'text', text: '' }), CLOSE])).toEqual({
+      max_tokens: 43,
+      messages: [...BODY.messages, { role: 'assistant', content: [{ ...SEARCH, input: { query: 'x' } }] }],
+    });
+  });
+
+  it.each<[string, ReturnType<typeof paused>]>([
+    ['its arguments are no JSON', paused(called('{"query'))],
+    ['a piece has no known place', paused([open(SEARCH), piece({ type: 'delta_of_tomorrow', words: 'x' }), CLOSE])],
+    ['it said nothing', paused([])],
+    ['its usage is not known', paused(called('{}'), {})],
+    ['nothing is left of the limit', paused(called('{}'), { ...USAGE, output_tokens: 50 })],
+    ['nobody asked for it', paused(called('{}'), USAGE, false)],
+  ])('does not go on where %s', (_why, continuation) => {
+    expect(continuation).toBeUndefined();
+  });
+});
+
 it('A whole message reads as its stream would', () => {
   const reply = {
     content: [

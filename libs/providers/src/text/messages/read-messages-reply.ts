@@ -2,6 +2,7 @@ import {
   type FinishReason,
   isJsonObject,
   type JsonObject,
+  type LastPart,
   REDACTED,
   serviceTierOf,
   type TextEvent,
@@ -9,6 +10,7 @@ import {
 } from '#contracts';
 import { CitedPages } from '../upstream/cited-pages.js';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
+import { ContinuedReply, isCounted } from '../upstream/continued-reply.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
 import {
@@ -25,6 +27,7 @@ import {
 } from '../upstream/reported-usage.js';
 import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
+import { SentBlocks } from './sent-blocks.js';
 
 /** The texts of one reply. Text blocks that follow each other are pieces of one text, cut where a citation belongs to them. */
 class MessagesText {
@@ -237,10 +240,24 @@ export class MessagesStreamDecoder implements StreamDecoder {
   /** What has come of other blocks while a call was open, by their places, in the order in which they began. */
   private readonly waiting = new Map<number, (JsonObject & StreamEvent)[]>();
   private readonly text = new MessagesText();
+  private readonly parts = new ContinuedReply();
+  /** Undefined where nobody goes on with the reply. */
+  private readonly sent: SentBlocks | undefined;
+
+  constructor(mayContinue = false) {
+    if (mayContinue) this.sent = new SentBlocks();
+  }
 
   push(data: EventData): readonly TextEvent[] {
     if (data === DONE) return [];
     const event = parseReply(data) as JsonObject & StreamEvent;
+    this.sent?.take(event);
+    const events = this.readEvent(event);
+    this.parts.note(events);
+    return events;
+  }
+
+  private readEvent(event: JsonObject & StreamEvent): readonly TextEvent[] {
     switch (event.type) {
       case 'message_start':
         return this.begin(event.message?.usage ?? {});
@@ -261,11 +278,36 @@ export class MessagesStreamDecoder implements StreamDecoder {
 
   end(): readonly TextEvent[] {
     if (!this.stopped || !this.message) throw brokenOff();
-    return [finishEvent(this.message, this.latestUsage, this.hasCalled)];
+    return [finishEvent(this.message, this.reportedUsage(), this.hasCalled)];
   }
 
   reportedUsage(): TextUsage | undefined {
-    return this.latestUsage;
+    return this.parts.usageWith(this.latestUsage);
+  }
+
+  /** Of a turn that the vendor paused: it goes on from its own blocks, with what is left of the output limit. */
+  continuation(body: JsonObject): JsonObject | undefined {
+    const { max_tokens: limit, messages } = body;
+    const content = this.sent?.content();
+    const isPaused = this.message?.stop_reason === 'pause_turn' && isCounted(this.latestUsage);
+    if (!isPaused || !content || !Array.isArray(messages) || typeof limit !== 'number') return undefined;
+    const left = limit - (this.reportedUsage()?.outputTokens ?? 0);
+    return left < 1
+      ? undefined
+      : { ...body, max_tokens: left, messages: [...(messages as JsonObject[]), { role: 'assistant', content }] };
+  }
+
+  lastPart(): LastPart | undefined {
+    return this.parts.lastPart(this.latestUsage, this.heldBack());
+  }
+
+  nextPart(): void {
+    this.parts.next(this.latestUsage);
+    this.usage = {};
+    this.latestUsage = undefined;
+    this.message = undefined;
+    this.stopped = false;
+    this.text.cut();
   }
 
   heldBack(): string {
@@ -331,6 +373,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
     this.usage = usage;
     this.note();
     const known = this.latestUsage;
+    if (this.parts.isContinued) return [];
     return [{ type: 'start', ...(known ? { inputTokens: known.inputTokens } : {}) }];
   }
 

@@ -494,7 +494,7 @@ export class HttpTextProvider implements TextProvider {
     const mayReasonUnasked = this.mayReasonUnasked(call);
     const opening = new Opening();
     if (rewritten) {
-      const decoder = codec.decoder();
+      const decoder = codec.decoder(call.mayContinue !== undefined);
       call.onReply?.({
         reportedUsage: () => decoder.reportedUsage(),
         heldBack: () => decoder.heldBack?.() ?? '',
@@ -537,29 +537,25 @@ export class HttpTextProvider implements TextProvider {
     { decoder, rewritten, opening }: EventParts,
     signal: StopSignal,
   ): AsyncIterableIterator<readonly TextEvent[]> {
-    const { mayContinue } = call;
+    const { mayContinue, requestId, model } = call;
     const readBack = rewritten.readBack();
     if (!mayContinue || !decoder.continuation) return this.events(reply, { decoder, opening, readBack }, signal);
     const read = (part: UpstreamReply): BodyReader<readonly TextEvent[]> =>
       this.events(part, { decoder, opening, readBack: (events) => events }, signal);
-    const askMore = async (fields: JsonObject): Promise<BodyReader<readonly TextEvent[]> | undefined> => {
-      try {
-        const body = await jsonBytes({ ...rewritten.body, ...fields }, wellFormedJson);
-        return read(await this.openStream(call, this.ownHeaders, body, signal));
-      } catch (error) {
+    return inParts(read(reply), {
+      decoder,
+      readBack,
+      askMore: async () => {
+        const body = decoder.continuation?.(rewritten.body);
+        if (!body || !mayContinue(decoder.reportedUsage())) return undefined;
+        return read(await this.openStream(call, this.ownHeaders, await jsonBytes(body, wellFormedJson), signal));
+      },
+      failed: (error) => {
         if (signal.aborted || !(error instanceof GatewayError)) throw error;
-        const { requestId, model } = call;
-        log.warn('upstream.not_continued', {
-          requestId,
-          upstream: this.id,
-          model,
-          code: error.code,
-          detail: error.message,
-        });
-        return undefined;
-      }
-    };
-    return inParts(read(reply), { decoder, readBack, mayContinue, askMore });
+        const { code, message: detail } = error;
+        log.warn('upstream.not_continued', { requestId, upstream: this.id, model, code, detail });
+      },
+    });
   }
 
   /** Of the beginning of a reply, however it is shown. */
@@ -694,27 +690,39 @@ function namesIn(protocol: ProtocolCodec['protocol'], text: string): Pick<NamedR
 interface Parts {
   readonly decoder: StreamDecoder;
   readonly readBack: ReadBack;
-  readonly mayContinue: NonNullable<TextCall['mayContinue']>;
-  /** Asks the vendor to go on; undefined where it does not. */
-  readonly askMore: (fields: JsonObject) => Promise<BodyReader<readonly TextEvent[]> | undefined>;
+  /** Asks the vendor to go on; undefined for a reply that is over, or is left as it stands. */
+  readonly askMore: () => Promise<BodyReader<readonly TextEvent[]> | undefined>;
+  /** Told of what ended a part behind the first one. @throws what was no failure of the vendor. */
+  readonly failed: (error: unknown) => void;
 }
 
-/** The parts of a reply as one: only the last of them ends it. One that cannot be gone on with ends as it stands, cut off. */
+/**
+ * The parts of a reply as one: only the last of them ends it. Where the vendor does not go on, or breaks off when it does, the reply ends
+ * as the part before did, cut off.
+ */
 async function* inParts(
   first: BodyReader<readonly TextEvent[]>,
-  { decoder, readBack, mayContinue, askMore }: Parts,
+  { decoder, readBack, askMore, failed }: Parts,
 ): AsyncGenerator<readonly TextEvent[], undefined> {
   let part: BodyReader<readonly TextEvent[]> | undefined = first;
   let end: readonly TextEvent[] = [];
   while (part) {
-    for await (const batch of part) {
-      end = batch.filter(({ type }) => type === 'finish');
-      const said = readBack(end.length > 0 ? batch.filter(({ type }) => type !== 'finish') : batch);
-      if (said.length > 0) yield said;
+    try {
+      for await (const batch of part) {
+        const finish = batch.filter(({ type }) => type === 'finish');
+        if (finish.length > 0) end = finish;
+        const said = readBack(finish.length > 0 ? batch.filter(({ type }) => type !== 'finish') : batch);
+        if (said.length > 0) yield said;
+      }
+      part = await askMore();
+      if (part) decoder.nextPart?.();
+    } catch (error) {
+      if (end.length === 0) throw error;
+      failed(error);
+      part = undefined;
+      const usage = decoder.reportedUsage();
+      end = end.map((event) => (event.type === 'finish' && usage ? { ...event, usage } : event));
     }
-    const fields = decoder.continuation?.();
-    part = fields && mayContinue(decoder.reportedUsage()) ? await askMore(fields) : undefined;
-    if (part) decoder.nextPart?.();
   }
   yield readBack(end);
 }

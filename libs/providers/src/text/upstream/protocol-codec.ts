@@ -45,8 +45,13 @@ export interface StreamDecoder {
   reportedUsage(): TextUsage | undefined;
   /** What the upstream has written and no event has delivered yet, for counting; absent where nothing is held back. */
   heldBack?(): string;
-  /** Fields that the vendor wants beside those of the request, to go on with a reply that is over and not finished; undefined for a finished one, and for one whose usage it did not report. */
-  continuation?(): JsonObject | undefined;
+  /**
+   * The body with which the vendor goes on with a reply that is over and not finished; undefined for a finished one, for one whose usage it
+   * did not report, and for one that it cannot go on with.
+   *
+   * @param body of the first request.
+   */
+  continuation?(body: JsonObject): JsonObject | undefined;
   /** What is read next goes on with the reply. */
   nextPart?(): void;
   /** What is known of the request that goes on; undefined before that. */
@@ -80,7 +85,8 @@ export interface ProtocolCodec {
   native?(body: NativeBody, options: ProtocolOptions, upstreamModel: string): NativeBody;
   /** Reads a whole reply as the events it would have been. */
   read(answer: JsonObject): readonly TextEvent[];
-  decoder(): StreamDecoder;
+  /** @param mayContinue whether the reply may be gone on with, for which some keep all of it. */
+  decoder(mayContinue?: boolean): StreamDecoder;
   /** True: its vendor may leave a reply unfinished, and go on with it; what decoders have `continuation` for. */
   readonly continues?: boolean;
   /** Reads one stream that passes through, of which nothing may go uncounted. */
