@@ -92,6 +92,36 @@ describe('npm run smoke --traits of a text upstream', () => {
     expect([exit, said]).toEqual([1, expect.stringContaining('DIFFERS')]);
   });
 
+  it.each([
+    ['messages', 'claude-opus-5-5', { max_output_tokens: 128_001 }, ['128001 > 128000']],
+    ['gemini', 'gemini-4-argon', { max_output_tokens: 70_000 }, ['a limit of 70000: DIFFERS: refused']],
+    [
+      'gemini',
+      'gemini-4-argon',
+      { unstreamed_output_tokens: 40_000 },
+      ['a limit of 40000, not streamed: DIFFERS: refused', 'a limit of 40001, not streamed: refused, as held'],
+    ],
+    [
+      'gemini',
+      'gemini-4-argon',
+      { unstreamed_output_tokens: 20_000 },
+      ['a limit of 20000, not streamed: taken, as held', 'a limit of 20001, not streamed: DIFFERS: taken'],
+    ],
+  ] as const)('finds limits of output that do not hold: %s, %s, %j', async (protocol, name, wrong, words) => {
+    const more = { model_traits: { model: wrong } };
+    const { exit, patch, said } = await smoke(protocol, name, { traits: true, spend: '1', more });
+    expect(patch).toBeUndefined();
+    expect(exit).toBe(1);
+    for (const word of words) expect(said).toContain(word);
+  });
+
+  it('asks for the limits of output as one that a reply may reach', async () => {
+    const { said } = await smoke('messages', 'claude-opus-5-5', { traits: true, spend: '0.1' });
+    expect(said).toContain('a limit of 128000: not known (it may cost more than is left of --spend)');
+    const whole = await smoke('messages', 'claude-opus-5-5', { traits: true, spend: '0.2' });
+    expect(whole.said).toContain('a limit of 128000: taken, as held');
+  });
+
   it('asks no more than may be spent, and says what it did not ask', async () => {
     const { asked, said } = await smoke('messages', 'claude-opus-5-5', { traits: true, spend: '0.00165' });
     expect(asked).toBeLessThan(12);

@@ -6,16 +6,23 @@ import {
   parseMicros,
   type TextProvider,
   type TextUsage,
-  TRAITS,
 } from '#contracts';
 import { ConfigError, type Environment, jsonBytes, loadConfig, ServerConfig } from '#platform';
 import { type SmokeOptions, VERIFY_REMEDIES } from './media/smoke/run-smoke.js';
 import { openTextProviders, PROTOCOL_CODECS } from './text/open-text-providers.js';
 import { TextConfig } from './text/text.config.js';
 import { TextCosts } from './text/text-costs.js';
-import { askedBody, isAsHeld, toldValue, type TraitAnswer, traitQuestions } from './text/traits/trait-questions.js';
+import {
+  askedBody,
+  isAsHeld,
+  toldValue,
+  type TraitAnswer,
+  type TraitQuestion,
+  traitQuestions,
+} from './text/traits/trait-questions.js';
 import type { UpstreamEntry } from './text/upstream-entry.js';
 import { parseReply } from './text/upstream/codec-failures.js';
+import { eventData } from './text/upstream/server-sent-events.js';
 import { refusedByUpstream, withoutSecrets } from './text/upstream/refused-by-upstream.js';
 import { UpstreamHttp } from './text/upstream/upstream-http.js';
 import { LEAST_REQUEST } from './text/upstream/verify-upstream.js';
@@ -27,7 +34,7 @@ const SHOWN_CHARACTERS = 200;
 /** More than any question takes of input, in tokens, whatever the tokenizer and however its vendor puts functions into words. */
 const BYTES_PER_TOKEN = 2;
 const HIDDEN_INPUT = 500;
-/** The highest limit of output among the questions. */
+/** The highest limit of output among the questions that ask for no limit. */
 const MOST_OUTPUT = 1_040;
 
 /** A vendor's answer to one request, and its words. */
@@ -156,37 +163,45 @@ function leastBody(place: Place, model: string): JsonObject {
 /** Asks for what is held of each model, and prints what differs as `model_traits` of the entry. */
 async function askForTraits(place: Place, asking: Asking): Promise<0 | 1 | 2> {
   const { entry, models, say } = place;
-  const unpriced = models.filter((model) => costOf(asking, model, '', undefined) === undefined);
+  const unpriced = models.filter((model) => mostOf(asking, model, '', MOST_OUTPUT) === undefined);
   if (unpriced.length > 0) {
     say(`Nothing was asked: the entry has no costs for ${unpriced.join(', ')}.`);
     return 2;
   }
   const patch: Record<string, JsonObject> = {};
-  let isAnswered = true;
+  let isClear = true;
   for (const model of models) {
-    const least = await ask(place, asking, model, {});
+    const least = await ask(place, asking, model, { fields: {} });
     if (least.outcome !== 'taken') {
       say(`${model}: not asked, since the least request is ${least.outcome} (${least.words})`);
-      isAnswered = false;
+      isClear = false;
       continue;
     }
-    const told = await toldBy(place, asking, model);
+    const { told, isAllTold } = await toldBy(place, asking, model);
+    isClear &&= isAllTold;
     if (Object.keys(told).length > 0) patch[model] = told;
   }
-  if (Object.keys(patch).length === 0) return isAnswered ? 0 : 1;
+  if (Object.keys(patch).length === 0) return isClear ? 0 : 1;
   say(`What differs, as lines of the entry ${entry.id}:\n${stringify({ model_traits: patch }).trimEnd()}`);
   return 1;
 }
 
-/** What the vendor's answers tell of a model that differs from what is held of it. */
-async function toldBy(place: Place, asking: Asking, model: string): Promise<JsonObject> {
+/** What answers tell of a model that differs from what is held of it. */
+interface Told {
+  readonly told: JsonObject;
+  /** False: something differs, and no answer says what holds instead. */
+  readonly isAllTold: boolean;
+}
+
+async function toldBy(place: Place, asking: Asking, model: string): Promise<Told> {
   const { protocol, say } = place;
   const held = heldOf(place, model);
   const told: Record<string, string | string[]> = {};
+  let isAllTold = true;
   for (const questions of traitQuestions(protocol, held)) {
     const answers: TraitAnswer[] = [];
     for (const question of questions) {
-      const { outcome, words } = await ask(place, asking, model, question.fields);
+      const { outcome, words } = await ask(place, asking, model, question);
       const about = `${model} ${question.trait}: ${question.what}`;
       if (outcome === 'unknown') {
         say(`${about}: not known (${words})`);
@@ -202,43 +217,49 @@ async function toldBy(place: Place, asking: Asking, model: string): Promise<Json
     // Of some answers alone another value may follow than from all.
     const [{ trait } = { trait: undefined }] = questions;
     if (trait === undefined || answers.length < questions.length) continue;
-    const value = toldValue(answers, held, trait === 'efforts' ? [] : TRAITS[trait].values);
+    const value = toldValue(answers, held);
     if (value !== undefined) told[trait] = typeof value === 'string' ? value : [...value];
-    else if (answers.some((answer) => !isAsHeld(answer, held)))
-      say(`${model} ${trait}: the answers fit none of its values`);
+    else if (answers.some((answer) => !isAsHeld(answer, held))) {
+      isAllTold = false;
+      say(`${model} ${trait}: the answers do not tell its value; the vendor's words may`);
+    }
   }
-  return told;
+  return { told, isAllTold };
 }
 
-/** What a request costs at most; with its usage, what it cost. */
-function costOf({ costs }: Asking, model: string, body: string, usage: TextUsage | undefined): bigint | undefined {
-  const most: TextUsage = {
+const costOf = ({ costs }: Asking, model: string, usage: TextUsage): bigint | undefined =>
+  costs.of(model)?.of(usage, Date.now())?.micros;
+
+/** What a request costs at most. */
+const mostOf = (asking: Asking, model: string, body: string, outputTokens: number): bigint | undefined =>
+  costOf(asking, model, {
     inputTokens: Math.ceil(body.length / BYTES_PER_TOKEN) + HIDDEN_INPUT,
-    outputTokens: MOST_OUTPUT,
+    outputTokens,
     cachedInputTokens: 0,
     cacheWriteTokens: 0,
     imageInputTokens: 0,
     reasoningTokens: 0,
     source: 'held',
-  };
-  return costs.of(model)?.of(usage ?? most, Date.now())?.micros;
-}
+  });
 
-async function ask(place: Place, asking: Asking, model: string, fields: JsonObject): Promise<Outcome> {
+type Put = Pick<TraitQuestion, 'fields' | 'most' | 'isStreamed'>;
+
+async function ask(place: Place, asking: Asking, model: string, question: Put): Promise<Outcome> {
   const { entry, protocol } = place;
   const codec = PROTOCOL_CODECS[protocol];
   const name = nameOf(place, model);
+  const { fields, most: output = MOST_OUTPUT, isStreamed = false } = question;
   const body = askedBody(leastBody(place, model), fields);
-  const most = costOf(asking, model, JSON.stringify(body), undefined) ?? 0n;
+  const most = mostOf(asking, model, JSON.stringify(body), output) ?? 0n;
   if (most > asking.leftMicros) return { outcome: 'unknown', words: 'it may cost more than is left of --spend' };
   const secrets = [entry.key, asking.http.host].filter((secret) => secret !== undefined);
   const limits = { signal: new AbortController().signal, accept: () => REPLY_BYTES, timeoutMs: REPLY_MS };
   try {
     const sent = await jsonBytes(body);
-    const reply = await asking.http.exchange(codec.path(name, false), codec.headers(entry.key), sent, limits);
+    const reply = await asking.http.exchange(codec.path(name, isStreamed), codec.headers(entry.key), sent, limits);
     if (reply.status === 200) {
-      const usage = usageIn(codec, reply.text);
-      asking.leftMicros -= costOf(asking, model, '', usage) ?? most;
+      const usage = usageIn(codec, reply.text, isStreamed);
+      asking.leftMicros -= (usage && costOf(asking, model, usage)) ?? most;
       return { outcome: 'taken', words: '' };
     }
     const refused = withoutSecrets(refusedByUpstream(reply, reply.text, { upstreamModel: name, sent }), secrets);
@@ -253,8 +274,13 @@ async function ask(place: Place, asking: Asking, model: string, fields: JsonObje
 }
 
 /** Undefined where the reply cannot be read, which says nothing of what was taken: so few tokens are seldom a whole one. */
-function usageIn(codec: (typeof PROTOCOL_CODECS)[Protocol], text: string): TextUsage | undefined {
+function usageIn(codec: (typeof PROTOCOL_CODECS)[Protocol], text: string, isStreamed: boolean): TextUsage | undefined {
   try {
+    if (isStreamed) {
+      const decoder = codec.decoder();
+      for (const data of eventData(text)) decoder.push(data);
+      return decoder.reportedUsage();
+    }
     return codec.read(parseReply(text)).find((event) => event.type === 'finish')?.usage;
   } catch {
     return undefined;

@@ -44,6 +44,10 @@ const BOUND_CLAUDE = /^claude-(?:opus|sonnet|haiku)-5-5|^claude-(?:fable|mythos)
 /** Whether a model thinks where it is not asked to. */
 export const thinksUnasked = (model = ''): boolean => BOUND_CLAUDE.test(model);
 
+/** The longest reply of the newest models. */
+const CLAUDE_MOST = 128_000;
+const GEMINI_MOST = 65_536;
+
 function brokenByClaude(body: Body): string | undefined {
   const { model = '', thinking, tool_choice: choice, messages = [] } = body;
   if (/^claude-(?:[a-z]+-)?5/.test(model)) {
@@ -60,8 +64,14 @@ function brokenByClaude(body: Body): string | undefined {
   }
   if (thinking?.type === 'between_tools' && !model.startsWith('claude-sonnet-5-5'))
     return '"thinking.type.between_tools" is not supported for this model.';
-  return brokenBySystem(model, messages) ?? (BOUND_CLAUDE.test(model) ? brokenByBinding(body) : undefined);
+  const broken = brokenBySystem(model, messages);
+  return broken ?? (BOUND_CLAUDE.test(model) ? (brokenByLimit(body) ?? brokenByBinding(body)) : undefined);
 }
+
+const brokenByLimit = ({ model = '', max_tokens: most = 0 }: Body): string | undefined =>
+  most > CLAUDE_MOST
+    ? `max_tokens: ${most} > ${CLAUDE_MOST}, which is the maximum allowed number of output tokens for ${model}`
+    : undefined;
 
 /** Where newer models take what the system says in the middle, and that older ones do not. */
 function brokenBySystem(model: string, messages: readonly Message[]): string | undefined {
@@ -157,6 +167,8 @@ function brokenByGeminiModel(
   if (config.presencePenalty !== undefined || config.frequencyPenalty !== undefined)
     return 'Penalty is not enabled for this model.';
   if ((config.candidateCount ?? 1) > 1) return 'Multiple candidates is not enabled for this model.';
+  if ((config.maxOutputTokens ?? 0) > GEMINI_MOST)
+    return `max_output_tokens must be in the range from 1 to ${GEMINI_MOST}.`;
   const isLong = !stream && (config.maxOutputTokens ?? 0) > UNSTREAMED_MOST && body.continuationToken === undefined;
   return isLong ? `max_output_tokens must be at most ${UNSTREAMED_MOST} without streaming.` : undefined;
 }

@@ -1,8 +1,11 @@
-import { isJsonObject, type JsonObject, type ModelTraits, REASONING_EFFORTS, type TRAITS } from '#contracts';
+import { isJsonObject, type JsonObject, type ModelTraits, REASONING_EFFORTS, TRAITS } from '#contracts';
 import type { AskedProtocol } from './known-traits.js';
 
+/** Limits of output, which an answer tells to hold or not; another number no answer tells but by its words. */
+type AskedLimit = 'max_output_tokens' | 'unstreamed_output_tokens';
+
 /** Traits that a vendor's answer can tell. */
-type AskedTrait = keyof typeof TRAITS | 'efforts';
+type AskedTrait = keyof typeof TRAITS | 'efforts' | AskedLimit;
 
 /** One request to a vendor that it takes or refuses, whereby it says what holds for a model. */
 export interface TraitQuestion {
@@ -13,6 +16,10 @@ export interface TraitQuestion {
   readonly takenWith: readonly string[];
   /** Fields beside those of the least request, or in their place. */
   readonly fields: JsonObject;
+  /** What it lets a model write at most, in tokens; undefined for what all questions do. */
+  readonly most?: number;
+  /** Whether the reply is asked for as a stream. */
+  readonly isStreamed?: boolean;
 }
 
 /** How a question was answered. */
@@ -65,6 +72,27 @@ const called = (id: string, ...behind: readonly JsonObject[]): JsonObject => ({
 });
 
 type Asked = Omit<TraitQuestion, 'trait'>;
+
+/** Asks for a reply with this output limit, streamed or not. */
+function withLimit(
+  protocol: AskedProtocol,
+  { output_limit_field: field }: ModelTraits,
+  most: number,
+  isStreamed: boolean,
+) {
+  const limits: Readonly<Record<AskedProtocol, JsonObject>> = {
+    chat: { [field]: most, stream: isStreamed },
+    responses: { max_output_tokens: most, stream: isStreamed },
+    messages: { max_tokens: most, stream: isStreamed },
+    gemini: inConfig({ maxOutputTokens: most }),
+  };
+  return {
+    what: `a limit of ${most}${isStreamed ? '' : ', not streamed'}`,
+    fields: limits[protocol],
+    most,
+    isStreamed,
+  };
+}
 
 /** What a vendor is asked of each trait. Of forms of which a model may take several only the one that is held is asked for. */
 const QUESTIONS: Readonly<
@@ -206,9 +234,24 @@ const QUESTIONS: Readonly<
       : [],
   output_limit_field: (protocol, { output_limit_field: field }) =>
     protocol === 'chat' ? [{ what: `a limit in ${field}`, takenWith: [field], fields: { [field]: 16 } }] : [],
+  max_output_tokens: (protocol, held) => {
+    const { max_output_tokens: most } = held;
+    return most === undefined ? [] : [{ ...withLimit(protocol, held, most, true), takenWith: [String(most)] }];
+  },
+  unstreamed_output_tokens: (protocol, held) => {
+    const { unstreamed_output_tokens: most } = held;
+    if (most === undefined) return [];
+    return [
+      { ...withLimit(protocol, held, most, false), takenWith: [String(most)] },
+      { ...withLimit(protocol, held, most + 1, false), takenWith: [] },
+    ];
+  },
 };
 
-/** What to ask a vendor of a model, trait by trait. What no single answer tells is not asked, such as limits and what proofs are bound to. */
+/**
+ * What to ask a vendor of a model, trait by trait. What no single answer tells is not asked, such as what proofs are bound to, nor what takes a
+ * prompt as long as the limit that it asks for.
+ */
 export function traitQuestions(protocol: AskedProtocol, held: ModelTraits): readonly (readonly TraitQuestion[])[] {
   return (Object.keys(QUESTIONS) as AskedTrait[])
     .map((trait) => (QUESTIONS[trait]?.(protocol, held) ?? []).map((asked) => ({ trait, ...asked })))
@@ -226,26 +269,25 @@ export function askedBody(least: JsonObject, fields: JsonObject): JsonObject {
 /** Whether an answer is the one that the trait, as it is held, leads to expect. */
 export function isAsHeld({ question, isTaken }: TraitAnswer, held: ModelTraits): boolean {
   const { trait, takenWith } = question;
-  const value: string | readonly string[] = held[trait];
-  const fits = typeof value === 'string' ? takenWith.includes(value) : takenWith.some((one) => value.includes(one));
+  const value: string | number | readonly string[] | undefined = held[trait];
+  const fits = Array.isArray(value) ? takenWith.some((one) => value.includes(one)) : takenWith.includes(String(value));
   return fits === isTaken;
 }
 
 /** The value of a trait that answers tell, where it is another than the one held; undefined where they fit it, or fit none. */
-export function toldValue(
-  answers: readonly TraitAnswer[],
-  held: ModelTraits,
-  values: readonly string[],
-): string | readonly string[] | undefined {
+export function toldValue(answers: readonly TraitAnswer[], held: ModelTraits): string | readonly string[] | undefined {
   if (answers.every((answer) => isAsHeld(answer, held))) return undefined;
-  const [{ question: { trait } } = { question: { trait: 'efforts' } }] = answers;
+  const trait = answers[0]?.question.trait ?? 'efforts';
   if (trait === 'efforts') {
     const taken = answers.filter(({ isTaken }) => isTaken).flatMap(({ question }) => question.takenWith);
     return taken.length > 0 ? taken : undefined;
   }
+  const values = isWord(trait) ? TRAITS[trait].values : [];
   const fitting = values.filter((value) =>
     answers.every(({ question, isTaken }) => question.takenWith.includes(value) === isTaken),
   );
   // Values stand from what takes most to what takes least: of those that fit, nothing is read into what was not answered.
   return answers.every(({ isTaken }) => isTaken) ? fitting[0] : fitting.at(-1);
 }
+
+const isWord = (trait: AskedTrait): trait is keyof typeof TRAITS => trait in TRAITS;
