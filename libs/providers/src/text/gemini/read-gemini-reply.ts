@@ -147,7 +147,9 @@ export class GeminiStreamDecoder implements StreamDecoder {
   private readonly grounded = new GroundedText();
 
   push(data: EventData): readonly TextEvent[] {
-    return data === DONE ? [] : this.read(parseReply(data));
+    if (data !== DONE) return this.read(parseReply(data));
+    this.over();
+    return [];
   }
 
   /** Reads one chunk, or a whole reply, which has the same shape. */
@@ -156,6 +158,11 @@ export class GeminiStreamDecoder implements StreamDecoder {
     if (chunk.usageMetadata) this.usage = laterUsage(this.usage, readUsage(chunk.usageMetadata));
     if (chunk.promptFeedback?.blockReason) this.reason = 'content-filter';
     return this.readCandidate(chunk.candidates?.[0] ?? {});
+  }
+
+  /** Its vendor says that the reply is over: some never name a reason. */
+  over(): void {
+    if (this.said) this.reason ??= 'stop';
   }
 
   end(): readonly TextEvent[] {
@@ -248,5 +255,7 @@ export function producedInGemini({ candidates }: JsonObject & Chunk): string {
 /** Reads a whole reply as the events it would have been. */
 export function readGeminiReply(answer: JsonObject): readonly TextEvent[] {
   const decoder = new GeminiStreamDecoder();
-  return [...decoder.read(answer), ...decoder.end()];
+  const events = decoder.read(answer);
+  decoder.over();
+  return [...events, ...decoder.end()];
 }

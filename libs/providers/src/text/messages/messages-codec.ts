@@ -17,7 +17,7 @@ export const messagesCodec: ProtocolCodec = {
   decoder: (mayContinue) => new MessagesStreamDecoder(mayContinue),
   continues: true,
   producedReader: () => producedInMessages,
-  marks: { decode: /"(?:message_start|message_delta|message_stop|error)"/ },
+  marks: { decode: /"(?:message_start|content_block_stop|message_delta|message_stop|error)"/ },
 };
 
 const log = logger('text');

@@ -226,8 +226,10 @@ function openBlock(block: Block, text: MessagesText): TextEvent[] {
 export class MessagesStreamDecoder implements StreamDecoder {
   private usage: Usage = {};
   private latestUsage: TextUsage | undefined;
-  private message: Message | undefined;
+  private message: Message = {};
+  /** Whether its vendor has said that the reply is over. */
   private stopped = false;
+  private hasBlocks = false;
   /** What is open is a call of ours, not of a tool that the vendor runs. */
   private inCall = false;
   private hasCalled = false;
@@ -249,7 +251,10 @@ export class MessagesStreamDecoder implements StreamDecoder {
   }
 
   push(data: EventData): readonly TextEvent[] {
-    if (data === DONE) return [];
+    if (data === DONE) {
+      this.stopped = true;
+      return [];
+    }
     const event = parseReply(data) as JsonObject & StreamEvent;
     this.sent?.take(event);
     const events = this.readEvent(event);
@@ -277,7 +282,9 @@ export class MessagesStreamDecoder implements StreamDecoder {
   }
 
   end(): readonly TextEvent[] {
-    if (!this.stopped || !this.message) throw brokenOff();
+    const { stop_reason: reason } = this.message;
+    // Some servers leave out the last event, or the one with the reason; what has neither is no reply unless it said something.
+    if (!reason && !(this.stopped && this.hasBlocks)) throw brokenOff();
     return [finishEvent(this.message, this.reportedUsage(), this.hasCalled)];
   }
 
@@ -289,7 +296,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
   continuation(body: JsonObject): JsonObject | undefined {
     const { max_tokens: limit, messages } = body;
     const content = this.sent?.content();
-    const isPaused = this.message?.stop_reason === 'pause_turn' && isCounted(this.latestUsage);
+    const isPaused = this.message.stop_reason === 'pause_turn' && isCounted(this.latestUsage);
     if (!isPaused || !content || !Array.isArray(messages) || typeof limit !== 'number') return undefined;
     const left = limit - (this.reportedUsage()?.outputTokens ?? 0);
     return left < 1
@@ -305,8 +312,9 @@ export class MessagesStreamDecoder implements StreamDecoder {
     this.parts.next(this.latestUsage);
     this.usage = {};
     this.latestUsage = undefined;
-    this.message = undefined;
+    this.message = {};
     this.stopped = false;
+    this.hasBlocks = false;
     this.text.cut();
   }
 
@@ -323,6 +331,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
   /** Some servers let blocks interleave, which may not in our events: while a call is open, the others wait. */
   private readBlock(event: JsonObject & StreamEvent): TextEvent[] {
     const { index } = event;
+    this.hasBlocks = true;
     if (this.openCall === undefined || index === undefined || index === this.openCall)
       return [...this.readNow(event), ...this.readWaiting()];
     const waiting = this.waiting.get(index);

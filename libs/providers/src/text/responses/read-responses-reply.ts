@@ -228,7 +228,8 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   private readonly items = new ItemBreaks();
 
   push(data: EventData): readonly TextEvent[] {
-    if (data === DONE) return [];
+    // Some servers end a stream with this word alone.
+    if (data === DONE) return this.hasItems && !this.response ? this.complete({}) : [];
     const event = parseReply(data) as JsonObject & StreamEvent;
     const delta = DELTAS[event.type];
     if (!delta) return this.readStep(event);

@@ -2,6 +2,7 @@ import type { JsonObject } from '#contracts';
 import { asStream, decoded, joined } from '../testing/decoded.js';
 import { parseReply } from './codec-failures.js';
 import { PROTOCOL_CODECS } from '../open-text-providers.js';
+import { RelayTap } from './relay-tap.js';
 import { EventSplitter } from './server-sent-events.js';
 
 /** The word "Hi" and the end of the reply, in each protocol. */
@@ -48,6 +49,50 @@ describe.each(PROTOCOLS)('A stream over %s', (protocol) => {
     ['holds comments and events of tomorrow', `: wait\n\n${asStream([{ type: 'an_event_of_tomorrow' }])}${stream}`],
   ])('is read to its end where it %s', (_how, sent) => {
     expect(said(sent)).toEqual({ type: 'text', text: 'Hi' });
+  });
+});
+
+/** The word "Hi" by servers that never name why they ended, and what else they leave out of the end. */
+const UNNAMED_ENDS: readonly (readonly [Protocol, readonly (object | string)[]])[] = [
+  ['chat', [{ choices: [{ delta: { content: 'Hi' }, finish_reason: null }] }, '[DONE]']],
+  ['responses', [...STREAMS.responses.slice(0, -1), '[DONE]']],
+  ['messages', STREAMS.messages.slice(0, -1)],
+  ['messages', [...STREAMS.messages.slice(0, 2), { type: 'content_block_stop', index: 0 }, { type: 'message_stop' }]],
+  ['messages', [...STREAMS.messages.slice(0, 2), '[DONE]']],
+  ['gemini', [{ candidates: [{ content: { parts: [{ text: 'Hi' }] } }] }, '[DONE]']],
+];
+
+describe('A stream whose server leaves out a part of its end, and says that it is over', () => {
+  it.each(UNNAMED_ENDS)('is whole over %s: %j', (protocol, events) => {
+    expect(joined(decoded(PROTOCOL_CODECS[protocol], asStream(events)))).toEqual([
+      { type: 'text', text: 'Hi' },
+      expect.objectContaining({ type: 'finish', reason: 'stop' }),
+    ]);
+  });
+
+  it.each(UNNAMED_ENDS)('is whole where it passes through, over %s: %j', (protocol, events) => {
+    const tap = new RelayTap(PROTOCOL_CODECS[protocol]);
+    for (const event of events) tap.see(Buffer.from(asStream([event])));
+    tap.end();
+    expect(tap.finishReason).toBe('stop');
+  });
+
+  it.each(PROTOCOLS)('is cut off where it does not say so, over %s', (protocol) => {
+    const [first = {}] = UNNAMED_ENDS.find(([of]) => of === protocol)?.[1] ?? [];
+    expect(() => decoded(PROTOCOL_CODECS[protocol], asStream([first]))).toThrow(/broke off/);
+  });
+
+  it.each<[Protocol, object]>([
+    ['responses', { type: 'response.created', response: { output: [] } }],
+    ['messages', { type: 'message_start', message: {} }],
+    ['gemini', { candidates: [{ content: { parts: [] } }] }],
+  ])('is no reply where it said nothing, over %s', (protocol, begun) => {
+    expect(() => decoded(PROTOCOL_CODECS[protocol], asStream([begun, '[DONE]']))).toThrow(/broke off/);
+  });
+
+  it('is whole over gemini in one piece, too', () => {
+    const reply = { candidates: [{ content: { parts: [{ text: 'Hi' }] } }] };
+    expect(PROTOCOL_CODECS.gemini.read(reply).at(-1)).toEqual({ type: 'finish', reason: 'stop' });
   });
 });
 

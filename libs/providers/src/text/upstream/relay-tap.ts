@@ -2,7 +2,7 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { type FinishReason, GatewayError, type JsonObject, type RelayOutcome, type TextUsage } from '#contracts';
 import { brokenOff, parseReply } from './codec-failures.js';
 import type { ProtocolCodec, ReadProduced, StreamDecoder } from './protocol-codec.js';
-import { eventData } from './server-sent-events.js';
+import { DONE, eventData } from './server-sent-events.js';
 import { withoutCharges } from './without-charges.js';
 
 /**
@@ -19,6 +19,7 @@ export class RelayTap {
   private produced = '';
   private seenFailure: GatewayError | undefined;
   private isOver = false;
+  private isDone = false;
   /** Why the reply ended; undefined while it did not. */
   finishReason: FinishReason | undefined;
 
@@ -44,9 +45,7 @@ export class RelayTap {
   end(): void {
     if (this.seenFailure) return;
     this.readLatest();
-    const finish = this.ending.end().find((event) => event.type === 'finish');
-    if (!finish) throw brokenOff();
-    this.finishReason = finish.reason;
+    this.finishReason = this.reasonOfEnd();
     this.isOver = true;
   }
 
@@ -84,6 +83,19 @@ export class RelayTap {
     return this.produced;
   }
 
+  /** Some servers end what they said with the word of one protocol alone, without a reason. */
+  private reasonOfEnd(): FinishReason {
+    try {
+      const finish = this.ending.end().find((event) => event.type === 'finish');
+      if (!finish) throw brokenOff();
+      return finish.reason;
+    } catch (error) {
+      this.held.readAll();
+      if (!this.isDone || this.produced === '') throw error;
+      return 'stop';
+    }
+  }
+
   private readLatest(): void {
     const [first, latest] = [this.first, this.latest];
     this.first = undefined;
@@ -116,6 +128,7 @@ export class RelayTap {
 
   private readProduced(events: Buffer): void {
     for (const data of eventData(events.toString('utf8'))) {
+      this.isDone ||= data === DONE;
       try {
         this.produced += this.producedBy(parseReply(data));
       } catch {
