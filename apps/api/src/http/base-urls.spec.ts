@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { JsonObject } from '#contracts';
-import { atBest } from '#testing';
+import { atBest, eventually } from '#testing';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 
 const MODEL = 'vendor-5';
@@ -160,6 +160,49 @@ describe('A client with a wrong base URL', () => {
     );
     expect(busyMs).toBeLessThan(1_000);
   });
+});
+
+describe('A model whose name has a slash', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startTestGateway({ workers: false, environment: { ADMIN_TOKEN: 'admin-token-for-tests' } });
+  });
+  afterAll(() => gateway.stop());
+
+  it.each(['maker/model', 'house/maker/model-2026-10-01:free'])(
+    'is found as client libraries write it: %s',
+    async (name) => {
+      const upstream = {
+        id: name.length.toString().padStart(3, 'u'),
+        protocol: 'sandbox',
+        models: { [name]: 'writer-1' },
+      };
+      const asOperator = { authorization: 'Bearer admin-token-for-tests' };
+      const made = [await gateway.send('POST', '/admin/v1/upstreams', upstream, asOperator)];
+      for (const unit of ['input_token', 'output_token']) {
+        const price = { model: name, unit, amount: '1', per_quantity: 1_000_000 };
+        made.push(await gateway.send('POST', '/admin/v1/prices', price, asOperator));
+      }
+      expect(made.map(({ status }) => status < 300)).toEqual([true, true, true]);
+      const asGoogles = { 'x-goog-api-key': TEST_KEY };
+      await eventually(async () => {
+        const { body } = await gateway.send<{ data: { id: string }[] }>('GET', '/v1/models');
+        return body.data.some(({ id }) => id === name);
+      });
+      for (const base of ['/v1beta', '/v1', '/v1alpha', '', '/google/v1beta', '/v1beta/models']) {
+        const generate = `${base}/models/${name}:generateContent`;
+        const answer = await gateway.send('POST', generate, CONTENT, asGoogles);
+        expect([generate, answer]).toEqual([generate, expect.objectContaining({ status: 200 })]);
+      }
+      const counted = await gateway.send('POST', `/v1beta/models/${name}:countTokens`, CONTENT, asGoogles);
+      expect(counted).toMatchObject({ status: 200, body: { totalTokens: expect.any(Number) } });
+      expect(await gateway.send('GET', `/v1/models/${name}`)).toMatchObject({ status: 200, body: { id: name } });
+      expect(await gateway.send('GET', `/v1/models/${name}`, undefined, asGoogles)).toMatchObject({
+        status: 200,
+        body: { name: `models/${name}` },
+      });
+    },
+  );
 });
 
 describe('A request to open a WebSocket', () => {

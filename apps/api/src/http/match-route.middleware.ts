@@ -29,8 +29,19 @@ export const matchRoute =
 function ownPath(routes: RouteIndex, { method, headers, path }: Request): string | undefined {
   const [shared, own] = VERSIONS;
   if (headers['x-goog-api-key'] === undefined || !path.startsWith(`/${shared}/`)) return undefined;
-  const found = `/${own}${path.slice(shared.length + 1)}`;
+  const other = `/${own}${path.slice(shared.length + 1)}`;
+  const found = withWholeName(method, other) ?? other;
   return routes.find(method, found).pattern === undefined ? undefined : found;
+}
+
+/** A model whose name has a slash, at the end of a path. */
+const SLASHED_NAME = /^(\/v1(?:beta)?\/models\/)((?!models\/)[^/:]+\/.+)$/;
+
+/** The path with a model's name in one piece, as its route has it: libraries write names that have a slash as they are. */
+function withWholeName(method: string, path: string): string | undefined {
+  const [, base, name = ''] = SLASHED_NAME.exec(path) ?? [];
+  const isModels = method === 'GET' || (method === 'POST' && /:\w+$/.test(name));
+  return base !== undefined && isModels ? base + name.replaceAll('/', '%2F') : undefined;
 }
 
 /** Gives a request behind a wrong base URL the path that its route has. */
@@ -67,10 +78,11 @@ function canonicalPath(routes: RouteIndex, method: string, path: string, orRefus
   if (path.length > LONGEST_PATH) return undefined;
   const segments = path.split('/').filter(Boolean);
   if (segments.length > MOST_SEGMENTS) return undefined;
-  const candidates = segments
+  const spelled = segments
     .map((_, from) => from)
     .filter((from) => isBase(routes, segments.slice(0, from)))
-    .flatMap((from) => spellings(segments.slice(from)))
+    .flatMap((from) => spellings(segments.slice(from)));
+  const candidates = [...spelled, ...spelled.flatMap((each) => withWholeName(method, each) ?? [])]
     .map((canonical) => ({ path: canonical, match: routes.find(method, canonical) }))
     .filter(({ match }) => match.facts.access === 'key');
   const served = candidates.find(({ match }) => match.pattern !== undefined);

@@ -29,7 +29,7 @@ const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
   [/^predict/i, 'Images are made by POST /v1/images/generations, videos by POST /v1/videos/generations.'],
 ];
 
-/** `{model}:{method}`; model names may hold anything but a slash. */
+/** `{model}:{method}`; model names may hold anything. */
 function readTarget(target: string): Target {
   const colon = target.lastIndexOf(':');
   const method = GEMINI_METHODS.find((name) => name === target.slice(colon + 1));
