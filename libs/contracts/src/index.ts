@@ -338,6 +338,7 @@ export {
   type McpApprovalStep,
   type McpCallStep,
   type McpListStep,
+  TOOL_ROUNDS_MAX,
   TOOL_UNITS,
   type ToolStep,
   type ToolUnit,

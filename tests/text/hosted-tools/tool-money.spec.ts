@@ -25,6 +25,8 @@ const ROUNDS = 3;
 /** As good as the first for the same model. */
 const SECOND_UPSTREAM = `  - { id: chat-2, protocol: chat, base_url: "VENDOR_URL", key: k, models: { ${MODEL_OVER.chat}: second } }\n`;
 
+const ADMIN_TOKEN = 'admin-token-for-tests';
+
 describe('The money of tools that the gateway runs', () => {
   let engine: FakeEngine;
   let gateway: TextGateway;
@@ -38,6 +40,7 @@ describe('The money of tools that the gateway runs', () => {
         WEB_SEARCH_URL: engine.baseUrl,
         TOOLS_MAX_ROUNDS: String(ROUNDS),
         TOOLS_MAX_CALLS: '2',
+        ADMIN_TOKEN,
       },
       { idleSeconds: 30, more: SECOND_UPSTREAM },
     );
@@ -128,6 +131,27 @@ describe('The money of tools that the gateway runs', () => {
     const call = all[0]?.lines.find(({ unit }) => unit === 'web_search_call');
     expect(call?.amount_micros).toBe(String(SEARCH_MICROS));
     expect(answer.body.usage.total_tokens).toBe(2 * 18);
+  });
+
+  it('is found as a whole by the id of the request, for customers and operators', async () => {
+    searches = 1;
+    await ask();
+    await gateway.settled();
+    const all = await eventually(async () => ((await rows()).length === 2 ? rows() : null));
+    const bills = all.map(({ request }) => request);
+    const found = async (path: string, token?: string): Promise<readonly string[]> => {
+      const headers = token === undefined ? undefined : { authorization: `Bearer ${token}` };
+      const { body: page } = await gateway.send<{ data: readonly { request_id: string }[] }>(
+        'GET',
+        `${path}?request_id=${bills[0]}`,
+        undefined,
+        headers,
+      );
+      return [...new Set(page.data.map(({ request_id: id }) => id))].toSorted();
+    };
+    for (const path of ['/v1/usage/records', '/v1/ledger']) expect([path, await found(path)]).toEqual([path, bills]);
+    for (const path of ['/admin/v1/usage/records', '/admin/v1/ledger'])
+      expect([path, await found(path, ADMIN_TOKEN)]).toEqual([path, bills]);
   });
 
   it.each([

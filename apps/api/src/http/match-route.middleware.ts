@@ -34,14 +34,13 @@ function ownPath(routes: RouteIndex, { method, headers, path }: Request): string
   return routes.find(method, found).pattern === undefined ? undefined : found;
 }
 
-/** A model whose name has a slash, at the end of a path. */
-const SLASHED_NAME = /^(\/v1(?:beta)?\/models\/)((?!models\/)[^/:]+\/.+)$/;
-
 /** The path with a model's name in one piece, as its route has it: libraries write names that have a slash as they are. */
 function withWholeName(method: string, path: string): string | undefined {
-  const [, base, name = ''] = SLASHED_NAME.exec(path) ?? [];
-  const isModels = method === 'GET' || (method === 'POST' && /:\w+$/.test(name));
-  return base !== undefined && isModels ? base + name.replaceAll('/', '%2F') : undefined;
+  const [, version = '', models, maker = '', ...rest] = path.split('/');
+  const isName = VERSION_OF.get(version) === version && models === MODELS && maker !== MODELS && !maker.includes(':');
+  const isAsked = method === 'GET' || (method === 'POST' && /:\w+$/.test(rest.at(-1) ?? ''));
+  if (!isName || !isAsked || maker === '' || rest.length === 0 || rest.includes('')) return undefined;
+  return join(version, MODELS, [maker, ...rest].join('%2F'));
 }
 
 /** Gives a request behind a wrong base URL the path that its route has. */
@@ -64,6 +63,8 @@ const MOST_SEGMENTS = 16;
 const IN_BASE_URLS: ReadonlySet<string> = new Set(
   ['v1', 'v1beta', 'v1alpha'].concat(['api', 'openai', 'anthropic', 'claude', 'google', 'gemini']),
 );
+
+const MODELS = 'models';
 
 /** A model and its method, at the end of a path of the content-generation style. */
 const MODEL_METHOD = /^[^:]+:\w+$/;
@@ -114,6 +115,6 @@ function isBase(routes: RouteIndex, segments: readonly string[]): boolean {
   const firstOther = segments.findIndex((segment) => !IN_BASE_URLS.has(segment));
   if (firstOther === -1) return true;
   const pasted = join(VERSIONS[0], ...segments.slice(firstOther));
-  const isModelMethod = segments[firstOther] === 'models' && MODEL_METHOD.test(segments[firstOther + 1] ?? '');
+  const isModelMethod = segments[firstOther] === MODELS && MODEL_METHOD.test(segments[firstOther + 1] ?? '');
   return isModelMethod ? segments.length === firstOther + 2 : isLiteral(routes, pasted);
 }

@@ -4,6 +4,9 @@ import type { JsonObject } from '../json.js';
 /** The kinds of tools that the gateway can run where the upstream does not. */
 export type HostedKind = 'file_search' | 'web_search' | 'mcp';
 
+/** As often as an operator may let one request with such tools call its model. */
+export const TOOL_ROUNDS_MAX = 64;
+
 /** A place in an uploaded file that answers a search. */
 export type FoundPassage = Omit<Passage, 'page'>;
 

@@ -1,5 +1,6 @@
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsNotEmpty, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
+import { TOOL_ROUNDS_MAX } from '#contracts';
 import { ConfigError, loadConfig, Variable } from '#platform';
 import { BASE_URL } from '../routed-entry.js';
 import { type OpenWebSearch, openWebSearch } from './web-search/engines.js';
@@ -19,12 +20,12 @@ export class ToolsConfig {
 
   @Variable({
     description: 'How often the model may be called for one request whose tools the gateway runs.',
-    unit: 'rounds, 1 to 64',
+    unit: `rounds, 1 to ${TOOL_ROUNDS_MAX}`,
   })
   @Type(() => Number)
   @IsInt()
   @Min(1)
-  @Max(64)
+  @Max(TOOL_ROUNDS_MAX)
   TOOLS_MAX_ROUNDS = 10;
 
   @Variable({

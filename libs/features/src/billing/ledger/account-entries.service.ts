@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Book, LedgerKind } from '#contracts';
+import { type Book, type LedgerKind, TOOL_ROUNDS_MAX } from '#contracts';
 import { Database, type Statement } from '#platform';
 import { cursorTime, numberOfCursor, type Page, type PageRequest, type Position, toPage } from '../../paging/page.js';
 
@@ -53,6 +53,17 @@ const ofTask = (taskId: string): string => `
   and id in (
     select id from ledger_entry where task_id = ${taskId} union all select entry_id from task_refund where task_id = ${taskId})`;
 
+/** A request whose tools the gateway runs has a bill for calls that were approved, and one for each round. */
+const MOST_BILLS = 1 + TOOL_ROUNDS_MAX;
+
+/**
+ * The ids of the bills that a request may have: its own, and those with a number behind it.
+ *
+ * @param requestId the parameter of the statement that holds it.
+ */
+export const billsOf = (requestId: string): string =>
+  `array(select ${requestId}::text || case bill when 1 then '' else '.' || bill end from generate_series(1, ${MOST_BILLS}) bill)`;
+
 /**
  * The condition on entries that they belong to a text request. Each part has a partial index of its own.
  *
@@ -60,9 +71,10 @@ const ofTask = (taskId: string): string => `
  */
 export const ofRequest = (requestId: string): string => `
   and id in (
-    select id from ledger_entry where task_id is null and request_id = ${requestId} and kind in ('hold', 'capture', 'release')
-    union all select id from ledger_entry where request_id = ${requestId} and kind = 'overrun'
-    union all select id from ledger_entry where request_id = ${requestId} and kind = 'debt')`;
+    select id from ledger_entry
+    where task_id is null and request_id = any(${billsOf(requestId)}) and kind in ('hold', 'capture', 'release')
+    union all select id from ledger_entry where request_id = any(${billsOf(requestId)}) and kind = 'overrun'
+    union all select id from ledger_entry where request_id = any(${billsOf(requestId)}) and kind = 'debt')`;
 
 /**
  * A usage record is written by the statement that settles its work, so both carry the same time. That leads from an

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type AccountDatabase, Database } from '#platform';
-import { ofRequest } from '../ledger/account-entries.service.js';
+import { billsOf, ofRequest } from '../ledger/account-entries.service.js';
 import { cursorTime, fromCursor, type Page, type PageRequest, type Position, toPage } from '../../paging/page.js';
 import { expectAllSums, sumsStatement, type UsageGroup, type UsageQuery } from './usage-sums.js';
 
@@ -59,10 +59,10 @@ export interface RecordsQuery extends UsageQuery {
  * @param requestId the parameter of the statement that holds it.
  */
 const recordOfRequest = (requestId: string): string => `
-  and request_id = ${requestId} and created_at in (
+  and request_id = any(${billsOf(requestId)}) and created_at in (
     select created_at from ledger_entry where true ${ofRequest(requestId)}
     union all select e.created_at from task t join ledger_entry e on e.task_id = t.id and e.kind in ('capture', 'release')
-      where t.request_id = ${requestId} and t.finished_at is not null)`;
+      where t.request_id = ${requestId}::text and t.finished_at is not null)`;
 
 /** A request or task for operators: with the upstream, and with what it cost beside its price. Customers never see these. */
 export interface OperatorUsageRow extends UsageRow {
