@@ -317,6 +317,19 @@ describe('A reply of a vendor that continues none', () => {
   );
 
   it.each([
+    ['chat', 'long-chat'],
+    ['responses', 'long-chat'],
+    ['chat', 'long-responses'],
+    ['messages', 'paused'],
+    ['gemini', 'argon'],
+  ] as const)('is held for once, whatever its caller allows: %s, %s', async (style, model) => {
+    const [status, , requestId] = await ask(style, { model, stream: true, most: '8' });
+    expect(status).toBe(200);
+    // At the dearest price, of which a token of output for each one that it may write.
+    expect((await chargeOf(requestId)).held).toBeLessThan(2 * 20 * LIMIT);
+  });
+
+  it.each([
     ...NEVER_CONTINUED,
     ...OTHERS_OF('messages').map(([protocol, style, stream]) => [style, protocol, stream] as const),
   ])(

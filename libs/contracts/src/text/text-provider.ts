@@ -158,6 +158,8 @@ export interface VerifiedText {
 export interface TextProvider {
   readonly id: string;
   readonly protocol: TextProtocol;
+  /** True: it may be asked to go on with a reply that its vendor left unfinished. */
+  readonly continues?: boolean;
 
   /** Proves address and key, also by the least reply of this model where there is no free call. Never throws for what the vendor says. */
   verify?(upstreamModel: string | undefined, signal: AbortSignal): Promise<VerifiedText>;

@@ -170,11 +170,15 @@ export class TextRequestContext<Body> {
 
   /**
    * How often its vendor may be asked to go on. A reply without a limit is given one that a single request reaches, so that only one with a
-   * limit is left unfinished.
+   * limit is left unfinished; one that passes through is its caller's to go on with.
    */
   private get continuations(): number {
     const { limit, replies } = this.output;
-    return limit === undefined || replies > 1 || this.plan ? 0 : (this.origin.continuations ?? 0);
+    const { style } = this.checked.codec;
+    const mayGoOn = this.routes.some(
+      ({ upstream: { provider } }) => provider.continues === true && provider.protocol !== style,
+    );
+    return limit === undefined || replies > 1 || this.plan || !mayGoOn ? 0 : (this.origin.continuations ?? 0);
   }
 
   /** What is held where it is one call of its model, or one that is gone on with: each reads the prompt again, and what was written until then. */

@@ -300,6 +300,10 @@ export class HttpTextProvider implements TextProvider {
     return this.upstream.codec.protocol;
   }
 
+  get continues(): boolean {
+    return this.upstream.codec.continues === true;
+  }
+
   verify(model: string | undefined, signal: AbortSignal): Promise<VerifiedText> {
     const { codec, http, key, options } = this.upstream;
     return verifyUpstream({ codec, http, key, options, secrets: this.secrets, model }, signal);
@@ -417,7 +421,7 @@ export class HttpTextProvider implements TextProvider {
     const { request, readBack } = acceptedRequest(asksInWords(permitted, traits), codec.protocol);
     const { maxOutputTokens = 0, turns } = request;
     const isLong = maxOutputTokens > (traits.unstreamed_output_tokens ?? Number.POSITIVE_INFINITY);
-    const isStreamed = call.stream || isLong || (codec.continues === true && call.mayContinue !== undefined);
+    const isStreamed = call.stream || isLong || (this.continues && call.mayContinue !== undefined);
     // Most protocols say in the body how the reply is to come.
     const told = request.stream === isStreamed ? request : { ...request, stream: isStreamed };
     const write = (): Rewritten => ({ body: codec.write(told, call.upstreamModel, options), readBack, isStreamed });
