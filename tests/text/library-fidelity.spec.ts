@@ -185,13 +185,16 @@ describe('What client libraries say, over vendors that keep to their own rules',
     expect(secondMessage()).toMatchObject({ content });
   });
 
-  it.each(Object.keys(agents))('brings back the proof that a chat vendor put at a call: %s', async (library) => {
-    const proof = { extra_content: { google: { thought_signature: 'proof' } } };
-    gateway.vendor.rewrite = (json) =>
-      json.replace('"type":"function"', `${JSON.stringify(proof).slice(1, -1)},"type":"function"`);
-    await agents[library]?.(MODEL_OVER.chat);
-    expect(secondMessage()).toMatchObject({ tool_calls: [{ id: 'call_v1', ...proof }] });
-  });
+  it.each(Object.keys(agents).flatMap((library) => ['google', 'vertex'].map((holder) => [library, holder] as const)))(
+    'brings back the proof that a chat vendor put at a call: %s, under the name %s',
+    async (library, holder) => {
+      const proof = { extra_content: { [holder]: { thought_signature: 'proof' } } };
+      gateway.vendor.rewrite = (json) =>
+        json.replace('"type":"function"', `${JSON.stringify(proof).slice(1, -1)},"type":"function"`);
+      await agents[library]?.(MODEL_OVER.chat);
+      expect(secondMessage()).toMatchObject({ tool_calls: [{ id: 'call_v1', ...proof }] });
+    },
+  );
 
   it.each(Object.keys(agents))('brings back the whole account of a chat vendor’s reasoning: %s', async (library) => {
     const details = [

@@ -12,7 +12,7 @@ export { SandboxConfig } from './media/sandbox/sandbox-upstream.js';
 export { runSmoke, VERIFY_REMEDIES, type VerifyProblem } from './media/smoke/run-smoke.js';
 export { accessFingerprint, IsUpstreamKey } from './routed-entry.js';
 export { runTextSmoke } from './smoke-text.js';
-export { accountIn, callProofIn, isBehindCall } from './text/chat/chat-proofs.js';
+export { accountIn, besideCall, callProofIn, isBehindCall, proofBeside } from './text/chat/chat-proofs.js';
 export { checkUpstream } from './text/check-upstreams.js';
 export {
   type LeavingLimits,

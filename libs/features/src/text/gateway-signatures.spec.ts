@@ -141,3 +141,18 @@ describe('What goes with a proof', () => {
     expect(ask({ type: 'adaptive' })).toMatchObject({ thinking: { type: 'adaptive' }, context_management: { edits } });
   });
 });
+
+it('A proof at a call goes back under the name that its vendor gave it, and to its own account alone', () => {
+  const called = (beside: JsonObject): JsonObject => ({
+    messages: [user, { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', ...beside }] }],
+  });
+  const under = (holder: string, proof: string): JsonObject =>
+    called({ extra_content: { [holder]: { thought_signature: proof } } });
+  const marked = under('google', `chat@${A}:at_call:vertex:P`);
+  expect(sent('chat', marked, { account: A })).toEqual(under('vertex', 'P'));
+  expect(sent('chat', marked, { account: B })).toEqual(called({}));
+  for (const holder of ['google', 'vertex']) {
+    expect(sent('chat', under(holder, 'P'), { account: A })).toEqual(under(holder, 'P'));
+    expect(sent('chat', under(holder, 'P'), { account: undefined })).toEqual(called({}));
+  }
+});

@@ -9,7 +9,7 @@ import {
   type TextStyle,
 } from '#contracts';
 import { JsonTexts } from '#platform';
-import { accountIn, callProofIn, type MarkedProof, markedProof } from '#providers';
+import { accountIn, besideCall, callProofIn, type MarkedProof, markedProof, proofBeside } from '#providers';
 import { asBuffer, ByteMatcher } from './byte-matcher.js';
 
 /** Whose proofs there are: vendors', by their protocol, and the gateway's own (`carriedResults`). */
@@ -104,7 +104,7 @@ const PROOFS: Readonly<Record<TextStyle, (body: JsonObject) => readonly JsonValu
   chat: (body) =>
     listIn(body, 'messages').flatMap((message) => [
       ...listIn(message, 'reasoning_details').map((detail) => detail['data'] ?? detail['signature'] ?? null),
-      ...listIn(message, 'tool_calls').map((call) => googleOf(call)?.['thought_signature'] ?? null),
+      ...listIn(message, 'tool_calls').map(({ extra_content: extra }) => proofBeside(extra) ?? null),
     ]),
 };
 
@@ -328,16 +328,11 @@ function ownDetails(detail: JsonValue, { cut, texts }: ChatCleaning): readonly J
   return isOwn && !(isBefore && marked.account === undefined) ? accountIn(marked.proof, texts).details : [];
 }
 
-const googleOf = ({ extra_content: extra }: JsonObject): JsonObject | undefined => {
-  const google = isJsonObject(extra) ? extra['google'] : undefined;
-  return isJsonObject(google) ? google : undefined;
-};
-
 function cleanCall(call: JsonObject, cut: Cut): JsonObject {
   const { extra_content: extra, ...rest } = call;
-  const google = googleOf(call);
-  if (!google) return call;
-  const cleaned = withOwnProof(google, 'chat', 'thought_signature', cut);
-  if (cleaned === google) return call;
-  return cleaned === undefined ? rest : { ...call, extra_content: { ...(extra as JsonObject), google: cleaned } };
+  const proof = proofBeside(extra);
+  if (proof === undefined) return call;
+  const own = ownProof('chat', proof, cut);
+  if (own === proof) return call;
+  return own === undefined ? rest : { ...rest, extra_content: besideCall(own, extra as JsonObject) };
 }

@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonValue, type TextEvent } from '#contracts';
+import type { JsonValue, TextEvent } from '#contracts';
 import { newCallId } from '../upstream/request-fields.js';
 import { brokenOff } from '../upstream/codec-failures.js';
 import { markSignature } from '../upstream/signatures.js';
-import { proofOfCall } from './chat-proofs.js';
+import { proofBeside, proofOfCall } from './chat-proofs.js';
 import { WrittenArguments } from './written-arguments.js';
 
 /** A piece of a call, or a whole one. Some servers write the arguments as the object itself. */
@@ -61,7 +61,7 @@ export class ChatCalls {
 
   /** Takes what a vendor writes at a message or delta, not at a call of it: its proof of the call that comes next. */
   announce(extra: JsonValue | undefined): void {
-    this.ahead = proofIn(extra) ?? this.ahead;
+    this.ahead = proofBeside(extra) ?? this.ahead;
   }
 
   /** What is to be read of a message. A server that writes both forms says the same in them. */
@@ -81,7 +81,7 @@ export class ChatCalls {
     call.name ||= sent.function?.name ?? '';
     call.written.push(json);
     const isLate = call === this.streamed && call.proof === undefined;
-    call.proof ??= proofIn(sent.extra_content);
+    call.proof ??= proofBeside(sent.extra_content);
     if (isLate) this.late = call.proof;
     if (call === this.streamed) return this.growStreamed(json);
     if (call !== this.calls[0] || !this.firstIsOpen || call.name === '') return [];
@@ -124,7 +124,7 @@ export class ChatCalls {
       id: sent.id || newCallId(),
       name: '',
       written: new WrittenArguments(),
-      proof: proofIn(sent.extra_content) ?? this.ahead,
+      proof: proofBeside(sent.extra_content) ?? this.ahead,
     };
     this.ahead = undefined;
     this.calls.push(call);
@@ -149,12 +149,6 @@ function beginning({ id, name, proof }: OpenCall): TextEvent[] {
 }
 
 const signatureOf = (proof: string): TextEvent => ({ type: 'signature', signature: markSignature('chat', proof) });
-
-function proofIn(extra: JsonValue | undefined): string | undefined {
-  const google = isJsonObject(extra) ? extra['google'] : undefined;
-  const proof = isJsonObject(google) ? google['thought_signature'] : undefined;
-  return typeof proof === 'string' && proof !== '' ? proof : undefined;
-}
 
 function argumentsIn({ function: called }: ChatToolCall): string {
   const sent = called?.arguments;

@@ -17,6 +17,32 @@ export const isBehindCall = (proof: string): boolean => proof.startsWith(BEHIND_
 export const callProofIn = (proof: string): string | undefined =>
   [AT_CALL, BEHIND_CALL].flatMap((mark) => (proof.startsWith(mark) ? [proof.slice(mark.length)] : []))[0];
 
+/** Under which names a vendor writes such a proof, and wants it back; the second is that of the same vendor's cloud. */
+const PROOF_HOLDERS = ['google', 'vertex'] as const;
+const [USUAL_HOLDER, ...OTHER_HOLDERS] = PROOF_HOLDERS;
+
+/** The proof in what a vendor writes beside a call, with the name that it stood under unless that is the usual one; undefined: none. */
+export function proofBeside(extra: JsonValue | undefined): string | undefined {
+  for (const name of PROOF_HOLDERS) {
+    const holder = isJsonObject(extra) ? extra[name] : undefined;
+    const proof = isJsonObject(holder) ? holder['thought_signature'] : undefined;
+    if (typeof proof === 'string' && proof !== '') return name === USUAL_HOLDER ? proof : `${name}:${proof}`;
+  }
+  return undefined;
+}
+
+/**
+ * What is written beside a call, so that its vendor finds the proof where it put it.
+ *
+ * @param extra what stood there; a proof in it gives way.
+ */
+export function besideCall(proof: string, extra: JsonObject = {}): JsonObject {
+  const name = OTHER_HOLDERS.find((holder) => proof.startsWith(`${holder}:`));
+  const [holder, own] = name === undefined ? [USUAL_HOLDER, proof] : [name, proof.slice(name.length + 1)];
+  const others = Object.entries(extra).filter(([field]) => !PROOF_HOLDERS.some((each) => each === field));
+  return { ...Object.fromEntries(others), [holder]: { thought_signature: own } };
+}
+
 /** Stands in place of the proof of reasoning that its vendor writes as a part of the content, and wants back there. */
 export const IN_CONTENT = 'thinking';
 

@@ -39,7 +39,7 @@ import { jsonInWords, withSystemInFront } from '../upstream/system-in-front.js';
 import { traitsOf } from '../traits/model-traits.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { ownSignature } from '../upstream/signatures.js';
-import { accountIn, callProofIn, IN_CONTENT, isBehindCall } from './chat-proofs.js';
+import { accountIn, besideCall, callProofIn, IN_CONTENT, isBehindCall } from './chat-proofs.js';
 
 /** Stands between a result and what the user says next, which must follow something that the model has said. */
 const HEARD = { role: 'assistant', content: 'OK.' };
@@ -274,12 +274,11 @@ function callProofs(parts: readonly AssistantPart[]): ReadonlyMap<number, string
 }
 
 function writeCall({ id, name, arguments: json }: CallPart, proof: string | undefined): JsonObject {
-  const google = proof === undefined ? undefined : { thought_signature: proof };
   return present({
     id,
     type: 'function',
     function: { name, arguments: argumentsAsJson(json) },
-    extra_content: google && { google },
+    extra_content: proof === undefined ? undefined : besideCall(proof),
   });
 }
 
