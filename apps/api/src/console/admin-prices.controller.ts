@@ -29,7 +29,7 @@ import {
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
 import { clientGone } from '../http/client-gone.js';
-import { shownList, summaryOf } from '../routes/admin/price-lists.controller.js';
+import { shownList, shownSummary } from '../routes/admin/price-lists.controller.js';
 import { AssignedListBody, NewPriceListBody, NewRulesBody, newRulesOf } from '../routes/admin/price-lists.dto.js';
 import { ChosenItemsBody, newProposalOf, priceNameOf, proposalView } from '../routes/admin/price-proposals.dto.js';
 import { simulatedOf } from '../routes/admin/price-simulations.controller.js';
@@ -215,7 +215,10 @@ export class AdminPricesController {
     const names = await this.accounts.namesOf(lists.flatMap(({ first_accounts: accounts }) => accounts));
     return {
       items: lists.map(({ first_accounts: accounts, ...list }) =>
-        rowOf<AdminPriceListSummary>({ ...summaryOf(list), account_names: accounts.map((id) => names.get(id) ?? id) }),
+        rowOf<AdminPriceListSummary>({
+          ...shownSummary(list),
+          account_names: accounts.map((id) => names.get(id) ?? id),
+        }),
       ),
     };
   }

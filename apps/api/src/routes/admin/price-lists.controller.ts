@@ -28,7 +28,7 @@ export class PriceListsController {
   @Get('price-lists')
   @Route({ operation: PRICE_LIST_OPERATIONS.adminListPriceLists })
   async all(): Promise<unknown> {
-    return viewOf((await this.lists.all()).map(({ first_accounts: _, ...list }) => summaryOf(list)));
+    return viewOf((await this.lists.all()).map(({ first_accounts: _, ...list }) => shownSummary(list)));
   }
 
   @Get('price-lists/:list_id')
@@ -70,7 +70,7 @@ export class PriceListsController {
 }
 
 /** A list as one of many, with the factor of every price in the form in which it is sent. */
-export function summaryOf<List extends Pick<PriceListSummary, 'factor_millionths'>>({
+export function shownSummary<List extends Pick<PriceListSummary, 'factor_millionths'>>({
   factor_millionths: factor,
   ...list
 }: List): Omit<List, 'factor_millionths'> & { readonly factor: string | null } {
