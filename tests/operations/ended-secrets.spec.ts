@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { KEY_CACHE_MS } from '#features';
 import { eventually } from '#testing';
 import { consoleClient } from '../harness/console-client.js';
@@ -78,15 +81,18 @@ describe('What a secret of a key has opened', () => {
     await disable(false);
   });
 
-  /** Ends or narrows the key while the answer waits, and lets the task change once that has reached everybody. */
-  async function meanwhile(taskId: string, change: () => Promise<unknown>, key: string): Promise<void> {
+  /** Ends or narrows the key, and waits until that has reached everybody. */
+  async function ended(change: () => Promise<unknown>, key: string, path = '/v1/files'): Promise<void> {
     await change();
-    await eventually(
-      async () =>
-        (await gateway.send('GET', `/v1/tasks/${taskId}`, undefined, { authorization: `Bearer ${key}` })).status !==
-        200,
-      { limitMs: KEY_CACHE_MS + 10_000 },
-    );
+    const headers = { authorization: `Bearer ${key}` };
+    await eventually(async () => (await gateway.send('GET', path, undefined, headers)).status !== 200, {
+      limitMs: KEY_CACHE_MS + 10_000,
+    });
+  }
+
+  /** The same while the answer waits; then the task changes. */
+  async function meanwhile(taskId: string, change: () => Promise<unknown>, key: string): Promise<void> {
+    await ended(change, key, `/v1/tasks/${taskId}`);
     await gateway.database.query({
       text: `update task set deadline_at = now() where id = $1`,
       values: [taskId],
@@ -120,5 +126,56 @@ describe('What a secret of a key has opened', () => {
     const told = await events;
     expect(told).toContain(code);
     expect(told).not.toContain('task.cancelled');
+  });
+
+  it('does not begin with a request whose body comes after the key has ended', async () => {
+    const made = await newKey();
+    const body = JSON.stringify(IMAGE);
+    const { hostname, port } = new URL(gateway.baseUrl);
+    const socket = connect(Number(port), hostname);
+    const head = ['POST /v1/images/generations HTTP/1.1', `Host: ${hostname}`, `Authorization: Bearer ${made.key}`];
+    const fields = [...head, 'Content-Type: application/json', `Content-Length: ${body.length}`, 'Connection: close'];
+    socket.write(`${fields.join('\r\n')}\r\n\r\n${body.slice(0, 10)}`);
+    await ended(() => rotate(made, 0), made.key);
+    let answer = '';
+    socket.on('data', (bytes: Buffer) => (answer += bytes.toString('utf8')));
+    socket.write(body.slice(10));
+    await once(socket, 'close');
+    expect(answer).toMatch(/^HTTP\/1\.1 401 .*invalid_api_key/s);
+  });
+
+  it('breaks off the download of a file soon after the key has ended', async () => {
+    const made = await newKey();
+    const headers = { authorization: `Bearer ${made.key}` };
+    const form = new FormData();
+    form.append('purpose', 'user_data');
+    form.append('file', new Blob([Buffer.alloc(48 * 1024 * 1024, 'a')]), 'long.txt');
+    const uploaded = await fetch(`${gateway.baseUrl}/v1/files`, { method: 'POST', headers, body: form });
+    const { id } = (await uploaded.json()) as { id: string };
+    const download = await fetch(`${gateway.baseUrl}/v1/files/${id}/content`, { headers });
+    expect(download.status).toBe(200);
+    await ended(() => rotate(made, 0), made.key);
+    const reader = download.body!.getReader();
+    const readToTheEnd = eventually(async () => (await reader.read()).done, { pauseMs: 10 });
+    await expect(readToTheEnd).rejects.toThrow('terminated');
+  });
+
+  it('gives a repeat that waited for the first request no answer once the key has ended', async () => {
+    const made = await newKey();
+    const fingerprint = createHash('sha256').update('/v1/images/generations\n').update(JSON.stringify(IMAGE)).digest();
+    await gateway.database.query({
+      text: `insert into idempotency_record (account_id, key, fingerprint, request_id, locked_until, expires_at)
+        values ($1, 'repeated', $2, 'req_first', now() + interval '1 hour', now() + interval '1 hour')`,
+      values: [accountId, fingerprint],
+    });
+    const headers = { authorization: `Bearer ${made.key}`, 'idempotency-key': 'repeated' };
+    const repeat = gateway.send('POST', '/v1/images/generations', IMAGE, headers);
+    await ended(() => rotate(made, 0), made.key);
+    await gateway.database.query({
+      text: `update idempotency_record set state = 'done', response_status = 200, response_body = '{"of":"the first"}',
+        response_content_type = 'application/json' where account_id = $1 and key = 'repeated'`,
+      values: [accountId],
+    });
+    expect(await repeat).toMatchObject({ status: 401, body: { error: { code: 'invalid_api_key' } } });
   });
 });

@@ -220,6 +220,7 @@ export class IdempotentRequests {
         if (named.key === null && error instanceof GatewayError && error.code === 'conflict') return 'not kept';
         const mayJoin = error instanceof GatewayError && error.code === 'idempotency_in_flight' && !streamed;
         if (!mayJoin || !(await this.isOverBy(deadlineMs, named, response))) throw error;
+        await response.req.expectStillAllowed?.();
       }
     }
   }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '#contracts';
+import { KEY_CACHE_MS } from '#features';
 import { DIFFERENT_KEYS_MAX, type JsonScan, nextTurn, parsedJson, parsedParts, textOf } from '#platform';
 import { BODY_KINDS, REPEATABLE_BYTES } from './body-kinds.js';
 import { type BodyCoding, codingOf } from './decode-body.js';
@@ -119,10 +120,12 @@ async function takeBody(
   const accountId = request.caller?.accountId ?? OPERATORS;
   const maxDecodedBytes = overLimit ? REPEATABLE_BYTES : announcedBytes;
   const sender = { accountId, json, coding, maxDecodedBytes };
+  const began = performance.now();
   const { bytes, scan } = await readBody(request, response, bounds, sender).catch((error: unknown) => {
     const isTooLarge = error instanceof GatewayError && error.code === 'request_too_large';
     throw isTooLarge && overLimit ? overLimit : error;
   });
+  if (performance.now() - began > KEY_CACHE_MS) await believeNoMore(request);
   // Some editors write a mark in front of UTF-8. It is no JSON, so upstreams never see it.
   const marked = bytes[0] === BYTE_ORDER_MARK[0] && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   const from = marked ? BYTE_ORDER_MARK.length : 0;
@@ -130,6 +133,13 @@ async function takeBody(
   if (!scan) return;
   const body = request.rawBody.length === 0 ? {} : readJson(bytes, from, scan);
   request.body = body instanceof Promise ? await body : body;
+}
+
+/** Who sent the request was found before its body, which took so long that they may have lost their key or session meanwhile. */
+async function believeNoMore(request: Request): Promise<void> {
+  if (request.session) await request.expectStillAllowed?.();
+  // The guard of the route finds the caller again.
+  else delete request.caller;
 }
 
 const announcesBody = (headers: IncomingHttpHeaders): boolean =>

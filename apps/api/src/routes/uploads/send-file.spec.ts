@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { answerUnread } from '#testing';
+import { GatewayError } from '#contracts';
+import { answerUnread, eventually } from '#testing';
 import { sendFile } from './send-file.js';
 
 const PIECE = Buffer.alloc(64 * 1024);
@@ -38,7 +39,31 @@ describe('A file that is sent', () => {
 
   it('is let go of, source and all, when its client reads nothing', async () => {
     const content = file();
-    await answerUnread((_request, response) => sendFile(content, response, 300));
+    await answerUnread((_request, response) => sendFile(content, response, { stallMs: 300 }));
     expect(content.destroyed).toBe(true);
+  });
+
+  it('ends soon after whoever asked for it may not read it any more, and not while that cannot be asked', async () => {
+    const refusals = [new Error('the database is away'), new GatewayError('invalid_api_key', 'The key was revoked.')];
+    let asked = 0;
+    const expectAllowed = async (): Promise<void> => {
+      asked += 1;
+      const refusal = refusals[asked - 1];
+      if (refusal) throw refusal;
+    };
+    const content = new Readable({ read: () => undefined });
+    content.push(PIECE);
+    const bounds = { expectAllowed, allowedEveryMs: 20 };
+    const server = createServer((_request, response) => void sendFile(content, response, bounds)).listen(
+      0,
+      '127.0.0.1',
+    );
+    await once(server, 'listening');
+    const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    await expect(answer.arrayBuffer()).rejects.toThrow('terminated');
+    await eventually(() => content.destroyed);
+    expect(asked).toBe(2);
+    server.closeAllConnections();
+    server.close();
   });
 });

@@ -1,8 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { GatewayError } from '#contracts';
 import { STALL_MS } from '../../http/serialized-body.js';
 import type { Transfer } from './open-transfers.js';
+
+/** How often it is asked whether a file may still be read, in milliseconds. */
+const ALLOWED_EVERY_MS = 2_000;
 
 /** What is sent as this answer, for others to count and to end. */
 export function sentOver(response: ServerResponse): Transfer {
@@ -12,11 +16,23 @@ export function sentOver(response: ServerResponse): Transfer {
   return { bytes: () => written() - before, cut: () => response.destroy() };
 }
 
+/** What bounds the sending of a file. */
+interface SendingBounds {
+  readonly stallMs?: number;
+  /** @throws GatewayError: whoever asked may not read it any more. Absent: it is for everybody who has its link. */
+  readonly expectAllowed?: (() => Promise<void>) | undefined;
+  readonly allowedEveryMs?: number;
+}
+
 /**
- * Sends a file no faster than its client reads; one that reads nothing is cut off. A client that leaves ends it, and a store
- * that fails breaks the answer off in the middle.
+ * Sends a file no faster than its client reads; one that reads nothing is cut off, and so is one that may not read it any more. A
+ * client that leaves ends it, and a store that fails breaks the answer off in the middle.
  */
-export async function sendFile(content: Readable, response: ServerResponse, stallMs = STALL_MS): Promise<void> {
+export async function sendFile(
+  content: Readable,
+  response: ServerResponse,
+  { stallMs = STALL_MS, expectAllowed, allowedEveryMs = ALLOWED_EVERY_MS }: SendingBounds = {},
+): Promise<void> {
   if (response.req.method === 'HEAD') {
     // Node drops what is written as such an answer at once: the file would be read whole, as fast as the store sends it.
     content.destroy();
@@ -25,5 +41,14 @@ export async function sendFile(content: Readable, response: ServerResponse, stal
   }
   // The time of a connection begins again whenever something of what waits is read.
   response.setTimeout(stallMs, () => response.destroy());
+  const cut = (error: unknown): void => {
+    if (isRefusal(error)) response.destroy();
+  };
+  const asking = expectAllowed && setInterval(() => void expectAllowed().catch(cut), allowedEveryMs);
   await pipeline(content, response).catch(() => undefined);
+  clearInterval(asking);
 }
+
+/** What cannot be asked at the moment refuses nothing. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof GatewayError && (error.code === 'invalid_api_key' || error.code === 'permission_denied');

@@ -44,6 +44,7 @@ export class UploadsController {
     return this.taken.during(caller.accountId, async () => {
       const { id, received } = await this.receive(request, response, caller);
       try {
+        await request.expectStillAllowed?.();
         return await this.keep(request, response, caller, received);
       } finally {
         // One that was kept stays as it is.
@@ -102,7 +103,7 @@ export class UploadsController {
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; sandbox",
     });
-    await sendFile(content, response);
+    await sendFile(content, response, { expectAllowed: response.req.expectStillAllowed });
   }
 
   private async receive(request: Request, response: Response, caller: Caller) {
