@@ -99,4 +99,43 @@ describe('A cooldown of a media upstream', () => {
     expect(circuits.isCooling(openWith({ weight: 3 }), ORDER.model)).toBe(true);
     expect(circuits.isCooling(openWith({ models: { 'alpha-2.0': 'ep-2' } }), ORDER.model)).toBe(false);
   });
+
+  const of = (accountId: string) => ({ ...ORDER, accountId });
+
+  it('after refusals of two accounts ends with the next order of another that is taken, and lasts where that is refused too', async () => {
+    const clock = new ControllableClock();
+    const circuits = new MediaCircuits(new Cooldowns(clock));
+    const ark = openWith({});
+    const refused = new MediaFailure('unfit', 'not_served', { vendor: { status: 403 } });
+    for (const accountId of ['a', 'b']) {
+      const admission = await circuits.admits(ark, of(accountId));
+      circuits.markMisconfigured(ark, refused, admission!);
+    }
+    expect(await circuits.admits(ark, of('c'))).toBeUndefined();
+    clock.advance(5_000);
+    expect([await circuits.admits(ark, of('a')), await circuits.admits(ark, of('b'))]).toEqual([undefined, undefined]);
+    const probe = await circuits.admits(ark, of('c'));
+    circuits.recordSuccess(ark, probe!);
+    expect(circuits.coolingForMs(ark, of('d'))).toBe(0);
+    expect([circuits.coolingForMs(ark, of('a')), circuits.coolingForMs(ark, of('b'))]).toEqual([595_000, 595_000]);
+    const others = await Promise.all([circuits.admits(ark, of('d')), circuits.admits(ark, of('e'))]);
+    for (const admission of others) circuits.markMisconfigured(ark, refused, admission!);
+    clock.advance(5_000);
+    circuits.markMisconfigured(ark, refused, (await circuits.admits(ark, of('f')))!);
+    expect(circuits.coolingForMs(ark, of('g'))).toBe(600_000);
+  });
+
+  it('after failures of two accounts ends with the next order of another that works, which none of theirs can forestall', async () => {
+    const clock = new ControllableClock();
+    const circuits = new MediaCircuits(new Cooldowns(clock));
+    const ark = openWith({});
+    for (const accountId of ['a', 'b', 'a']) circuits.recordFailedWork(ark, of(accountId));
+    clock.advance(5_000);
+    expect([await circuits.admits(ark, of('a')), await circuits.admits(ark, of('b'))]).toEqual([undefined, undefined]);
+    circuits.recordSuccess(ark, (await circuits.admits(ark, of('c')))!);
+    circuits.recordDelivery(ark, of('c'));
+    expect([circuits.coolingForMs(ark, of('d')), circuits.coolingForMs(ark, of('a'))]).toEqual([0, 5_000]);
+    clock.advance(5_000);
+    expect(await circuits.admits(ark, of('a'))).toBeDefined();
+  });
 });

@@ -62,7 +62,10 @@ export interface CallFailure {
 export interface Misconfiguration {
   /** The circuit that it opens: that of all, or one of the others. */
   readonly name: string;
-  /** No caller can bring it about; otherwise it takes a second caller, or a probe, and opens the caller's own until then. */
+  /**
+   * No caller can bring it about; otherwise it opens the caller's own alone, and that of all only until the next probe when a second
+   * caller meets it. A probe that meets it makes it certain.
+   */
   readonly isCertain: boolean;
   /** When what was called serves again by its own word. */
   readonly retryAfterMs?: number | undefined;
@@ -86,8 +89,8 @@ const MAX_WATCHED = 10_000;
 
 /** What only this replica knows about a circuit of all callers. */
 interface Seen {
-  /** Failures in a row by caller. */
-  readonly failures: Map<string, number>;
+  /** Failures in a row by caller, with the name of the caller's circuit. */
+  readonly failures: Map<string, { readonly own: string; readonly count: number }>;
   /** Open circuits that a success of another caller disproved: the name, and how often it had cooled down then. */
   readonly disproved: Map<string, number>;
   /** By circuit: the latest claim of a caller that it is misconfigured. */
@@ -179,7 +182,9 @@ export class CircuitBreaker {
     }
     const opensAll = probes.has(all) || (!wasOpenForAll && this.isFaultOfAll(circuits, seen, opensOwn));
     if (opensAll) {
-      this.cooldowns.coolDown(all, probes.has(all) ? this.probedMs(circuits, seen) : this.backoffMs(all));
+      const coolingMs = probes.has(all) ? this.probedMs(circuits, seen) : this.backoffMs(all);
+      this.cooldowns.coolDown(all, coolingMs);
+      if (this.policy.evidence === 'failed') this.letOthersProbe(seen, coolingMs);
       seen.failures.clear();
     }
     this.release(admission);
@@ -190,10 +195,16 @@ export class CircuitBreaker {
   /** An operator has to fix something before a circuit can close, or the time must come that was named. */
   markMisconfigured(circuits: Circuits, admission: Admission, finding: Misconfiguration): OpenedCircuit {
     const { name, isCertain, retryAfterMs } = finding;
-    const isSure = isCertain || this.heldProbes(admission).has(name) || this.isSecondClaim(circuits, name);
+    const isSure = isCertain || this.heldProbes(admission).has(name);
     const restMs = isFarAway(retryAfterMs) ? Math.min(retryAfterMs, LONGEST_REST_MS) : this.policy.misconfiguredMs;
-    const opened = { name: isSure ? name : circuits.own, coolingMs: restMs };
-    this.cooldowns.coolDown(opened.name, opened.coolingMs);
+    if (!isSure) this.cooldowns.coolDown(circuits.own, restMs);
+    // Two callers may be one person: who probes it then is somebody else.
+    const isShared = !isSure && this.isSecondClaim(circuits, name);
+    const opened = {
+      name: isSure || isShared ? name : circuits.own,
+      coolingMs: isShared ? this.policy.firstMs : restMs,
+    };
+    if (opened.name === name) this.cooldowns.coolDown(name, opened.coolingMs);
     this.release(admission);
     return opened;
   }
@@ -226,6 +237,15 @@ export class CircuitBreaker {
     return backoffMs(this.policy, this.cooldowns.cooldownsOf(name));
   }
 
+  /**
+   * Those whose failures opened the circuit of all come later than others, who may find that it works: callers can make calls fail on
+   * purpose, and would keep it closed by failing every probe as well.
+   */
+  private letOthersProbe({ failures }: Seen, coolingMs: number): void {
+    for (const { own } of failures.values())
+      this.cooldowns.coolDown(own, Math.max(coolingMs + this.policy.firstMs, this.backoffMs(own)));
+  }
+
   /** It doubles, unless the caller whose probe failed is the one whose probe failed before: it alone says nothing new. */
   private probedMs({ all, caller }: Circuits, seen: Seen): number {
     const isSame = seen.lastProber === caller;
@@ -237,16 +257,16 @@ export class CircuitBreaker {
   private opensOwn({ own, caller }: Circuits, { failures }: Seen, failure: CallFailure): boolean {
     const { isLimit = false, retryAfterMs } = failure;
     if (this.isOpen(own)) return isLimit && retryAfterMs !== undefined;
-    const count = (failures.get(caller) ?? 0) + 1;
+    const count = (failures.get(caller)?.count ?? 0) + 1;
     if (failures.size >= MAX_FAILING_CALLERS) failures.clear();
-    failures.set(caller, count);
+    failures.set(caller, { own, count });
     return isLimit || count >= this.policy.failures;
   }
 
   private isFaultOfAll({ all }: Circuits, { failures, disproved }: Seen, opensOwn: boolean): boolean {
     const { evidence, callers, failures: most } = this.policy;
     if (evidence === 'failed') {
-      const together = [...failures.values()].reduce((sum, count) => sum + count, 0);
+      const together = [...failures.values()].reduce((sum, { count }) => sum + count, 0);
       return failures.size >= callers && together >= most;
     }
     if (!opensOwn) return false;
