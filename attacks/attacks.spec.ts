@@ -4,10 +4,11 @@ import { PROBE_NAMES } from './probes.js';
 import { type Row, tableOf } from './report.js';
 import { attackAtOnce, attackInTurn, onGateway } from './run-attacks.js';
 import { SMUGGLING_ATTACKS } from './smuggling.js';
+import { RESTART } from './stops.js';
 import { STRANGE_VENDORS } from './strange-vendors.js';
 
 /** The attacks whose outcome no load of the machine can change; `npm run attacks` runs all of them, with their times. */
-const ATTACKS = [...SMUGGLING_ATTACKS, ...MONEY_ATTACKS, ...STRANGE_VENDORS];
+const ATTACKS = [...SMUGGLING_ATTACKS, ...MONEY_ATTACKS, ...STRANGE_VENDORS, RESTART];
 
 /** Of the floods together: so many requests of each that its bounds are met. */
 const AT_ONCE = { forMs: 6_000, rest: 10, judgesTimes: false };

@@ -195,7 +195,8 @@ async function drained(socket: Socket): Promise<void> {
   over.abort();
 }
 
-const headersFor = (key: string) => ({
+/** What a client of any style sends. */
+export const headersFor = (key: string) => ({
   authorization: `Bearer ${key}`,
   'content-type': 'application/json',
   'vendor-version': '2023-06-01',

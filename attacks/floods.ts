@@ -164,7 +164,7 @@ const ORDERS = '/v1/images/generations';
 const ENDS_WITHIN_MS = 150_000;
 
 /** Every task of the account ends: those that wait when it calls them off, the others by themselves. */
-async function tasksEnd({ target }: Scene, { accountId, key }: Tenant): Promise<string[]> {
+export async function tasksEnd({ target }: Scene, { accountId, key }: Tenant): Promise<string[]> {
   const open = async (): Promise<string[]> =>
     (
       await target.rows<{ id: string }>(

@@ -22,7 +22,7 @@ export const PLAIN: Plan = {
   countAfterMs: 0,
 };
 
-/** A request at a path that no text protocol has. */
+/** A request at a path that writes no text. */
 export interface MediaRequest {
   readonly method: string;
   readonly path: string;
@@ -45,7 +45,7 @@ export class HostileVendor {
   /** How requests are answered whose front holds a word, so that attacks at once have each its own vendor. */
   readonly planFor = new Map<string, Plan>();
   /** How it answers as a vendor of media; undefined: the connection is cut. */
-  media: (request: MediaRequest) => MediaReply | undefined = () => NOT_FOUND;
+  media: (request: MediaRequest) => MediaReply | undefined | Promise<MediaReply> = () => NOT_FOUND;
   /** The front of each request body that was received. */
   readonly received: string[] = [];
   private readonly server = createServer(
@@ -89,12 +89,12 @@ export class HostileVendor {
     else await sendWhole(protocol, plan, response);
   }
 
-  private serveMedia(
+  private async serveMedia(
     { method = '', url: path = '', headers }: IncomingMessage,
     body: string,
     response: ServerResponse,
-  ) {
-    const reply = this.media({ method, path, authorization: headers.authorization, body });
+  ): Promise<void> {
+    const reply = await this.media({ method, path, authorization: headers.authorization, body });
     if (reply === undefined) response.destroy();
     else response.writeHead(reply.status, { 'content-type': reply.contentType }).end(reply.body);
   }

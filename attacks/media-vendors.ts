@@ -1,12 +1,15 @@
 import type { JsonObject } from '#contracts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually, pngSample } from '#testing';
 import type { Attack, Outcome, Scene } from './attack.js';
 import { send } from './client.js';
+import { tasksEnd } from './floods.js';
 import type { MediaReply, MediaRequest } from './hostile-vendor.js';
 import { HOSTILE_MODELS, microsOf, PEER_KEY, type Tenant } from './target.js';
+import { latenciesOf } from './victim.js';
 
 /** How an order goes at a vendor that does what some do; the word stands in its prompt. */
-type Way = 'refused-link' | 'own-link' | 'given-up' | 'cut';
+type Way = 'refused-link' | 'own-link' | 'given-up' | 'cut' | 'forbidden';
 
 const ENDS_WITHIN_MS = 60_000;
 const PICTURE: MediaReply = {
@@ -48,6 +51,8 @@ class HostilePeer {
   private take({ prompt }: { readonly prompt: string }): MediaReply | undefined {
     const number = this.series * SERIES + this.taken.push(prompt);
     if (prompt.includes('cut')) return undefined;
+    if (prompt.includes('forbidden'))
+      return json(403, { error: { code: 'forbidden', message: 'This account may not do that.' } });
     return json(200, { code: 200, data: [{ status: 'submitted', task_id: `task_${number}` }] });
   }
 
@@ -67,13 +72,21 @@ interface Ended {
   readonly error: string | undefined;
 }
 
-/** Orders, and waits for the end. */
-async function ordered({ target }: Scene, { key }: Tenant, model: string, way: Way): Promise<Ended> {
+/** Orders; answers the id of the task. */
+async function order({ target }: Scene, { key }: Tenant, model: string, way: Way): Promise<string> {
   const path = model.startsWith('zeta') ? '/v1/videos/generations' : '/v1/images/generations';
-  const order = { method: 'POST', path, body: { model, prompt: `a lighthouse, ${way}` } } as const;
-  const { status, text } = await send(target.url, key, order);
+  const body = { model, prompt: `a lighthouse, ${way}` };
+  const { status, text } = await send(target.url, key, { method: 'POST', path, body });
   const id = /"task_id":"([^"]+)"/.exec(text)?.[1];
   if (id === undefined) throw new Error(`${path} was answered with ${status}: ${text}`);
+  return id;
+}
+
+/** Orders, and waits for the end. */
+async function ordered(scene: Scene, tenant: Tenant, model: string, way: Way): Promise<Ended> {
+  const { target } = scene;
+  const { key } = tenant;
+  const id = await order(scene, tenant, model, way);
   return eventually(
     async () => {
       const answer = await send(target.url, key, { method: 'GET', path: `/v1/tasks/${id}?wait=5` });
@@ -146,5 +159,56 @@ async function priceOf({ target }: Scene, { key }: Tenant, model: string): Promi
   return microsOf(amount);
 }
 
-/** Orders at media vendors that answer as some do: what is delivered is charged once, everything else is free. */
-export const MEDIA_VENDORS: readonly Attack[] = STRANGENESSES.map((each, series) => strange(each, series));
+/** How long two accounts go on with orders that fail, and how much longer than that an order of another may take; in milliseconds. */
+const CLOSING_MS = 30_000;
+const SERVED_WITHIN_MS = 20_000;
+const PAUSE_MS = 300;
+
+/** Two accounts of one person order what their vendor refuses or fails, over and over: it must stay open to all others. */
+const closing = (way: Way, series: number): Attack => ({
+  name: `two accounts close a media vendor to all by orders that are ${way}`,
+  run: async (scene): Promise<Outcome> => {
+    const { target, vendor, tenant, victim } = scene;
+    const model = HOSTILE_MODELS.peer;
+    const peer = new HostilePeer(vendor.url, series);
+    vendor.media = (request) => peer.answer(request);
+    const attackers = [await tenant('50'), await tenant('50')];
+    const end = Date.now() + CLOSING_MS * scene.intensity.scale;
+    const attacks = attackers.map(async (attacker) => {
+      while (Date.now() < end) {
+        await order(scene, attacker, model, way).catch(() => undefined);
+        await sleep(PAUSE_MS);
+      }
+    });
+    const times: number[] = [];
+    const breaches: string[] = [];
+    while (Date.now() < end) {
+      const began = performance.now();
+      const { status, error } = await ordered(scene, victim.tenant, model, 'own-link');
+      times.push(performance.now() - began);
+      if (status !== 'completed') breaches.push(`an order of another account ended as ${status} ${error ?? ''}`);
+      await sleep(PAUSE_MS);
+    }
+    await Promise.all(attacks);
+    const longestMs = Math.max(...times);
+    if (longestMs > SERVED_WITHIN_MS) breaches.push(`an order of another account took ${longestMs.toFixed(0)} ms`);
+    const failed = peer.taken.filter((prompt) => prompt.includes(way)).length;
+    if (failed < attackers.length)
+      breaches.push(`the vendor met ${failed} of the attackers' orders, so that this proves nothing`);
+    for (const attacker of attackers) breaches.push(...(await tasksEnd(scene, attacker)));
+    const charges = await Promise.all(attackers.map((attacker) => target.chargedMicros(attacker)));
+    const chargedMicros = charges.reduce((sum, charge) => sum + charge, 0n);
+    return { breaches, bill: { chargedMicros, dueMicros: 0n }, during: latenciesOf(times) };
+  },
+});
+
+const CLOSING_WAYS = ['forbidden', 'given-up'] as const;
+
+/**
+ * Orders at media vendors that answer as some do: what is delivered is charged once, everything else is free, and nobody closes a vendor
+ * to others.
+ */
+export const MEDIA_VENDORS: readonly Attack[] = [
+  ...STRANGENESSES.map((each, series) => strange(each, series)),
+  ...CLOSING_WAYS.map((way, nth) => closing(way, STRANGENESSES.length + nth)),
+];

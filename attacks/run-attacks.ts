@@ -12,9 +12,11 @@ import { Receivers } from './receivers.js';
 import { PROBE_NAMES, probesOf } from './probes.js';
 import type { Row } from './report.js';
 import { SMUGGLING_ATTACKS } from './smuggling.js';
+import { KILL, RESTART } from './stops.js';
 import { STRANGE_VENDORS } from './strange-vendors.js';
 import { type Backend, type Memory, Target, type Tenant } from './target.js';
 import { failuresOf, type Latencies, slownessOf, Victim } from './victim.js';
+import { FIRST_IN_FIRST_OUT } from './vectors.js';
 import { WEBHOOK_ATTACKS } from './webhooks.js';
 
 /** In this order: what takes most from a process comes late, what gets this address refused last. */
@@ -23,6 +25,9 @@ export const ATTACKS: readonly Attack[] = [
   ...MONEY_ATTACKS,
   ...STRANGE_VENDORS,
   ...MEDIA_VENDORS,
+  RESTART,
+  KILL,
+  FIRST_IN_FIRST_OUT,
   ...NEIGHBOUR_ATTACKS,
   ...FLOODS.map(floodAttack),
   ...WEBHOOK_ATTACKS,

@@ -69,6 +69,34 @@ const refusesProofs: Plan = {
       : undefined,
 };
 
+/** What vendors count apart that has no price here: sound, and tools that they run, as each protocol says it. */
+const COUNTED_APART: Readonly<Record<Protocol, JsonObject>> = {
+  responses: {
+    input_tokens_details: { cached_tokens: 0, audio_tokens: 15 },
+    output_tokens_details: { reasoning_tokens: 0, audio_tokens: 5 },
+  },
+  messages: { server_tool_use: { web_search_requests: 3, code_execution_requests: 2 } },
+  chat: {
+    prompt_tokens_details: { audio_tokens: 15 },
+    completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 5 },
+    num_sources_used: 3,
+  },
+  gemini: {
+    promptTokensDetails: [
+      { modality: 'TEXT', tokenCount: 5 },
+      { modality: 'AUDIO', tokenCount: 15 },
+    ],
+    candidatesTokensDetails: [{ modality: 'AUDIO', tokenCount: 5 }],
+  },
+};
+
+const countsApart = (protocol: Protocol): Strangeness => ({
+  name: `units that have no price, over ${protocol}`,
+  protocol,
+  plan: { ...PLAIN, count: { ...PLAIN.count, beside: COUNTED_APART[protocol] } },
+  says: WORDS,
+});
+
 const STRANGENESSES: readonly Strangeness[] = [
   {
     name: 'no finish reason before [DONE]',
@@ -122,6 +150,7 @@ const STRANGENESSES: readonly Strangeness[] = [
       ],
     },
   },
+  ...(Object.keys(COUNTED_APART) as Protocol[]).map(countsApart),
 ];
 
 const strange = ({ name, protocol, plan, says, styles = STYLE_NAMES, asks }: Strangeness): Attack => ({

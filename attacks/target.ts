@@ -39,6 +39,9 @@ export const MODEL_OVER: Readonly<Record<Protocol, string>> = {
   gemini: 'vendor-2.5-pro',
 };
 
+/** The model of embeddings that the upstream of the chat protocol offers. */
+export const EMBEDDING_MODEL = 'vectors-of-the-attack';
+
 /** Media models whose first upstream is hostile: a peer alone, a peer before the sandbox, and one that cannot be asked about orders. */
 export const HOSTILE_MODELS = {
   peer: 'theta-image-turbo',
@@ -71,6 +74,7 @@ export class Target {
     readonly logFile: string,
     /** The process that serves requests first, then its workers. */
     private readonly processes: readonly Started[],
+    private readonly launch: (role: string, more?: Readonly<Record<string, string>>) => ChildProcess,
     /** Where the processes may write: DATA_DIR, and what they write for a moment. */
     private readonly folders: { readonly data: string; readonly temporary: string },
     private readonly stopServices: () => Promise<void>,
@@ -99,27 +103,49 @@ export class Target {
       KEY_PEPPER: 'a-pepper-for-attacks-only',
       UPSTREAMS_FILE: upstreams,
       MEDIA_FETCH_ALLOW: `${allowedHosts},${new URL(vendorUrl).host}`,
+      TEXT_DRAIN_SECONDS: '1',
     };
     const logFile = join(folder, 'gateway.log');
     const log = openSync(logFile, 'a');
     const roles = backend === 'redis' ? FLEET : ['gateway'];
-    const processes = roles.map((role): Started => {
-      const limitBytes = memoryLimitOf(role);
-      const heap = `--max-old-space-size=${limitBytes / MEBIBYTE / 2}`;
-      const child = spawn(process.execPath, [heap, `dist/apps/${role}/src/main.js`], {
+    const launch = (role: string, more: Readonly<Record<string, string>> = {}): ChildProcess => {
+      const heap = `--max-old-space-size=${memoryLimitOf(role) / MEBIBYTE / 2}`;
+      return spawn(process.execPath, [heap, `dist/apps/${role}/src/main.js`], {
         stdio: ['ignore', log, log],
-        env: environment,
+        env: { ...environment, ...more },
       });
-      return { role, child, limitBytes };
-    });
+    };
+    const processes = roles.map((role): Started => ({ role, child: launch(role), limitBytes: memoryLimitOf(role) }));
     const url = `http://127.0.0.1:${port}`;
-    const target = new Target(backend, url, logFile, processes, folders, async () => {
+    const target = new Target(backend, url, logFile, processes, launch, folders, async () => {
       await services.stop();
       rmSync(folder, { recursive: true, force: true });
     });
     await target.becomesReady();
-    target.database = new Pool({ connectionString: services.databaseUrl ?? embeddedDatabaseUrl(folders.data), max: 2 });
+    target.database = poolOf(services.databaseUrl ?? embeddedDatabaseUrl(folders.data));
     return target;
+  }
+
+  /** Ends the process that serves requests, and resolves when it is gone; of an embedded gateway everything goes with it. */
+  async endApi(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    const { child } = this.api;
+    if (this.backend === 'embedded') await this.database?.end();
+    const gone = once(child, 'exit');
+    child.kill(signal);
+    await gone;
+  }
+
+  /** Starts it again, with more settings, and resolves when it serves. */
+  async startApi(settings?: Readonly<Record<string, string>>): Promise<void> {
+    this.api.child = this.launch(this.api.role, settings);
+    await this.becomesReady();
+    if (this.backend === 'embedded') this.database = poolOf(embeddedDatabaseUrl(this.folders.data));
+  }
+
+  private get api(): Started {
+    const [api] = this.processes;
+    if (!api) throw new Error('the gateway has no process');
+    return api;
   }
 
   /** Whether the process that serves requests still runs. */
@@ -129,7 +155,7 @@ export class Target {
 
   /** Memory of the process that serves requests, in bytes. */
   residentBytes(): number {
-    return this.processes[0] ? residentBytesOf(this.processes[0]) : 0;
+    return residentBytesOf(this.api);
   }
 
   /** Memory of each process. */
@@ -240,9 +266,11 @@ const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode 
 /** A process of the gateway, and the memory that the chart gives it. */
 interface Started {
   readonly role: string;
-  readonly child: ChildProcess;
+  child: ChildProcess;
   readonly limitBytes: number;
 }
+
+const poolOf = (connectionString: string | undefined): Pool => new Pool({ connectionString, max: 2 });
 
 /** The memory of one process. */
 export interface Memory {
@@ -332,6 +360,7 @@ const upstreamsFile = (vendorUrl: string): string =>
       base_url: `${vendorUrl}/${protocol === 'gemini' ? 'v1beta' : 'v1'}`,
       key: 'sk-vendor-secret',
       models: { [MODEL_OVER[protocol]]: 'vendor' },
+      ...(protocol === 'chat' && { embedding_models: { [EMBEDDING_MODEL]: 'vectors' } }),
     })),
     media_upstreams: mediaUpstreams(vendorUrl),
   });

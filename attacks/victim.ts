@@ -83,10 +83,15 @@ export class Victim {
       await sleep(pauseMs);
     }
     own.stop();
-    times.sort((one, other) => one - other);
-    const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
-    return { requests: times.length, failed, failures: [...failures].slice(0, 3), p50Ms: at(0.5), p95Ms: at(0.95) };
+    return { ...latenciesOf(times), failed, failures: [...failures].slice(0, 3) };
   }
+}
+
+/** Of requests that were all served, by how long each took in milliseconds. */
+export function latenciesOf(times: readonly number[]): Latencies {
+  const sorted = times.toSorted((one, other) => one - other);
+  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return { requests: sorted.length, failed: 0, failures: [], p50Ms: at(0.5), p95Ms: at(0.95) };
 }
 
 /** How often a victim that was slowed down is measured again: on a shared machine others may have taken its time. */

@@ -4,6 +4,8 @@ export interface Count {
   readonly output: number;
   /** Part of the output, and hidden from the client. */
   readonly reasoning: number;
+  /** What it says beside that, in the words of its protocol. */
+  readonly beside?: Readonly<Record<string, unknown>>;
 }
 
 /** How one protocol of a vendor writes a reply of one text. */
@@ -23,12 +25,13 @@ const unnamed = (body: object): string => `data: ${JSON.stringify(body)}\n\n`;
 
 const NOTHING: Count = { input: 0, output: 0, reasoning: 0 };
 
-const responsesUsage = ({ input, output, reasoning }: Count) => ({
+const responsesUsage = ({ input, output, reasoning, beside }: Count) => ({
   input_tokens: input,
   input_tokens_details: { cached_tokens: 0 },
   output_tokens: output,
   output_tokens_details: { reasoning_tokens: reasoning },
   total_tokens: input + output,
+  ...beside,
 });
 
 const responsesItem = (text: string) => ({
@@ -67,7 +70,11 @@ const responses: WireFormat = {
   lastEvents: (text, count) => [named({ type: 'response.completed', response: response(text, count) })],
 };
 
-const messagesUsage = ({ input, output }: Count) => ({ input_tokens: input, output_tokens: output });
+const messagesUsage = ({ input, output, beside }: Count) => ({
+  input_tokens: input,
+  output_tokens: output,
+  ...beside,
+});
 const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'vendor', stop_sequence: null };
 
 const messages: WireFormat = {
@@ -91,17 +98,18 @@ const messages: WireFormat = {
     named({
       type: 'message_delta',
       delta: { stop_reason: 'end_turn', stop_sequence: null },
-      usage: { output_tokens: count.output },
+      usage: { output_tokens: count.output, ...count.beside },
     }),
     named({ type: 'message_stop' }),
   ],
 };
 
-const chatUsage = ({ input, output, reasoning }: Count) => ({
+const chatUsage = ({ input, output, reasoning, beside }: Count) => ({
   prompt_tokens: input,
   completion_tokens: output,
   total_tokens: input + output,
   completion_tokens_details: { reasoning_tokens: reasoning },
+  ...beside,
 });
 const chatChunk = (choices: readonly object[], usage?: object) =>
   unnamed({
@@ -131,11 +139,12 @@ const chat: WireFormat = {
   ],
 };
 
-const geminiUsage = ({ input, output, reasoning }: Count) => ({
+const geminiUsage = ({ input, output, reasoning, beside }: Count) => ({
   promptTokenCount: input,
   candidatesTokenCount: output - reasoning,
   thoughtsTokenCount: reasoning,
   totalTokenCount: input + output,
+  ...beside,
 });
 const candidate = (text: string, finishReason?: string) => ({
   candidates: [{ index: 0, content: { role: 'model', parts: [{ text }] }, ...(finishReason && { finishReason }) }],
