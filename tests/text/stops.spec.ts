@@ -180,3 +180,53 @@ describe('A stop of the process, its database 25 ms away', () => {
     expect(stopMs).toBeLessThan(10_000);
   });
 });
+
+describe('A stop while a vendor of vectors is silent', () => {
+  it('tells a stream whose search waits for one, and waits for none itself', async () => {
+    const place = await createGatewayPlace();
+    const gateway = await startTextGateway({ FILE_EMBEDDING_MODEL: 'text-embedding' }, { workers: true }, { place });
+    const database = new Database(place.databaseUrl);
+    const send = async (path: string, body: object | FormData): Promise<Response> =>
+      fetch(gateway.baseUrl + path, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${gateway.key}`,
+          ...(!(body instanceof FormData) && { 'content-type': 'application/json' }),
+        },
+        body: body instanceof FormData ? body : JSON.stringify(body),
+      });
+    const add = async (text: string): Promise<void> => {
+      const form = new FormData();
+      form.append('purpose', 'assistants');
+      form.append('file', new Blob([text]), 'a.txt');
+      const { id } = (await (await send('/v1/files', form)).json()) as { id: string };
+      const { id: store } = (await (await send('/v1/vector_stores', {})).json()) as { id: string };
+      await send(`/v1/vector_stores/${store}/files`, { file_id: id });
+    };
+    await database.query({
+      text: `insert into price (id, model, unit, amount_micros, per_quantity, effective_from, created_by)
+        values ('price_vectors', 'text-embedding', 'input_token', 1, 1, now() - interval '1 day', 'test')`,
+      values: [],
+    });
+    await add('The lighthouse of Vesterholm was lit in 1871.');
+    const embedded = `select 1 from file_index where embedding_model is not null`;
+    await eventually(async () => (await database.query({ text: embedded, values: [] })).rows.length === 1);
+    let reached = 0;
+    gateway.vendor.gate = { at: 'start', opened: new Promise(() => {}), onReached: () => (reached += 1) };
+    await add('Dough rests overnight.');
+    await eventually(() => reached === 1);
+    const tools = [{ type: 'file_search' }];
+    const asked = { model: MODEL_OVER.sandbox, input: 'When was the lighthouse lit?', stream: true, tools };
+    const told = send('/v1/responses', asked).then((answer) => answer.text());
+    await eventually(() => reached === 2);
+    const began = performance.now();
+    await gateway.stop(DRAIN_MS);
+    const stopMs = performance.now() - began;
+    expect(await told).toMatch(LAST_EVENT.responses);
+    const { rows } = await database.query({ text: 'select request_id from request_hold', values: [] });
+    expect(rows).toEqual([]);
+    expect(stopMs).toBeLessThan(8_000);
+    await database.close();
+    await place.remove();
+  });
+});

@@ -20,6 +20,7 @@ export {
   StopSource,
   timeIsUp,
   TimeoutError,
+  unlessAborted,
   within,
   withinTime,
 } from './clock/time-limit.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Passage, passesFilter, type RankWeights, type SearchFilter } from '#contracts';
-import { AccountShares, Database } from '#platform';
+import { AccountShares, Database, unlessAborted } from '#platform';
 import { LENGTH_BYTES, POSTING_BYTES, wordsOf } from './words.js';
 import { PassageRanking, type RankedPassage } from './rank-passages.js';
 import { expectLiveStores, type SearchedIndex, type SearchedStores, searchScope } from './search-scope.js';
@@ -101,8 +101,8 @@ export class FileSearch {
     const searched = onePerId(passing);
     signal.throwIfAborted();
     if (searched.length === 0) return [];
-    const ranked = await this.ranked(request, searched);
-    signal.throwIfAborted();
+    // A vector of the query that nobody waits for is made, and paid for, all the same.
+    const ranked = await unlessAborted(this.ranked(request, searched), signal);
     return this.withTexts(accountId, ranked.filter(({ score }) => score >= scoreThreshold).slice(0, limit));
   }
 

@@ -69,6 +69,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     private readonly upstreams: TextUpstreams,
     private readonly circuits: TextCircuits,
     private readonly embedder: PassageEmbedder,
+    private readonly vendors: MeteredEmbedder,
     private readonly calls: TextCalls,
     private readonly prompts: PromptLogWriter,
     @Inject(PLATFORM) private readonly platform: Platform,
@@ -83,6 +84,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
   }
 
   async onModuleDestroy(): Promise<void> {
+    this.vendors.close();
     await Promise.all([this.vectors.stop(), this.losses.stop()]);
     await Promise.all([this.text.close(), this.embeddings.close()]);
     await this.billing.close();

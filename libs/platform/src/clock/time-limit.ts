@@ -54,6 +54,17 @@ export async function within<Result>(result: Promise<Result>, limitMs: number): 
   return Promise.race([result, timeout]).finally(() => clearTimeout(timer));
 }
 
+/** The result, unless `signal` aborts before: what it was to end goes on to its own end, and nobody waits for it. @throws its reason. */
+export async function unlessAborted<Result>(result: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  let giveUp = (): void => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    giveUp = () => reject(signal.reason as Error);
+    if (signal.aborted) giveUp();
+    else signal.addEventListener('abort', giveUp, { once: true });
+  });
+  return Promise.race([result, aborted]).finally(() => signal.removeEventListener('abort', giveUp));
+}
+
 /** A stop signal and the switch for it in one. What takes nothing but an `AbortSignal` gets one from `asAbortSignal`. */
 export class StopSource implements StopSignal {
   private stopReason: unknown;

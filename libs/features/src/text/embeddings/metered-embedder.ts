@@ -15,6 +15,7 @@ const DIMENSIONS_MAX = 16_000;
 @Injectable()
 export class MeteredEmbedder implements TextEmbedder {
   private readonly settings: Platform['config']['files'];
+  private readonly closing = new AbortController();
 
   constructor(
     @Inject(PLATFORM) { config }: Pick<Platform, 'config'>,
@@ -31,6 +32,11 @@ export class MeteredEmbedder implements TextEmbedder {
     return model !== undefined && this.upstreams.embeddingModels().includes(model) ? model : undefined;
   }
 
+  /** Waits for no vendor any more: what was asked for fails, uncharged. */
+  close(): void {
+    this.closing.abort();
+  }
+
   async embed({ requestId, accountId, apiKeyId, texts }: EmbeddingOrder): Promise<readonly Float32Array[]> {
     const { FILE_EMBEDDING_MODEL: model = '', FILE_EMBEDDINGS_FREE: isFree } = this.settings;
     const body = { model, input: [...texts], encoding_format: 'base64' } as const;
@@ -41,11 +47,11 @@ export class MeteredEmbedder implements TextEmbedder {
     const priceList = await this.prices.listOf(accountId);
     const caller = { accountId, apiKeyId, priceList, allowedModels: [] };
     const order = { requestId, caller, body, bytes: undefined };
-    return vectorsIn(await this.service.embed(order, new AbortController().signal), texts.length);
+    return vectorsIn(await this.service.embed(order, this.closing.signal), texts.length);
   }
 
   private async unpaid(call: Parameters<EmbeddingsRouter['call']>[0]): Promise<string> {
-    const { reply } = await this.router.call(call, new AbortController().signal);
+    const { reply } = await this.router.call(call, this.closing.signal);
     if (reply.json === null) throw unusable('is larger than is read');
     return reply.json;
   }
