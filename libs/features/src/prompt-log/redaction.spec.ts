@@ -41,4 +41,33 @@ describe('Redaction', () => {
     for (const part of ['a', '1', ':', '@', 'a.', '1 ', '+1', 'AA11', '-----BEGIN PRIVATE KEY-----', 'é'])
       expect(await clean(part.repeat(Math.ceil((256 * 1024) / part.length)), ...redactions)).toBeDefined();
   });
+
+  it('lets other work run every few milliseconds, however long one text and one pattern are', async () => {
+    let turns = 0;
+    const over = new AbortController();
+    const others = (async () => {
+      while (!over.signal.aborted) {
+        await new Promise((resolve) => setImmediate(resolve));
+        turns += 1;
+      }
+    })();
+    const text = 'a'.repeat(1024 * 1024);
+    expect(await clean(text, `${'a'.repeat(60)}*b`)).toBe(text);
+    over.abort();
+    await others;
+    expect(turns).toBeGreaterThan(8);
+  });
+
+  it('finds what lies across the places where a long text is searched in parts', async () => {
+    const found = {
+      secret: `sk-${'x'.repeat(900)}`,
+      email: 'ada@mail.example.co.uk',
+      'EMP-####*end': 'emp-1234 '.trim() + '-at-the-end',
+    };
+    for (const [redaction, secret] of Object.entries(found))
+      for (const before of [8_191, 8_192 - 3, 8_192 - 800, 16_384 - 1, 16_384 - 20])
+        expect(await clean(`${'é'.repeat(before - 1)} ${secret} ${secret}`, redaction)).toBe(
+          `${'é'.repeat(before - 1)} [redacted] [redacted]`,
+        );
+  });
 });

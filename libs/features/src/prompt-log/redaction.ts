@@ -8,24 +8,32 @@ const REDACTED = '[redacted]';
 /** Finds one kind of secret. Each expression takes time in proportion to the text, whatever the text is. */
 interface Detector {
   readonly pattern: RegExp;
+  /** No more than so many characters are found at once. */
+  readonly longest: number;
   /** Says whether what looks like one is one; absent: it is. */
   readonly confirms?: (found: string) => boolean;
 }
 
 const DETECTORS = {
-  email: { pattern: /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/gu },
+  email: { pattern: /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/gu, longest: 640 },
   /** In international form. */
-  phone: { pattern: /(?<![\w+])(?:\+|00)\d[\d ()./-]{6,18}\d(?!\d)/gu },
-  card_number: { pattern: /(?<!\d)(?:\d[ -]?){12,18}\d(?!\d)/gu, confirms: hasLuhnDigit },
-  iban: { pattern: /(?<!\w)[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?!\w)/gu, confirms: hasIbanDigits },
+  phone: { pattern: /(?<![\w+])(?:\+|00)\d[\d ()./-]{6,18}\d(?!\d)/gu, longest: 22 },
+  card_number: { pattern: /(?<!\d)(?:\d[ -]?){12,18}\d(?!\d)/gu, longest: 37, confirms: hasLuhnDigit },
+  iban: {
+    pattern: /(?<!\w)[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?!\w)/gu,
+    longest: 43,
+    confirms: hasIbanDigits,
+  },
   ip_address: {
     pattern: /(?<![\w:.])[\da-f:.]{2,44}[\da-f:](?![\w:])/giu,
+    longest: 45,
     confirms: (found) => isIP(found) !== 0,
   },
   /** Keys and tokens by the beginnings that their makers gave them, and private keys. */
   secret: {
     pattern:
       /(?<!\w)(?:sk|pk|rk|hf|gh[opsu]|github_pat|glpat|xox[abprs]|AKIA|ASIA|AIza|eyJ|vrl|xai|gsk)[-_A-Za-z0-9.]{16,1024}|-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]{1,16384}/gu,
+    longest: 16_500,
   },
 } as const satisfies Readonly<Record<string, Detector>>;
 
@@ -39,6 +47,8 @@ const OWN_LENGTH_MAX = 64;
 const OWN_LETTERS_LEAST = 3;
 /** As much as `*` stands for. */
 const OWN_SPAN = String.raw`[^\s]{0,32}`;
+/** Each of its characters may be a pair. */
+const OWN_LONGEST = 2 * (OWN_LENGTH_MAX + 32);
 
 const isKnown = (name: string): name is keyof typeof DETECTORS => Object.hasOwn(DETECTORS, name);
 
@@ -66,7 +76,8 @@ function isOwn(pattern: string): boolean {
 /** One `*` of bounded length and no alternatives: an expression that no text can make slow. */
 function ownDetector(pattern: string): Detector {
   const escaped = pattern.replaceAll(/[\\^$.+?()[\]{}|/]/gu, String.raw`\$&`);
-  return { pattern: new RegExp(escaped.replaceAll('#', String.raw`\d`).replace('*', OWN_SPAN), 'giu') };
+  const expression = escaped.replaceAll('#', String.raw`\d`).replace('*', OWN_SPAN);
+  return { pattern: new RegExp(expression, 'giu'), longest: OWN_LONGEST };
 }
 
 /** Work that took too long. */
@@ -95,11 +106,15 @@ export class Redaction {
     for (const text of texts) {
       let left = text;
       for (const detector of this.detectors) {
-        const since = performance.now();
-        left = withoutFound(left, detector);
-        busyMs += performance.now() - since;
-        if (busyMs > REDACTION_MS) throw new RedactionTooSlow('the texts take too long to redact');
-        if (turns.isOver) await nextTurn(turns);
+        const search = new Search(left, detector);
+        for (let isOver = false; !isOver;) {
+          const since = performance.now();
+          isOver = search.goOn();
+          busyMs += performance.now() - since;
+          if (busyMs > REDACTION_MS) throw new RedactionTooSlow('the texts take too long to redact');
+          if (turns.isOver) await nextTurn(turns);
+        }
+        left = search.cleaned;
       }
       cleaned.push(left);
     }
@@ -107,8 +122,45 @@ export class Redaction {
   }
 }
 
-const withoutFound = (text: string, { pattern, confirms }: Detector): string =>
-  text.replace(pattern, (found) => (confirms === undefined || confirms(found) ? REDACTED : found));
+/** So many characters of a text are searched at once: in a millisecond or two, where an expression has to try much at each of them. */
+const SEARCHED_AT_ONCE = 8_192;
+
+/** A text that is searched part by part. What is found may reach over the end of its part. */
+class Search {
+  private readonly kept: string[] = [];
+  private from = 0;
+
+  constructor(
+    private readonly text: string,
+    private readonly detector: Detector,
+  ) {}
+
+  get cleaned(): string {
+    return this.kept.join('');
+  }
+
+  /** Searches the next part. True: it was the last one. */
+  goOn(): boolean {
+    const { text, from } = this;
+    const { pattern, confirms, longest } = this.detector;
+    const to = Math.min(text.length, from + SEARCHED_AT_ONCE);
+    // With one character before it, and one behind the longest find, which expressions look at.
+    const begin = Math.max(0, from - 1);
+    const part = text.slice(begin, to + longest + 1);
+    let done = from;
+    pattern.lastIndex = from - begin;
+    for (let found = pattern.exec(part); found && begin + found.index < to; found = pattern.exec(part)) {
+      const at = Math.max(begin + found.index, done);
+      const isOne = confirms === undefined || confirms(found[0]);
+      if (isOne) this.kept.push(text.slice(done, at), REDACTED);
+      else this.kept.push(text.slice(done, begin + pattern.lastIndex));
+      done = begin + pattern.lastIndex;
+    }
+    this.from = Math.max(to, done);
+    this.kept.push(text.slice(done, this.from));
+    return this.from >= text.length;
+  }
+}
 
 /** The check of card numbers. */
 function hasLuhnDigit(found: string): boolean {
