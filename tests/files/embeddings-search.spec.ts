@@ -147,6 +147,23 @@ describe('A search of files with an upstream of embeddings', () => {
     await client.files.delete(id);
   });
 
+  it('charges nothing for vectors that are none, in a file or for a question', async () => {
+    const before = (await bills()).length;
+    gateway.vendor.vectorOf = () => [];
+    const id = await add('rock.txt', 'Granite cools slowly.');
+    // A turn is due again some seconds after it has failed, and for minutes nobody else's while it runs.
+    const hasFailed = `select 1 from file_index where file_id = $1 and vector_attempt > 0 and vector_due_at < now() + interval '1 minute'`;
+    await eventually(async () => (await gateway.database.query({ text: hasFailed, values: [id] })).rows.length > 0);
+    expect((await search('granite')).data[0]?.file_id).toBe(id);
+    const asked = (await bills()).slice(before);
+    gateway.vendor.vectorOf = vectorByMeaning;
+    await client.files.delete(id);
+    expect(asked.map(({ request, amount }) => [request.slice(0, 4), amount])).toEqual([
+      ['vect', 0n],
+      ['req_', 0n],
+    ]);
+  });
+
   it('is refused to an account without money for the vector of its question', async () => {
     await gateway.setBalance(0n);
     await expect(search('beacon')).rejects.toMatchObject({ code: 'insufficient_balance' });

@@ -38,6 +38,8 @@ export interface EmbeddingsOrder {
   readonly bytes: Uint8Array | undefined;
   /** Who and what it is for. */
   readonly attribution?: Attribution | undefined;
+  /** Takes the upstream's JSON. @throws GatewayError: nobody can use it, and it costs nothing. */
+  readonly take?: (json: string) => void;
 }
 
 /**
@@ -56,7 +58,7 @@ export class EmbeddingsService {
   /**
    * The upstream's own JSON with `code` at the top; `data` is the interface's own list.
    *
-   * @throws GatewayError 4xx for the request's own faults, `request_too_large` for too many vectors (then charged), 402 without money, 5xx when no upstream could reply; what `signal` throws when it aborts, then uncharged.
+   * @throws GatewayError what `take` throws; 4xx for the request's own faults, `request_too_large` for too many vectors (then charged), 402 without money, 5xx when no upstream could reply; what `signal` throws when it aborts, then uncharged.
    */
   async embed(order: EmbeddingsOrder, signal: StopSignal): Promise<string> {
     const { requestId, caller, body } = order;
@@ -90,6 +92,7 @@ export class EmbeddingsService {
       const call = { requestId, accountId, priceList: caller.priceList, model, body: await sentOn(order) };
       const routed = await this.router.call(call, signal);
       noteFacts(requestId, { upstream: routed.upstreamId });
+      if (routed.reply.json !== null) order.take?.(routed.reply.json);
       settle('completed', possible(order, routed) ?? (await this.counted(input)), routed);
       ({ json } = routed.reply);
     } catch (error) {

@@ -46,8 +46,10 @@ export class MeteredEmbedder implements TextEmbedder {
     }
     const priceList = await this.prices.listOf(accountId);
     const caller = { accountId, apiKeyId, priceList, allowedModels: [] };
-    const order = { requestId, caller, body, bytes: undefined };
-    return vectorsIn(await this.service.embed(order, this.closing.signal), texts.length);
+    let vectors: readonly Float32Array[] = [];
+    const take = (json: string): void => void (vectors = vectorsIn(json, texts.length));
+    await this.service.embed({ requestId, caller, body, bytes: undefined, take }, this.closing.signal);
+    return vectors;
   }
 
   private async unpaid(call: Parameters<EmbeddingsRouter['call']>[0]): Promise<string> {
