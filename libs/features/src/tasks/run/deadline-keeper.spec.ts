@@ -73,6 +73,31 @@ describe('The deadline of a task', () => {
     expect(rows.map(({ store_key: key }) => key)).toEqual(keys);
   });
 
+  it('ends other tasks while the vendor of one does not say whether it stops', async () => {
+    const silent = await bench.submit();
+    await bench.start.run(await bench.claim(silent), new AbortController().signal);
+    await bench.change(silent, `provider = 'silent', deadline_at = now()`);
+    let asked = (): void => undefined;
+    const isAsked = new Promise<void>((resolve) => (asked = resolve));
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    const upstream = Object.assign(new ScriptedUpstream('silent'), {
+      cancel: async () => {
+        asked();
+        await answered;
+        return 'cancelled' as const;
+      },
+    });
+    keeper = keeperOf(MediaUpstreams.of(upstream));
+    keeper.start();
+    await isAsked;
+    const other = await bench.submit();
+    await bench.change(other, 'deadline_at = now()');
+    await eventually(async () => (await bench.row(other)).state === 'failed', { limitMs: 6_000 });
+    answer();
+    expect(await ended(silent)).toBe('failed');
+  });
+
   /** From now on the database refuses to end these tasks. */
   const refuseToEnd = (taskIds: readonly string[]) =>
     bench.database.query({

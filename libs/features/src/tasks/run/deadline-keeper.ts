@@ -6,6 +6,7 @@ import { MediaCircuits } from '../../upstreams/upstream-circuits.js';
 import { possiblySpooled } from '../store/result-files.js';
 import { askToStop } from '../vendor-call.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
+import { WorkSlots } from '../work-slots.js';
 import { type OverdueTask, TaskTransitions } from '../task-transitions.js';
 
 import { PausedWork } from '../../observability/paused-work.js';
@@ -16,12 +17,15 @@ const ROUND_MS = 1_000;
 const BATCH = 100;
 /** The longest wait for a vendor to stop work that is no longer needed, in milliseconds. */
 const CANCEL_TIMEOUT_MS = 10_000;
+/** The most vendors' words that are waited for at once: those of one that is silent for thousands of tasks are of no use. */
+const STOPS_AT_ONCE = 1_000;
 
 /** Ends tasks whose time is up, whatever they wait for, so that no hold stays forever. */
 @Injectable()
 export class DeadlineKeeper {
   private readonly loop: PeriodicTask;
   private readonly paused: PausedWork;
+  private readonly stops = new WorkSlots(STOPS_AT_ONCE);
 
   constructor(
     @Inject(MEDIUM) private readonly medium: Medium,
@@ -39,8 +43,9 @@ export class DeadlineKeeper {
     this.loop.start();
   }
 
-  stop(): Promise<void> {
-    return this.loop.stop();
+  async stop(): Promise<void> {
+    await this.loop.stop();
+    await this.stops.empty();
   }
 
   private async failOverdue(): Promise<boolean> {
@@ -60,7 +65,8 @@ export class DeadlineKeeper {
     const ended = await this.settlement.failUnclaimed(this.withKept(task), [task.state], code, message);
     if (!ended) return;
     this.countForVendor(task);
-    await this.stopVendor(task);
+    // Beside the loop: a vendor that is silent must not keep the tasks of others open.
+    if (this.stops.free > 0) this.stops.fill(this.stopVendor(task));
   }
 
   /** It took the order and was not done with it in time; what its owner wanted stopped says nothing. */
