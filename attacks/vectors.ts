@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { JsonObject } from '#contracts';
 import { eventually } from '#testing';
 import type { Attack, Outcome, Scene } from './attack.js';
 import { send } from './client.js';
@@ -8,8 +9,10 @@ import { EMBEDDING_MODEL, type Tenant } from './target.js';
 /** How long the vendor takes for each call. */
 const CALL_MS = 500;
 /** So many files of so many words wait when another account adds a small one. */
-const FILES = 8;
-const WORDS = 25_000;
+const FILES = 16;
+const WORDS = 12_000;
+/** Into so small parts that each file takes several calls. */
+const CHUNKS = { type: 'static', static: { max_chunk_size_tokens: 100, chunk_overlap_tokens: 50 } };
 const SMALL = 'The lighthouse of Vesterholm was lit for the first time in 1871.';
 
 const READ_WITHIN_MS = 120_000;
@@ -31,7 +34,7 @@ const WITHOUT_VECTORS = `${INDEXES} and embedding_model is null`;
 
 /** Adds files to a store of their own, and waits until their words are found. */
 async function addFiles({ target }: Scene, { key, accountId }: Tenant, texts: readonly string[]): Promise<void> {
-  const asked = async <Data>(path: string, body: FormData | Record<string, string>): Promise<Data> => {
+  const asked = async <Data>(path: string, body: FormData | JsonObject): Promise<Data> => {
     const { status, text } = await send(target.url, key, { method: 'POST', path, body });
     if (status !== 200) throw new Error(`${path} was answered with ${status}: ${text}`);
     return JSON.parse(text) as Data;
@@ -43,7 +46,7 @@ async function addFiles({ target }: Scene, { key, accountId }: Tenant, texts: re
     form.append('purpose', 'assistants');
     form.append('file', new Blob([text]), 'a.txt');
     const { id } = await asked<{ id: string }>('/v1/files', form);
-    await asked(`/v1/vector_stores/${store}/files`, { file_id: id });
+    await asked(`/v1/vector_stores/${store}/files`, { file_id: id, chunking_strategy: CHUNKS });
   }
   const areRead = async (): Promise<boolean> =>
     ((await target.rows<{ count: number }>(INDEXES, accountId))[0]?.count ?? 0) === before + texts.length;
