@@ -28,7 +28,7 @@ export class PriceListsController {
   @Get('price-lists')
   @Route({ operation: PRICE_LIST_OPERATIONS.adminListPriceLists })
   async all(): Promise<unknown> {
-    return viewOf((await this.lists.all()).map(({ first_accounts: _, ...list }) => shownSummary(list)));
+    return viewOf((await this.lists.all()).map(shownSummary));
   }
 
   @Get('price-lists/:list_id')
