@@ -39,6 +39,8 @@ const webAuthnHelpers = () => import('@simplewebauthn/server/helpers');
 const NAME_OF_PARTY = 'Generation gateway';
 const PER_PERSON_MAX = 20;
 const NAME_CHARACTERS_MAX = 100;
+/** How a device may be reached, by WebAuthn; what else a browser says is nothing to keep. */
+const TRANSPORTS = ['usb', 'nfc', 'ble', 'smart-card', 'hybrid', 'cable', 'internal'] as const;
 /** Passkeys are the only thing that is asked for, so the device must know its owner. */
 const VERIFIED = 'required' as const;
 const SHOWN = { id: true, name: true, createdAt: true, lastUsedAt: true } as const;
@@ -71,8 +73,7 @@ export class PasskeysService {
       where: { userId: user.id },
       select: { credentialId: true, transports: true },
     });
-    if (known.length >= PER_PERSON_MAX)
-      throw new GatewayError('conflict', `A person has ${PER_PERSON_MAX} passkeys at most.`);
+    if (known.length >= PER_PERSON_MAX) throw tooMany();
     const { bytes, id } = this.challenges.issue({ purpose: 'new-passkey', userId: user.id });
     const { generateRegistrationOptions } = await webAuthn();
     const options = await generateRegistrationOptions({
@@ -92,7 +93,7 @@ export class PasskeysService {
   /**
    * Gives the person the passkey that their browser made.
    *
-   * @throws GatewayError `invalid_parameter`: it does not fit the challenge; `conflict`: the device has one already.
+   * @throws GatewayError `invalid_parameter`: it does not fit the challenge; `conflict`: the device has one already, or the person has 20.
    */
   async add(
     party: RelyingParty,
@@ -105,13 +106,17 @@ export class PasskeysService {
     }
     const made = await this.verifiedNew(party, { purpose: 'new-passkey', userId }, answer);
     if (!made) throw refused('response', 'The passkey does not fit what was asked for, or 5 minutes have passed.');
-    const { id: credentialId, publicKey, counter, transports = [] } = made;
-    const { passkey } = await this.database.models();
-    if (await passkey.findUnique({ where: { credentialId } })) {
-      throw new GatewayError('conflict', 'This passkey is already registered.', { param: 'response' });
-    }
-    const data = { id: timeOrderedId('pkey'), userId, credentialId, publicKey, counter, transports, name };
-    return passkey.create({ data, select: SHOWN });
+    const data = { id: timeOrderedId('pkey'), userId, ...made, name };
+    const models = await this.database.models();
+    return models.$transaction(async (transaction) => {
+      // Two that are added at once take turns here, or both would count without the other.
+      await transaction.$queryRaw`select 1 from console_user where id = ${userId} for update`;
+      if (await transaction.passkey.findUnique({ where: { credentialId: made.credentialId } })) {
+        throw new GatewayError('conflict', 'This passkey is already registered.', { param: 'response' });
+      }
+      if ((await transaction.passkey.count({ where: { userId } })) >= PER_PERSON_MAX) throw tooMany();
+      return transaction.passkey.create({ data, select: SHOWN });
+    });
   }
 
   /** @throws GatewayError `not_found`. */
@@ -190,8 +195,10 @@ export class PasskeysService {
       });
     });
     if (!verified?.verified || !(await this.challenges.use(expectedChallenge))) return null;
-    const { id, publicKey, counter } = verified.registrationInfo.credential;
-    return { id, publicKey: new Uint8Array(publicKey), counter, transports: said.response.transports };
+    const { id: credentialId, publicKey, counter } = verified.registrationInfo.credential;
+    const named: unknown = said.response.transports;
+    const transports = TRANSPORTS.filter((each) => Array.isArray(named) && named.includes(each));
+    return { credentialId, publicKey: new Uint8Array(publicKey), counter, transports };
   }
 }
 
@@ -212,6 +219,8 @@ async function unlessWrong<Found>(check: () => Promise<Found>): Promise<Found | 
     return null;
   }
 }
+
+const tooMany = (): GatewayError => new GatewayError('conflict', `A person has ${PER_PERSON_MAX} passkeys at most.`);
 
 const refused = (param: string, message: string): GatewayError =>
   new GatewayError('invalid_parameter', message, { param });
