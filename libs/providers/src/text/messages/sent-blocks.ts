@@ -10,7 +10,6 @@ interface BlockEvent {
 }
 
 interface SentBlock {
-  readonly index: number | undefined;
   readonly begun: JsonObject;
   /** What came behind its beginning, by the field of the block that it belongs to. */
   readonly texts: Map<string, string>;
@@ -28,14 +27,20 @@ const TEXTS: Readonly<Record<string, readonly [piece: string, field: string]>> =
 /** The blocks of a streamed reply as its vendor made them, its own tools with what they found included: it goes on from those. */
 export class SentBlocks {
   private readonly blocks: SentBlock[] = [];
+  /** The latest block of each place. */
+  private readonly open = new Map<number | undefined, SentBlock>();
   private isKnown = true;
 
   take({ type, index, content_block: begun, delta }: BlockEvent): void {
-    if (type === 'content_block_start' && isJsonObject(begun))
-      this.blocks.push({ index, begun: begun as JsonObject, texts: new Map(), citations: [] });
+    if (!this.isKnown) return;
+    if (type === 'content_block_start' && isJsonObject(begun)) {
+      const block = { begun: begun as JsonObject, texts: new Map<string, string>(), citations: [] };
+      this.blocks.push(block);
+      this.open.set(index, block);
+    }
     if (type !== 'content_block_delta' || !isJsonObject(delta)) return;
-    const open = this.blocks.findLast((sent) => sent.index === index);
-    this.isKnown &&= open !== undefined && hasGrown(open, delta as JsonObject);
+    const block = this.open.get(index);
+    this.isKnown = block !== undefined && hasGrown(block, delta as JsonObject);
   }
 
   /** Undefined where something came that has no known place, or nothing came. */
