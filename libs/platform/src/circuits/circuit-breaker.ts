@@ -184,7 +184,7 @@ export class CircuitBreaker {
     if (opensAll) {
       const coolingMs = probes.has(all) ? this.probedMs(circuits, seen) : this.backoffMs(all);
       this.cooldowns.coolDown(all, coolingMs);
-      if (this.policy.evidence === 'failed') this.letOthersProbe(seen, coolingMs);
+      if (this.policy.evidence === 'failed' && this.policy.callers > 1) this.letOthersProbe(seen, coolingMs);
       seen.failures.clear();
     }
     this.release(admission);
