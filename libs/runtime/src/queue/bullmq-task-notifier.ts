@@ -53,8 +53,14 @@ export class BullmqTaskNotifier implements TaskNotifier {
     this.wakeups.get(queue)?.buffer.add(taskIds);
   }
 
-  listen(queue: QueueName, { concurrency }: ListenOptions, handler: TaskHandler): Listening {
-    const listening = new BullmqListening(this.store, queue, concurrency, handler, this.telemetry);
+  notifyHereFirst(queue: QueueName, taskIds: readonly string[]): void {
+    let left = taskIds;
+    for (const listening of this.listeners) if (listening.queue === queue) left = listening.answerHere(left);
+    if (left.length > 0) this.notify(queue, left);
+  }
+
+  listen(queue: QueueName, options: ListenOptions, handler: TaskHandler): Listening {
+    const listening = new BullmqListening(this.store, queue, options, handler, this.telemetry);
     listening.worker.on('error', (error) => this.complain('listener.failed', { queue, error }));
     this.listeners.add(listening);
     return listening;
@@ -128,12 +134,15 @@ export class BullmqTaskNotifier implements TaskNotifier {
 class BullmqListening implements Listening {
   readonly worker: WakeupWorker;
   private readonly running = new Set<Promise<void>>();
+  /** Of `running`, those that came without the queue. */
+  private here = 0;
+  private readonly ending = new AbortController();
   private stopping: Promise<void> | undefined;
 
   constructor(
     private readonly store: WakeupStore,
-    private readonly queue: QueueName,
-    concurrency: number,
+    readonly queue: QueueName,
+    private readonly options: ListenOptions,
     private readonly handler: TaskHandler,
     telemetry: Telemetry | undefined,
   ) {
@@ -143,7 +152,7 @@ class BullmqListening implements Listening {
       (job, _token, signal) => this.handle(job.data.taskId, signal ?? new AbortController().signal),
       {
         ...connectionOf(store),
-        concurrency,
+        concurrency: options.concurrency,
         runRetryDelay: FETCH_RETRY_DELAY_MS,
         drainDelay: BLOCKING_WAIT_SECONDS,
         ...KEPT,
@@ -151,6 +160,18 @@ class BullmqListening implements Listening {
       },
       store.forListening,
     );
+  }
+
+  /** Begins the tasks that there is room for. Returns the others. */
+  answerHere(taskIds: readonly string[]): readonly string[] {
+    const room = this.stopping ? 0 : Math.max(0, (this.options.room?.() ?? 0) - this.here);
+    for (const taskId of taskIds.slice(0, room)) {
+      this.here += 1;
+      void this.handle(taskId, this.ending.signal)
+        .catch(() => undefined)
+        .finally(() => (this.here -= 1));
+    }
+    return taskIds.slice(room);
   }
 
   stop(graceMs: number): Promise<void> {
@@ -174,6 +195,7 @@ class BullmqListening implements Listening {
     await this.worker.pause(true);
     if (!(await endsWithin(this.allDone(), graceMs))) {
       this.worker.cancelAllJobs('The process is ending.');
+      this.ending.abort();
       await endsWithin(this.allDone(), LAST_MOMENT_MS);
     }
     // BullMQ would wait forever for handlers that ignore their signal, and for a server that is away.

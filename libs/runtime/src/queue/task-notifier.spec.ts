@@ -89,6 +89,31 @@ function notifierContract(open: () => Promise<TaskNotifier>): void {
     expect(broken?.map(({ data }) => data as unknown)).toEqual([{ taskId: 'task_0' }]);
   });
 
+  it('answers as many wake-ups of this process as it has room for without the queue, and leaves the others to it', async () => {
+    const busy: string[] = [];
+    let goOn = (): void => undefined;
+    const over = new Promise<void>((resolve) => (goOn = resolve));
+    const room = (): number => 2;
+    const listening = notifier.listen('image', { concurrency: 1, room }, async (taskId) => {
+      busy.push(taskId);
+      await over;
+    });
+    notifier.notifyHereFirst('video', ['task_of_video']);
+    notifier.notifyHereFirst('image', ['task_0']);
+    notifier.notifyHereFirst('image', range(4).slice(1));
+    // At once: nothing was waited for.
+    expect(busy).toEqual(['task_0', 'task_1']);
+    await eventually(() => busy.length === 3);
+    const image = notifier.queues().find(({ name }) => name === 'image');
+    expect(await image?.getJobCounts('waiting', 'active')).toEqual({ waiting: 1, active: 1 });
+    goOn();
+    await eventually(() => busy.length === 4);
+    await listening.stop(1_000);
+    notifier.notifyHereFirst('image', ['task_4']);
+    expect(busy).toHaveLength(4);
+    await eventually(async () => (await image?.getJobCountByTypes('waiting')) === 1);
+  });
+
   it('lets running work end within the grace period before it closes', async () => {
     let ended = false;
     let started = false;

@@ -7,6 +7,8 @@ export type TaskHandler = (taskId: string, signal: AbortSignal) => Promise<void>
 export interface ListenOptions {
   /** The most tasks that this process works on at once for this queue. */
   readonly concurrency: number;
+  /** How many more it could begin at this moment. Absent: `notifyHereFirst` leaves all to the queue. */
+  readonly room?: () => number;
 }
 
 /** A listener that is answering wake-ups. */
@@ -31,6 +33,10 @@ export interface TaskNotifier {
    * and then dropped.
    */
   notify(queue: QueueName, taskIds: readonly string[]): void;
+  /**
+   * The same for tasks that this process has just worked on: as many as it has room for are answered here, without the queue.
+   */
+  notifyHereFirst(queue: QueueName, taskIds: readonly string[]): void;
   /** Starts to answer wake-ups. A handler that throws is logged and shown as failed; its wake-up is not sent again. */
   listen(queue: QueueName, options: ListenOptions, handler: TaskHandler): Listening;
   /** True when the queue's server answers within a second and takes work. */

@@ -250,7 +250,7 @@ export class PollSchedule {
   private async writeDone(items: readonly Finished[]): Promise<void[]> {
     const values = [JSON.stringify(items)];
     const transitioned = await this.run<{ id: string; medium: Medium }>('set_storing', SET_STORING, values);
-    for (const { id, medium } of transitioned) this.notifier.notify(medium, [id]);
+    for (const { id, medium } of transitioned) this.notifier.notifyHereFirst(medium, [id]);
     if (transitioned.length > 0) this.signals.publish(transitioned.map(({ id }) => id));
     return items.map(() => undefined);
   }

@@ -116,7 +116,8 @@ export class TaskWorker {
   }
 
   start(): void {
-    this.listening = this.notifier.listen(this.medium, { concurrency: this.concurrency }, () => this.answer());
+    const room = (): number => (this.isolating ? 0 : this.slots.free);
+    this.listening = this.notifier.listen(this.medium, { concurrency: this.concurrency, room }, () => this.answer());
     this.sweep.start();
     this.suspects.start();
   }

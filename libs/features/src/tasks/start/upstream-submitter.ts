@@ -372,7 +372,7 @@ export class UpstreamSubmitter {
     const { transitions, notifier } = this;
     if (started.kind === 'finished') {
       if (await transitions.setFinished(task, upstream.id, started.outputs, costs))
-        notifier.notify(task.medium, [task.id]);
+        notifier.notifyHereFirst(task.medium, [task.id]);
       else log.warn('upstream.finished_late', { taskId: task.id, upstream: upstream.id });
       return;
     }
