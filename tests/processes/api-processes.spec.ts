@@ -181,6 +181,18 @@ describe('A gateway with API_PROCESSES=2 on its embedded database', () => {
     }
   });
 
+  it('ends a child that stands still, and has another answer what it was given and had not taken', async () => {
+    const killed = timesSaid(gateway, 'process.child_killed');
+    const victim = startedChildren(gateway).findLast(({ role }) => role === 'api-1');
+    process.kill(victim?.pid ?? 0, 'SIGSTOP');
+    // Node deals them in turn, so that each child is given two.
+    const asked = [1, 2, 3, 4].map(() => ask(`${baseUrl}/v1/balance`));
+    await gateway.waitFor(/it was silent for 30 s/, 60_000);
+    for (const answer of asked) expect((await answer).status).toBe(200);
+    expect(timesSaid(gateway, 'process.child_killed')).toBe(killed + 1);
+    await eventually(async () => metric(await metrics(), 'gateway_api_processes ') === 2);
+  }, 90_000);
+
   it('starts its children anew at SIGUSR2 under load without a failed request, and loses nothing that was counted', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 2 });
     const children = startedChildren(gateway).length;

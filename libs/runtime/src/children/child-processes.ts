@@ -20,8 +20,8 @@ const log = logger('process');
 const RESTARTS: Backoff = { firstMs: 200, longestMs: 30_000, spread: 0.1 };
 const LIVED_MS = 60_000;
 /** How often children are asked how they stand, and after how much silence one is ended, in milliseconds. */
-const WATCH_EVERY_MS = 10_000;
-const SILENT_MS = 60_000;
+const WATCH_EVERY_MS = 5_000;
+const SILENT_MS = 30_000;
 /** How long a child that makes room serves on, so that clients that keep connections alive open their next one elsewhere. */
 const NOTICE_MS = 2_000;
 /** How long a child may take to stop beyond what its settings allow, in milliseconds. */
