@@ -60,7 +60,7 @@ export async function startGatewayPair(): Promise<GatewayPair> {
   };
 }
 
-async function submit(url: string): Promise<string> {
+export async function submit(url: string): Promise<string> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${BENCH_KEY}` };
   const answer = await fetch(url, { method: 'POST', headers, body: BENCH_BODY });
   const { data } = (await answer.json()) as { data: [{ task_id: string }] };

@@ -155,9 +155,12 @@ function medianOf(values: readonly number[]): number {
   return middle;
 }
 
-function cpuSeconds({ pid }: ChildProcess): number {
+/** Of a process and its children. */
+function cpuSeconds({ pid }: Pick<ChildProcess, 'pid'>): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  const own = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  return children.reduce((sum, child) => sum + cpuSeconds({ pid: Number(child) }), own);
 }
 
 /**
