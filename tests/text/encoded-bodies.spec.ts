@@ -249,6 +249,17 @@ describe('A body with Content-Encoding', () => {
     expect(answered).toBeGreaterThan(30);
   });
 
+  it('of a bomb comes out in few pieces, however short it is: each is a way to another thread and back', async () => {
+    const coding = codingOf('br');
+    if (!coding) throw new Error('br is a coding');
+    let [pieces, bytes] = [0, 0];
+    await new BodyDecoder().decode('acct_1', coding, await brotliBomb(), (piece) => {
+      pieces += 1;
+      bytes += piece.length;
+    });
+    expect(bytes / pieces).toBeGreaterThan(8 * 1024);
+  });
+
   it('of another account waits for none but those at work in a flood', async () => {
     const decoder = new BodyDecoder();
     const coding = codingOf('gzip');

@@ -13,12 +13,12 @@ export interface BodyCoding {
   readonly open: (bytes: Buffer) => Decoder;
 }
 
-/** So much comes out at a time, in bytes: what is looked through at once. Of a short body less, whose memory it is. */
+/** So much comes out at a time, in bytes: what is looked through at once. Of a short body less, but never so little that a bomb comes in very many pieces. */
 const AT_ONCE_BYTES = 256 * 1024;
 const USUAL_RATIO = 8;
 
 const sizedFor = ({ length }: Buffer) => ({
-  chunkSize: Math.min(AT_ONCE_BYTES, Math.max(zlib.constants.Z_MIN_CHUNK, USUAL_RATIO * length)),
+  chunkSize: Math.min(AT_ONCE_BYTES, Math.max(zlib.constants.Z_DEFAULT_CHUNK, USUAL_RATIO * length)),
 });
 
 /** The largest window of zstd: what every receiver of HTTP has to take, and none more. */
@@ -115,7 +115,9 @@ async function decodeAll({ name, open }: BodyCoding, bytes: Buffer, take: (piece
   const decoder = open(bytes);
   decoder.end(bytes);
   try {
-    for await (const piece of decoder as AsyncIterable<Buffer>) take(piece);
+    // A copy of a short piece: with it, all the memory that it came in would be kept.
+    for await (const piece of decoder as AsyncIterable<Buffer>)
+      take(piece.length < zlib.constants.Z_DEFAULT_CHUNK / 2 ? Buffer.from(piece) : piece);
   } catch (error) {
     if (error instanceof GatewayError) throw error;
     throw new GatewayError('invalid_json', `The body ${faultOf(error)} (Content-Encoding ${name}).`, { cause: error });
