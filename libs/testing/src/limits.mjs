@@ -1,17 +1,9 @@
 // Gives every test and every hook an end, since the runner has none of its own and a test that waits forever would hold up
-// the whole run; and frees what a test file has left. Loaded into each worker before its first test file.
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+// the whole run. Loaded into each worker before its first test file.
 import { addEventHandler } from 'jest-circus';
 
 /** Many times what the slowest of them needs: it ends what hangs, and judges nothing. */
 const LIMIT_MS = 300_000;
-
-/** Above it, garbage is collected when a test file ends: by itself it stays until it takes twice of that. In bytes. */
-const HEAP_COLLECTED_BYTES = 200 * 1024 * 1024;
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc');
 
 /** What `run` answers, or a failure after so long. */
 async function within(limitMs, run) {
@@ -32,8 +24,4 @@ addEventHandler((event, { currentDescribeBlock: block }) => {
   const added = event.name === 'add_test' ? block.children.at(-1) : block.hooks.at(-1);
   const { fn } = added;
   if (fn) added.fn = () => within(Math.max(event.timeout ?? 0, LIMIT_MS), fn);
-});
-
-addEventHandler((event) => {
-  if (event.name === 'run_finish' && process.memoryUsage().heapUsed > HEAP_COLLECTED_BYTES) collectGarbage();
 });
