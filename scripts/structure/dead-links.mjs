@@ -8,6 +8,8 @@ const LINK = /\]\(([^()\s]+)\)/g;
 const HEADING = /^#+ (.*)$/gm;
 /** A path in backticks that begins with one of our folders; those with placeholders are patterns, not paths. */
 const NAMED_PATH = /`((?:apps|agents|attacks|bench|chaos|deploy|docs|fuzz|libs|prisma|scripts|tests)\/[\w./@-]+)`/g;
+/** The end of a relative import in an example of code: where the example stands is not said, but its file has to be somewhere. */
+const IMPORTED = /^ *import .* from '(?:\.\.?\/)+([\w./-]+)\.js';/gm;
 /** Pages that say what was true on their day: files that they name may be gone. */
 const HISTORY = /^docs\/changelog-history\.md$/;
 
@@ -24,7 +26,9 @@ const anchorOf = (heading) =>
 
 /** @returns `path:line: what it leads to` of each. */
 export function deadLinks() {
-  const texts = new Map(repositoryFiles('*.md').map((file) => [file, withoutCode(readFileSync(file, 'utf8'))]));
+  const pages = repositoryFiles('*.md').map((file) => [file, readFileSync(file, 'utf8')]);
+  const texts = new Map(pages.map(([file, text]) => [file, withoutCode(text)]));
+  const sources = repositoryFiles('*.ts', '*.tsx');
   const anchors = new Map(
     [...texts].map(([file, text]) => [file, new Set([...text.matchAll(HEADING)].map(([, words]) => anchorOf(words)))]),
   );
@@ -34,10 +38,15 @@ export function deadLinks() {
     const target = path === '' ? file : normalize(`${dirname(file)}/${path}`);
     return !exists(target) || (anchor !== undefined && anchors.get(target)?.has(anchor) === false);
   };
-  return [...texts].flatMap(([file, text]) => [
-    ...places(file, text, LINK, (link) => isDead(file, link)),
-    ...(HISTORY.test(file) ? [] : places(file, text, NAMED_PATH, (path) => !exists(path))),
-  ]);
+  return [
+    ...[...texts].flatMap(([file, text]) => [
+      ...places(file, text, LINK, (link) => isDead(file, link)),
+      ...(HISTORY.test(file) ? [] : places(file, text, NAMED_PATH, (path) => !exists(path))),
+    ]),
+    ...pages.flatMap(([file, text]) =>
+      places(file, text, IMPORTED, (path) => !sources.some((source) => source.endsWith(`/${path}.ts`))),
+    ),
+  ];
 }
 
 /** Blanks code blocks, so that the lines keep their numbers. */
