@@ -1,16 +1,5 @@
-import { Transform, Type } from 'class-transformer';
-import {
-  IsArray,
-  IsInt,
-  IsOptional,
-  IsString,
-  IsUrl,
-  Max,
-  Min,
-  MinLength,
-  ValidateBy,
-  ValidateIf,
-} from 'class-validator';
+import { Transform } from 'class-transformer';
+import { IsArray, IsOptional, IsString, IsUrl, MinLength, ValidateBy, ValidateIf } from 'class-validator';
 import { allowListProblem, Variable } from '#platform';
 
 const URL_RULE = { protocols: ['http', 'https'], require_protocol: true, require_tld: false };
@@ -109,33 +98,24 @@ export class MediaStoreConfig {
 
   @Variable({
     description: 'Largest file that is stored.',
-    unit: 'MiB, 1 to 5000',
+    unit: 'MiB',
+    between: [1, 5_000],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(5_000)
   MEDIA_MAX_FILE_MB = 500;
 
   @Variable({
     description: 'Longest time for one download from a vendor.',
-    unit: 'seconds, 5 to 3600',
+    unit: 'seconds',
+    between: [5, 3_600],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(5)
-  @Max(3_600)
   MEDIA_DOWNLOAD_TIMEOUT_SECONDS = 300;
 
   @Variable({
     description:
       'Longest time for reading the header of one referenced file; all files of one request together have three times as long.',
-    unit: 'seconds, 1 to 60',
+    unit: 'seconds',
+    between: [1, 60],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(60)
   MEDIA_INSPECT_TIMEOUT_SECONDS = 10;
 
   @Variable({

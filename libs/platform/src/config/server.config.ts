@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { Transform, Type } from 'class-transformer';
-import { IsIn, IsInt, IsNotEmpty, IsOptional, IsString, IsUrl, Max, Min, MinLength, ValidateBy } from 'class-validator';
+import { Transform } from 'class-transformer';
+import { IsIn, IsNotEmpty, IsOptional, IsString, IsUrl, MinLength, ValidateBy } from 'class-validator';
 import ipaddr from 'ipaddr.js';
 import { BALANCE_UNITS, type BalanceUnit } from '#contracts';
 import { Variable } from './variable.js';
@@ -46,11 +46,7 @@ function IsNumberOfProcesses(): PropertyDecorator {
 
 /** How the server is reached, what it keeps where, and its first secrets. */
 export class ServerConfig {
-  @Variable({ description: 'Port the server listens on.' })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(65_535)
+  @Variable({ description: 'Port the server listens on.', between: [0, 65_535] })
   PORT = 3000;
 
   @Variable({ description: 'Address the server listens on; 0.0.0.0 opens it to the network.' })
@@ -127,35 +123,26 @@ export class ServerConfig {
   @Variable({
     description:
       'Longest wait at shutdown for running work to reach a safe point; text requests have TEXT_DRAIN_SECONDS.',
-    unit: 'seconds, 0 to 600',
+    unit: 'seconds',
+    between: [0, 600],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(600)
   SHUTDOWN_GRACE_SECONDS = 25;
 
   @Variable({
     description:
       'How long running text requests may continue at shutdown; after that, streams end with an error event and whole replies with 503. When unset: 600, or 5 with the embedded database.',
-    unit: 'seconds, 0 to 3600',
+    unit: 'seconds',
+    between: [0, 3_600],
   })
   @IsOptional()
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(3_600)
   TEXT_DRAIN_SECONDS?: number;
 
   @Variable({
     description:
       'Send a space every 15 seconds while a whole (not streamed) text reply is awaited for longer than this, so that no proxy closes the idle connection. From then on the status is 200 and a failure is an error in the body, so 60 or more is advised. 0 switches it off.',
-    unit: 'seconds, 0 to 600',
+    unit: 'seconds',
+    between: [0, 600],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(600)
   WHOLE_REPLY_KEEPALIVE_SECONDS = 0;
 
   @Variable({
@@ -166,22 +153,15 @@ export class ServerConfig {
   @IsNumberOfProcesses()
   API_PROCESSES: number | 'auto' = 1;
 
-  @Variable({ description: 'Largest request body, including inline images.', unit: 'MiB, 1 to 512' })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(512)
+  @Variable({ description: 'Largest request body, including inline images.', unit: 'MiB', between: [1, 512] })
   BODY_LIMIT_MB = 64;
 
   @Variable({
     description:
       'Memory that an API process uses at once for request bodies and for stored conversations that requests refer to or read; further requests get 503. A body counts twice, as bytes and as text; bodies up to 64 KiB are not counted. One account may use a quarter, and beyond that half of what is free; more is refused with 429. Never less than 4 times BODY_LIMIT_MB.',
-    unit: 'MiB, 1 to 65536',
+    unit: 'MiB',
+    between: [1, 65_536],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(65_536)
   BODY_MEMORY_MB = 512;
 }
 

@@ -1,5 +1,4 @@
-import { Type } from 'class-transformer';
-import { IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
+import { IsOptional, Matches } from 'class-validator';
 import { Variable } from '../config/variable.js';
 
 /** Which Postgres holds the tasks and the money, and how much of it one process uses. */
@@ -16,49 +15,33 @@ export class DatabaseConfig {
 
   @Variable({
     description: 'Connections one process opens at most; replicas times this value must stay below max_connections.',
-    unit: 'connections, 2 to 100',
+    unit: 'connections',
+    between: [2, 100],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(2)
-  @Max(100)
   DATABASE_POOL_SIZE = 10;
 
-  @Variable({ description: 'Longest wait for a free or new connection.', unit: 'seconds, 1 to 120' })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(120)
+  @Variable({ description: 'Longest wait for a free or new connection.', unit: 'seconds', between: [1, 120] })
   DATABASE_CONNECT_TIMEOUT_SECONDS = 2;
 
   @Variable({
     description:
       'Longest wait for the result of a statement that a request or a worker needs; after that, the connection is discarded and the request gets 503.',
-    unit: 'milliseconds, 100 to 60000',
+    unit: 'milliseconds',
+    between: [100, 60_000],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(100)
-  @Max(60_000)
   DATABASE_ANSWER_TIMEOUT_MS = 2_000;
 
   @Variable({
     description: 'Longest time that a statement of the maintenance worker or of a report may run.',
-    unit: 'seconds, 1 to 600',
+    unit: 'seconds',
+    between: [1, 600],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(600)
   DATABASE_STATEMENT_TIMEOUT_SECONDS = 30;
 
   @Variable({
     description: 'How long a starting process waits for Postgres, with one log line a second, before it exits with 1.',
-    unit: 'seconds, 0 to 3600',
+    unit: 'seconds',
+    between: [0, 3_600],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(3_600)
   START_WAIT_SECONDS = 60;
 }

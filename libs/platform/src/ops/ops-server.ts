@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Type } from 'class-transformer';
-import { IsInt, IsNotEmpty, IsOptional, IsString, Max, Min, MinLength } from 'class-validator';
+import { IsNotEmpty, IsOptional, IsString, MinLength } from 'class-validator';
 import { Variable } from '../config/variable.js';
 import type { Health } from '../health/health.js';
 import type { MetricsPage } from '../metrics/metrics-page.js';
@@ -73,12 +72,9 @@ export class OpsConfig {
     description:
       'Port of /healthz, /readyz and /metrics of every process, workers included. When unset, workers serve none of them and the API serves all three on PORT, /metrics only to the same machine or with ADMIN_TOKEN or OPS_VIEWER_TOKEN as Bearer.',
     example: '9464',
+    between: [0, 65_535],
   })
   @IsOptional()
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(65_535)
   OPS_PORT?: number;
 
   @Variable({ description: 'Address that OPS_PORT listens on; 0.0.0.0 opens it to the network of the scraper.' })
@@ -98,11 +94,8 @@ export class OpsConfig {
   @Variable({
     description:
       'How long a process that shuts down reports "not ready" before it refuses requests, so that load balancers notice first.',
-    unit: 'seconds, 0 to 60',
+    unit: 'seconds',
+    between: [0, 60],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(60)
   DRAIN_SECONDS = 0;
 }

@@ -1,5 +1,4 @@
-import { Type } from 'class-transformer';
-import { IsIn, IsInt, Max, Min } from 'class-validator';
+import { IsIn } from 'class-validator';
 import {
   type RateLimiterAbstract,
   RateLimiterMemory,
@@ -113,44 +112,32 @@ export class RateLimitsConfig {
 
   @Variable({
     description: 'Open tasks of one account, running and queued together; more are refused with 429.',
-    unit: 'tasks, 1 to 10000000',
+    unit: 'tasks',
+    between: [1, 10_000_000],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(10_000_000)
   OPEN_TASKS_PER_ACCOUNT = 100_000;
 
   @Variable({
     description:
       'Free requests of one account (quotes, token counts, lists, batches of tasks, cancellations, webhook tests and settings); more are refused with 429. A key with its own rate limit counts those with a body against that limit instead, except cancellations.',
-    unit: 'requests a minute, 1 to 10000000',
+    unit: 'requests a minute',
+    between: [1, 10_000_000],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(10_000_000)
   FREE_REQUESTS_PER_MINUTE = 1_200;
 
   @Variable({
     description:
       'Requests of one account that may wait for a task at once in an API process, including event streams of tasks; more are refused with 429.',
-    unit: 'requests, 1 to 1000000',
+    unit: 'requests',
+    between: [1, 1_000_000],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(1_000_000)
   OPEN_WAITS_PER_ACCOUNT = 1_000;
 
   @Variable({
     description:
       'Text requests and embeddings of one account that an API process handles at once, including streams; more are refused with 429.',
-    unit: 'requests, 1 to 1000000',
+    unit: 'requests',
+    between: [1, 1_000_000],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(1_000_000)
   TEXTS_AT_ONCE_PER_ACCOUNT = 1_000;
 }

@@ -1,5 +1,4 @@
-import { Type } from 'class-transformer';
-import { IsIn, IsNumber, IsOptional, IsUrl, Max, Min } from 'class-validator';
+import { IsIn, IsOptional, IsUrl } from 'class-validator';
 import { Variable } from '../config/variable.js';
 
 /** Where traces, and metrics of calls of models, go. Names are those of the OpenTelemetry specification. */
@@ -19,11 +18,9 @@ export class TracingConfig {
 
   @Variable({
     description: 'Share of traces that is kept. A caller that sends a traceparent decides for its own requests.',
-    unit: 'share, 0 to 1',
+    unit: 'share',
+    between: [0, 1],
+    fractions: true,
   })
-  @Type(() => Number)
-  @IsNumber()
-  @Min(0)
-  @Max(1)
   OTEL_TRACES_SAMPLER_ARG = 1;
 }

@@ -1,5 +1,4 @@
-import { Type } from 'class-transformer';
-import { IsInt, IsNotEmpty, IsNumber, IsOptional, Max, Min } from 'class-validator';
+import { IsNotEmpty, IsOptional } from 'class-validator';
 import type { ModelTraits } from '#contracts';
 import { Variable } from '#platform';
 
@@ -16,75 +15,60 @@ export class TextConfig {
 
   @Variable({
     description: 'Pause of the sandbox between two words of a streamed text.',
-    unit: 'milliseconds, 0 to 10000',
+    unit: 'milliseconds',
+    between: [0, 10_000],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(10_000)
   SANDBOX_WORD_MS = 10;
 
   @Variable({
     description: 'How long a request looks for a text upstream that works, going round them again after short pauses.',
-    unit: 'seconds, 0 to 300; 0 asks each upstream once',
+    unit: 'seconds',
+    between: [0, 300],
+    fractions: true,
+    note: '0 asks each upstream once',
   })
-  @Type(() => Number)
-  @IsNumber()
-  @Min(0)
-  @Max(300)
   TEXT_RETRY_SECONDS = 10;
 
   @Variable({
     description:
       "How long it is remembered at which upstream a conversation lives, since its last request, for the sake of the vendor's prompt cache and of proofs of reasoning. Shared by all API processes where there is Redis.",
-    unit: 'minutes, 0 to 1440; 0: every request is sent to an upstream by chance',
+    unit: 'minutes',
+    between: [0, 1_440],
+    note: '0: every request is sent to an upstream by chance',
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(1_440)
   CONVERSATION_MINUTES = 60;
 
   @Variable({
     description:
       'How long an upstream is read on for its usage after the caller has left. Without the usage, what cannot be known is charged up to the hold.',
-    unit: 'seconds, 0 to 300; 0 ends it at once',
+    unit: 'seconds',
+    between: [0, 300],
+    fractions: true,
+    note: '0 ends it at once',
   })
-  @Type(() => Number)
-  @IsNumber()
-  @Min(0)
-  @Max(300)
   TEXT_LEFT_READ_SECONDS = 15;
 
   @Variable({
     description: 'The most that is read of a streamed reply after the caller has left.',
-    unit: 'MiB, 1 to 64',
+    unit: 'MiB',
+    between: [1, 64],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(64)
   TEXT_LEFT_READ_MB = 8;
 
   @Variable({
     description:
       'How many upstreams one process reads on at a time after their callers have left. An account has an eighth of them.',
-    unit: 'requests, 0 to 10000',
+    unit: 'requests',
+    between: [0, 10_000],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(10_000)
   TEXT_LEFT_READS = 256;
 
   @Variable({
     description: 'How long a caller may read nothing of an answer that is waiting for them; then they count as gone.',
-    unit: 'seconds, 1 to 600',
+    unit: 'seconds',
+    between: [1, 600],
+    fractions: true,
   })
-  @Type(() => Number)
-  @IsNumber()
-  @Min(1)
-  @Max(600)
   TEXT_WRITE_STALL_SECONDS = 30;
 }
 

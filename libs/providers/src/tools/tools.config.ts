@@ -1,5 +1,4 @@
-import { Type } from 'class-transformer';
-import { IsIn, IsInt, IsNotEmpty, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
+import { IsIn, IsNotEmpty, IsOptional, IsUrl, Matches } from 'class-validator';
 import { TOOL_ROUNDS_MAX } from '#contracts';
 import { ConfigError, loadConfig, Variable } from '#platform';
 import { BASE_URL } from '../routed-entry.js';
@@ -20,52 +19,37 @@ export class ToolsConfig {
 
   @Variable({
     description: 'How often the model may be called for one request whose tools the gateway runs.',
-    unit: `rounds, 1 to ${TOOL_ROUNDS_MAX}`,
+    unit: 'rounds',
+    between: [1, TOOL_ROUNDS_MAX],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(TOOL_ROUNDS_MAX)
   TOOLS_MAX_ROUNDS = 10;
 
   @Variable({
     description: 'How many such tool calls may run for one request; `max_tool_calls` of a request may lower it.',
-    unit: 'calls, 1 to 1000',
+    unit: 'calls',
+    between: [1, 1_000],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(1_000)
   TOOLS_MAX_CALLS = 32;
 
   @Variable({
     description: 'How long all such tool calls of one request may take together.',
-    unit: 'seconds, 1 to 3600',
+    unit: 'seconds',
+    between: [1, 3_600],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(3_600)
   TOOLS_SECONDS = 180;
 
   @Variable({
     description: 'How many tokens one request with such tools may use in all of its rounds, input plus output.',
-    unit: 'tokens, 1000 to 100000000',
+    unit: 'tokens',
+    between: [1_000, 100_000_000],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1_000)
-  @Max(100_000_000)
   TOOLS_MAX_TOKENS = 1_000_000;
 
   @Variable({
     description: 'How many such tool calls may run at once for one account in one process; more of them wait.',
-    unit: 'calls, 1 to 1000',
+    unit: 'calls',
+    between: [1, 1_000],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(1_000)
   TOOLS_AT_ONCE_PER_ACCOUNT = 8;
 
   @Variable({

@@ -1,5 +1,4 @@
-import { Type } from 'class-transformer';
-import { IsInt, IsNotEmpty, IsOptional, Max, MaxLength, Min } from 'class-validator';
+import { IsNotEmpty, IsOptional, MaxLength } from 'class-validator';
 import { MediaStoreConfig } from '#media';
 import {
   type ConfigClass,
@@ -22,137 +21,102 @@ import { missingOfSingleSignOn, SingleSignOnConfig } from './single-sign-on.conf
 
 /** How much one worker process does at once. */
 class WorkerConfig {
-  @Variable({ description: 'Steps of video tasks that one process works on at once.', unit: 'tasks, 1 to 1000' })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(1_000)
+  @Variable({
+    description: 'Steps of video tasks that one process works on at once.',
+    unit: 'tasks',
+    between: [1, 1_000],
+  })
   VIDEO_WORKER_CONCURRENCY = 16;
 
-  @Variable({ description: 'Steps of image tasks that one process works on at once.', unit: 'tasks, 1 to 1000' })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(1_000)
+  @Variable({
+    description: 'Steps of image tasks that one process works on at once.',
+    unit: 'tasks',
+    between: [1, 1_000],
+  })
   IMAGE_WORKER_CONCURRENCY = 16;
 
   @Variable({
     description: 'How long a task stays with a worker that no longer responds before another takes it over.',
-    unit: 'seconds, 1 to 300',
+    unit: 'seconds',
+    between: [1, 300],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(300)
   TASK_LEASE_SECONDS = 15;
 
   @Variable({
     description:
       'How long running requests to vendors may continue when a worker is asked to stop; their results are paid for. Other work has SHUTDOWN_GRACE_SECONDS.',
-    unit: 'seconds, 1 to 3600',
+    unit: 'seconds',
+    between: [1, 3_600],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(3_600)
   CALL_GRACE_SECONDS = 120;
 }
 
-const DAYS = 'days, 0 to 36500; 0 keeps them forever';
-const MAX_DAYS = 36_500;
+const DAYS = { unit: 'days', between: [0, 36_500], note: '0 keeps them forever' } as const;
 
 /** How long what grows with use is kept. Ledger and sums by day stay forever. */
 class RetentionConfig {
   @Variable({
     description:
       'How long the usage record of each request is kept; whole months are removed when their last day is older. Sums by day stay.',
-    unit: DAYS,
+    ...DAYS,
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(MAX_DAYS)
   USAGE_RETENTION_DAYS = 400;
 
   @Variable({
     description:
       'How long audit records are kept, removed by whole months, and with them reconciliation reports and resolved vendor orphans.',
-    unit: DAYS,
+    ...DAYS,
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(MAX_DAYS)
   AUDIT_RETENTION_DAYS = 400;
 
   @Variable({
     description: 'How long finished webhook deliveries and their attempts are kept. Pending ones always stay.',
-    unit: DAYS,
+    ...DAYS,
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(MAX_DAYS)
   WEBHOOK_LOG_RETENTION_DAYS = 30;
 
   @Variable({
     description:
       'How long a finished task keeps its input (prompt, inline files) and the vendor links. Its state, files and price stay.',
-    unit: DAYS,
+    ...DAYS,
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(MAX_DAYS)
   TASK_CONTENT_RETENTION_DAYS = 90;
 
   @Variable({
     description:
       'Storage for the prompts and answers of an account that has them logged; beyond it the oldest are removed. An account is logged only once its owner or an operator has switched that on.',
-    unit: 'MiB, 0 to 65536; 0 forbids such logs',
+    unit: 'MiB',
+    between: [0, 65_536],
+    note: '0 forbids such logs',
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(65_536)
   PROMPT_LOG_ACCOUNT_MB = 256;
 }
 
 /** What accounts may keep of their own files. */
 class FilesConfig {
-  @Variable({ description: 'The largest file that may be uploaded for search.', unit: 'MiB, 1 to 512' })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(512)
+  @Variable({ description: 'The largest file that may be uploaded for search.', unit: 'MiB', between: [1, 512] })
   FILE_MAX_MB = 64;
 
-  @Variable({ description: 'The most files that an account may store.', unit: 'files, 0 to 1000000; 0 refuses all' })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(1_000_000)
+  @Variable({
+    description: 'The most files that an account may store.',
+    unit: 'files',
+    between: [0, 1_000_000],
+    note: '0 refuses all',
+  })
   FILES_PER_ACCOUNT = 1_000;
 
   @Variable({
     description:
       'Storage for all files of one account. Their search index (chunks, terms, vectors) may use 16 times as much. Stored responses may use the same amount again; beyond it the oldest are removed.',
-    unit: 'MiB, 1 to 1048576',
+    unit: 'MiB',
+    between: [1, 1_048_576],
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(1_048_576)
   FILES_ACCOUNT_MB = 1_024;
 
   @Variable({
     description: 'How long an uploaded file is kept if the upload has no `expires_after`.',
-    unit: 'days, 0 to 36500; 0 keeps them forever',
+    ...DAYS,
   })
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  @Max(36_500)
   FILE_RETENTION_DAYS = 0;
 
   @Variable({
