@@ -2,8 +2,8 @@
 // Run with `node --import ./scripts/typescript.mjs`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
-import { renderTranslations, TRANSLATED_FEATURES } from '../libs/features/src/text/translations.ts';
-import { renderKnownTraits, renderTraits } from '../libs/providers/src/text/traits/render-traits.ts';
+import { renderTranslations, TRANSLATED_FEATURES } from '../libs/features/src/text/testing/translations.ts';
+import { renderKnownTraits, renderTraits } from '../libs/providers/src/text/testing/render-traits.ts';
 
 const FILE = 'docs/text-translation.md';
 const TABLES = {

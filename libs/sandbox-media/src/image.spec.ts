@@ -1,5 +1,5 @@
 import { BLACK, LIGHT_GREY, WHITE, YELLOW } from './canvas.js';
-import { readLabel, readPng } from './decoders/read-png.js';
+import { readLabel, readPng } from './testing/read-png.js';
 import render from './render.js';
 import { SANDBOX_LABEL, type SceneDescription } from './render-request.js';
 

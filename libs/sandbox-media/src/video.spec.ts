@@ -1,7 +1,7 @@
 import { Canvas, YELLOW } from './canvas.js';
-import { type DecodedFrame, LosslessDecoder } from './decoders/lossless-decoder.js';
-import { readLabel, readPng } from './decoders/read-png.js';
-import { boxAt, type Mp4Track, readBoxes, readTracks } from './decoders/read-mp4.js';
+import { type DecodedFrame, LosslessDecoder } from './testing/lossless-decoder.js';
+import { readLabel, readPng } from './testing/read-png.js';
+import { boxAt, type Mp4Track, readBoxes, readTracks } from './testing/read-mp4.js';
 import { YuvFrame } from './h264/yuv-frame.js';
 import { type RenderRequest, SANDBOX_LABEL, type SceneDescription, type VideoDescription } from './render-request.js';
 import { drawLastFrame } from './render.js';

@@ -21,7 +21,7 @@ import { PROOF } from './testing/reasoning-examples.js';
 import type { Example } from './testing/translation-example.js';
 import { TRANSLATION_EXAMPLES } from './testing/translation-examples.js';
 import type { TextStyleCodec } from './text-style-codec.js';
-import { ASKED_PROTOCOLS, type Translation, TRANSLATED_FEATURES } from './translations.js';
+import { ASKED_PROTOCOLS, type Translation, TRANSLATED_FEATURES } from './testing/translations.js';
 
 type Protocol = (typeof ASKED_PROTOCOLS)[number];
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type DecodedFrame, LosslessDecoder } from '../decoders/lossless-decoder.js';
+import { type DecodedFrame, LosslessDecoder } from '../testing/lossless-decoder.js';
 import { BitWriter, nalUnit } from './bit-stream.js';
 import { LosslessEncoder } from './lossless-encoder.js';
 import { lowestLevel } from './parameter-sets.js';

@@ -1,6 +1,6 @@
 import { TRAIT_LIMITS, TRAITS } from '#contracts';
-import { type AskedProtocol, KNOWN_TRAITS, type TraitRow, USUAL_TRAITS } from './known-traits.js';
-import type { Generation } from './model-names.js';
+import { type AskedProtocol, KNOWN_TRAITS, type TraitRow, USUAL_TRAITS } from '../traits/known-traits.js';
+import type { Generation } from '../traits/model-names.js';
 
 const PROTOCOLS = Object.keys(USUAL_TRAITS) as AskedProtocol[];
 
