@@ -1,4 +1,4 @@
-import { type ComponentProps, type ReactNode, useId } from 'react';
+import { type ChangeEvent, type ComponentProps, type ReactNode, useId } from 'react';
 
 interface Described {
   readonly label: string;
@@ -57,9 +57,24 @@ export function FieldNotes({ id, hint, error }: Pick<Described, 'hint' | 'error'
 
 type Own = keyof Described | 'id';
 
-export const TextField = ({ label, hint, error, aside, ...input }: Described & Omit<ComponentProps<'input'>, Own>) => (
+/** What was typed, without the event that brought it. */
+interface Typing {
+  readonly onType?: ((value: string) => void) | undefined;
+}
+
+const typing = ({ onType }: Typing) => onType && { onChange: (event: Changed) => onType(event.target.value) };
+type Changed = ChangeEvent<HTMLInputElement | HTMLTextAreaElement>;
+
+export const TextField = ({
+  label,
+  hint,
+  error,
+  aside,
+  onType,
+  ...input
+}: Described & Typing & Omit<ComponentProps<'input'>, Own>) => (
   <Field label={label} hint={hint} error={error} aside={aside}>
-    {(control) => <input {...control} {...input} />}
+    {(control) => <input {...control} {...typing({ onType })} {...input} />}
   </Field>
 );
 
@@ -71,18 +86,11 @@ interface Typed {
 }
 
 /** The email address for signing in; the browser offers the one it knows. */
-export const EmailField = ({ onType, ...field }: Typed) => (
-  <TextField {...field} type="email" autoComplete="username" onChange={(event) => onType(event.target.value)} />
-);
+export const EmailField = (field: Typed) => <TextField {...field} type="email" autoComplete="username" />;
 
 /** @param props.isNew a new password: the browser offers to generate one instead of the one it knows. */
-export const PasswordField = ({ isNew = false, onType, ...field }: Typed & { readonly isNew?: boolean }) => (
-  <TextField
-    {...field}
-    type="password"
-    autoComplete={isNew ? 'new-password' : 'current-password'}
-    onChange={(event) => onType(event.target.value)}
-  />
+export const PasswordField = ({ isNew = false, ...field }: Typed & { readonly isNew?: boolean }) => (
+  <TextField {...field} type="password" autoComplete={isNew ? 'new-password' : 'current-password'} />
 );
 
 export const TextArea = ({
@@ -90,10 +98,11 @@ export const TextArea = ({
   hint,
   error,
   aside,
+  onType,
   ...input
-}: Described & Omit<ComponentProps<'textarea'>, Own>) => (
+}: Described & Typing & Omit<ComponentProps<'textarea'>, Own>) => (
   <Field label={label} hint={hint} error={error} aside={aside}>
-    {(control) => <textarea {...control} {...input} />}
+    {(control) => <textarea {...control} {...typing({ onType })} {...input} />}
   </Field>
 );
 
@@ -101,6 +110,27 @@ export const Select = ({ label, hint, error, aside, ...input }: Described & Omit
   <Field label={label} hint={hint} error={error} aside={aside}>
     {(control) => <select {...control} {...input} />}
   </Field>
+);
+
+/** A list to choose one of. `choices`: each value with the words for it. `none`: the words for no choice, where that is one. */
+export const Choice = ({
+  choices,
+  none,
+  onChoose,
+  ...select
+}: Omit<ComponentProps<typeof Select>, 'onChange' | 'children'> & {
+  readonly choices: readonly (readonly [value: string, words: string])[];
+  readonly none?: string;
+  readonly onChoose: (value: string) => void;
+}) => (
+  <Select {...select} onChange={(event) => onChoose(event.target.value)}>
+    {none !== undefined && <option value="">{none}</option>}
+    {choices.map(([value, words]) => (
+      <option key={value} value={value}>
+        {words}
+      </option>
+    ))}
+  </Select>
 );
 
 /** A checkbox with its label; `kind` switch for settings that take effect at once. */

@@ -59,7 +59,7 @@ export default function ProofWindow({
             autoComplete="current-password"
             autoFocus
             value={secret}
-            onChange={(event) => setSecret(event.target.value)}
+            onType={setSecret}
           />
         )}
         {failure && <Failure of={failure} />}

@@ -38,7 +38,7 @@ export default function SearchDialog({ onClose }: { readonly onClose: () => void
           value={text}
           autoFocus
           autoComplete="off"
-          onChange={(event) => setText(event.target.value)}
+          onType={setText}
         />
         <ul className="results">
           {found.map((each) => (

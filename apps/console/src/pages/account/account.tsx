@@ -154,7 +154,7 @@ function Passkeys() {
               if (name !== '') add();
             }}
           >
-            <TextField label={account.passkeyName} value={name} onChange={(event) => setName(event.target.value)} />
+            <TextField label={account.passkeyName} value={name} onType={setName} />
             <div className="row">
               <button type="submit" className="button" disabled={name === ''}>
                 {account.addPasskey}

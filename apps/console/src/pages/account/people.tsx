@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useChange, useRead } from '../../api/queries';
 import type { ConsolePeople, ConsolePerson } from '../../api/types';
 import { FormDialog } from '../../components/confirm-dialog';
-import { Select, TextField } from '../../components/fields';
+import { Choice, TextField } from '../../components/fields';
 import { Menu, MenuItem } from '../../components/menu';
 import { Icon } from '../../components/icons';
 import { Card } from '../../components/page';
@@ -122,13 +122,12 @@ function Invitations({ of: invitations }: { readonly of: ConsolePeople['invitati
 export function RoleSelect({ value, onChange }: { readonly value: Role; readonly onChange: (role: Role) => void }) {
   const { account, roles } = useMessages();
   return (
-    <Select label={account.role} value={value} onChange={(event) => onChange(event.target.value as Role)}>
-      {ROLES.map((role) => (
-        <option key={role} value={role}>
-          {roles[role]}
-        </option>
-      ))}
-    </Select>
+    <Choice
+      label={account.role}
+      value={value}
+      onChoose={(value) => onChange(value as Role)}
+      choices={ROLES.map((role) => [role, roles[role]])}
+    />
   );
 }
 
@@ -154,7 +153,7 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
         type="email"
         hint={account.inviteHint}
         value={email}
-        onChange={(event) => setEmail(event.target.value)}
+        onType={setEmail}
       />
       <RoleSelect value={role} onChange={setRole} />
     </FormDialog>

@@ -74,22 +74,16 @@ export function FundingDialog({
         inputMode="decimal"
         autoFocus
         value={amount}
-        onChange={(event) => setAmount(event.target.value)}
+        onType={setAmount}
       />
       <TextField
         label={admin.reference}
         hint={admin.referenceHint}
         error={about('reference')}
         value={reference}
-        onChange={(event) => setReference(event.target.value)}
+        onType={setReference}
       />
-      <TextField
-        label={admin.note}
-        aside={common.optional}
-        error={about('note')}
-        value={note}
-        onChange={(event) => setNote(event.target.value)}
-      />
+      <TextField label={admin.note} aside={common.optional} error={about('note')} value={note} onType={setNote} />
     </FormDialog>
   );
 }

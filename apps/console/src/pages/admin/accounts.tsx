@@ -104,7 +104,7 @@ function CreateDialog({ onClose }: { readonly onClose: () => void }) {
       onClose={onClose}
       onSubmit={() => create.mutate({ body: { name: name.trim() } }, { onSuccess: onClose })}
     >
-      <TextField label={common.name} autoFocus value={name} onChange={(event) => setName(event.target.value)} />
+      <TextField label={common.name} autoFocus value={name} onType={setName} />
     </FormDialog>
   );
 }

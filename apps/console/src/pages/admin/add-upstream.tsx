@@ -4,7 +4,7 @@ import { ApiError } from '../../api/api-error';
 import { useChange } from '../../api/queries';
 import type { JsonObject } from '../../api/types';
 import { FormDialog } from '../../components/confirm-dialog';
-import { Segments, Select, TextArea, TextField } from '../../components/fields';
+import { Choice, Segments, TextArea, TextField } from '../../components/fields';
 import { useMessages } from '../../messages/language';
 import { readObject } from './json-field';
 
@@ -100,7 +100,7 @@ export function AddUpstreamDialog({ onClose }: { readonly onClose: () => void })
           spellCheck={false}
           className="code-area"
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onType={setText}
         />
       ) : (
         <Fields draft={draft} failure={create.error} onChange={(part) => setDraft({ ...draft, ...part })} />
@@ -128,14 +128,13 @@ function Fields({
   };
   return (
     <>
-      <Select label={words.vendor} value={draft.vendor} onChange={(event) => choose(event.target.value)}>
-        <option value="">{words.otherVendor}</option>
-        {VENDORS.map(([id, name]) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </Select>
+      <Choice
+        label={words.vendor}
+        value={draft.vendor}
+        onChoose={choose}
+        none={words.otherVendor}
+        choices={VENDORS.map(([id, name]) => [id, name])}
+      />
       <TextField
         label={common.name}
         hint={words.nameHint}
@@ -143,16 +142,13 @@ function Fields({
         value={draft.id}
         onChange={(event) => onChange({ id: event.target.value })}
       />
-      <Select
+      <Choice
         label={words.protocol}
         error={about('protocol')}
         value={draft.protocol}
-        onChange={(event) => onChange({ protocol: event.target.value })}
-      >
-        {PROTOCOLS.map((protocol) => (
-          <option key={protocol}>{protocol}</option>
-        ))}
-      </Select>
+        onChoose={(value) => onChange({ protocol: value })}
+        choices={PROTOCOLS.map((protocol) => [protocol, protocol])}
+      />
       <TextField
         label={words.address}
         error={about('base_url')}

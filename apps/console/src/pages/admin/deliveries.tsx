@@ -1,7 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useChange, useMay } from '../../api/queries';
 import type { AdminDelivery } from '../../api/types';
-import { Select, TextField } from '../../components/fields';
+import { Choice, TextField } from '../../components/fields';
 import { ListCard } from '../../components/list';
 import { Notice, Page } from '../../components/page';
 import { Empty, Failure } from '../../components/states';
@@ -102,18 +102,13 @@ export function DeliveriesPage() {
   return (
     <Page title={shell.pages.deliveries}>
       <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
-        <Select
+        <Choice
           label={common.state}
           value={search.status ?? ''}
-          onChange={(event) => set('status', event.target.value)}
-        >
-          <option value="">{common.any}</option>
-          {STATUSES.map((each) => (
-            <option key={each} value={each}>
-              {status[each]}
-            </option>
-          ))}
-        </Select>
+          onChoose={(value) => set('status', value)}
+          none={common.any}
+          choices={STATUSES.map((each) => [each, status[each]])}
+        />
         {(['task_id', 'account_id', 'endpoint_id'] as const).map((name) => (
           <TextField
             key={name}

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useChange } from '../../api/queries';
 import type { AdminPerson } from '../../api/types';
 import { FormDialog } from '../../components/confirm-dialog';
-import { Select, TextField } from '../../components/fields';
+import { Choice, TextField } from '../../components/fields';
 import { Icon } from '../../components/icons';
 import { LinkDialog } from '../../components/link-dialog';
 import { ListCard } from '../../components/list';
@@ -119,15 +119,14 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
         type="email"
         hint={account.inviteHint}
         value={email}
-        onChange={(event) => setEmail(event.target.value)}
+        onType={setEmail}
       />
-      <Select label={account.role} value={chosen} onChange={(event) => setRole(event.target.value as AnyRole)}>
-        {choices.map((each) => (
-          <option key={each} value={each}>
-            {roles[each]}
-          </option>
-        ))}
-      </Select>
+      <Choice
+        label={account.role}
+        value={chosen}
+        onChoose={(value) => setRole(value as AnyRole)}
+        choices={choices.map((each) => [each, roles[each]])}
+      />
     </FormDialog>
   );
 }

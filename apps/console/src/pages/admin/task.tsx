@@ -286,15 +286,10 @@ function RefundDialog({ of: task, onClose }: OfTask) {
         inputMode="decimal"
         autoFocus
         value={amount}
-        onChange={(event) => setAmount(event.target.value)}
+        onType={setAmount}
       />
-      <TextField
-        label={admin.reference}
-        hint={admin.referenceHint}
-        value={reference}
-        onChange={(event) => setReference(event.target.value)}
-      />
-      <TextField label={admin.tasks.reason} value={reason} onChange={(event) => setReason(event.target.value)} />
+      <TextField label={admin.reference} hint={admin.referenceHint} value={reference} onType={setReference} />
+      <TextField label={admin.tasks.reason} value={reason} onType={setReason} />
     </FormDialog>
   );
 }
@@ -320,7 +315,7 @@ function ReasonDialog({ of: task, what, onClose }: OfTask & { readonly what: 're
       }
     >
       <p>{what === 'redrive' ? admin.tasks.redriveText : tasks.cancelText}</p>
-      <TextField label={admin.tasks.reason} value={reason} onChange={(event) => setReason(event.target.value)} />
+      <TextField label={admin.tasks.reason} value={reason} onType={setReason} />
     </FormDialog>
   );
 }

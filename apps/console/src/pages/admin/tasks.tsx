@@ -1,6 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { AdminTask } from '../../api/types';
-import { Select, TextField } from '../../components/fields';
+import { Choice, TextField } from '../../components/fields';
 import { ListCard } from '../../components/list';
 import { Page } from '../../components/page';
 import { Empty } from '../../components/states';
@@ -75,22 +75,20 @@ function Filters() {
     void navigate({ search: (before) => ({ ...before, [name]: value === '' ? undefined : value }), replace: true });
   return (
     <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
-      <Select label={common.state} value={search.status ?? ''} onChange={(event) => set('status', event.target.value)}>
-        <option value="">{common.any}</option>
-        {STATUSES.map((each) => (
-          <option key={each} value={each}>
-            {status[each]}
-          </option>
-        ))}
-      </Select>
-      <Select label={tasks.type} value={search.type ?? ''} onChange={(event) => set('type', event.target.value)}>
-        <option value="">{common.any}</option>
-        {MEDIA.map((each) => (
-          <option key={each} value={each}>
-            {tasks.types[each]}
-          </option>
-        ))}
-      </Select>
+      <Choice
+        label={common.state}
+        value={search.status ?? ''}
+        onChoose={(value) => set('status', value)}
+        none={common.any}
+        choices={STATUSES.map((each) => [each, status[each]])}
+      />
+      <Choice
+        label={tasks.type}
+        value={search.type ?? ''}
+        onChoose={(value) => set('type', value)}
+        none={common.any}
+        choices={MEDIA.map((each) => [each, tasks.types[each]])}
+      />
       {fields.map(([name, label]) => (
         <TextField
           key={name}

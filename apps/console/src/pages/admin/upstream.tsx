@@ -126,7 +126,7 @@ function EditDialog({ of: upstream, onClose }: OfUpstream) {
         spellCheck={false}
         className="code-area"
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        onType={setText}
       />
       {patch && Object.keys(patch).length > 0 && (
         <>

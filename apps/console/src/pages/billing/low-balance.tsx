@@ -59,7 +59,7 @@ function NoticeDialog({ below, onClose }: { readonly below: string | null; reado
         inputMode="decimal"
         autoFocus
         value={amount}
-        onChange={(event) => setAmount(event.target.value)}
+        onType={setAmount}
       />
     </FormDialog>
   );

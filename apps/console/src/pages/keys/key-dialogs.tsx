@@ -5,7 +5,7 @@ import { changesOf } from '../../api/changes';
 import { useChange } from '../../api/queries';
 import { CodeBlock } from '../../components/code-block';
 import { Dialog } from '../../components/dialog';
-import { Select, TextField } from '../../components/fields';
+import { Choice, TextField } from '../../components/fields';
 import { Failure } from '../../components/states';
 import { SecretDialog } from '../../components/secret-dialog';
 import { Time } from '../../components/values';
@@ -130,17 +130,12 @@ export function RotateKeyDialog({ of: key, onClose }: { readonly of: ConsoleKey;
     >
       <div className="stack">
         <p>{keys.rotateText}</p>
-        <Select
+        <Choice
           label={keys.overlap}
           value={overlap}
-          onChange={(event) => setOverlap(event.target.value as keyof typeof OVERLAPS)}
-        >
-          {(Object.keys(OVERLAPS) as (keyof typeof OVERLAPS)[]).map((each) => (
-            <option key={each} value={each}>
-              {keys.overlaps[each]}
-            </option>
-          ))}
-        </Select>
+          onChoose={(value) => setOverlap(value as keyof typeof OVERLAPS)}
+          choices={(Object.keys(OVERLAPS) as (keyof typeof OVERLAPS)[]).map((each) => [each, keys.overlaps[each]])}
+        />
         {failure && <Failure of={failure} />}
       </div>
     </Dialog>
@@ -182,13 +177,7 @@ export function RevokeKeyDialog({ of: key, onClose }: { readonly of: ConsoleKey;
             </>
           )}
         </p>
-        <TextField
-          label={keys.typeName(key.name)}
-          autoComplete="off"
-          autoFocus
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-        />
+        <TextField label={keys.typeName(key.name)} autoComplete="off" autoFocus value={typed} onType={setTyped} />
         {failure && <Failure of={failure} />}
       </div>
     </Dialog>

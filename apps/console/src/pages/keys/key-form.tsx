@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { ConsoleKey, ConsoleKeySettings } from '../../api/types';
 import { ApiError } from '../../api/api-error';
 import { useRead } from '../../api/queries';
-import { Check, Segments, Select, TextArea, TextField } from '../../components/fields';
+import { Check, Choice, Segments, TextArea, TextField } from '../../components/fields';
 import { useMessages } from '../../messages/language';
 
 const DAY_MS = 86_400_000;
@@ -121,18 +121,13 @@ export function KeyFields({
         onChange={(event) => change({ name: event.target.value })}
       />
       {isNew && <Presets draft={draft} onChange={onChange} />}
-      <Select
+      <Choice
         label={keys.lifetime}
         error={about('expires_at')}
         value={draft.lifetime}
-        onChange={(event) => change({ lifetime: event.target.value as Lifetime })}
-      >
-        {lifetimes.map((each) => (
-          <option key={each} value={each}>
-            {keys.lifetimes[each]}
-          </option>
-        ))}
-      </Select>
+        onChoose={(value) => change({ lifetime: value as Lifetime })}
+        choices={lifetimes.map((each) => [each, keys.lifetimes[each]])}
+      />
       <TextField
         label={keys.quota}
         hint={keys.quotaHint}

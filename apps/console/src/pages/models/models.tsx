@@ -1,7 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMay, useRead } from '../../api/queries';
 import type { ConsoleModel } from '../../api/types';
-import { Select, TextField } from '../../components/fields';
+import { Choice, TextField } from '../../components/fields';
 import { Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
@@ -29,18 +29,13 @@ export function ModelsPage() {
           value={name}
           onChange={(event) => set({ name: event.target.value || undefined })}
         />
-        <Select
+        <Choice
           label={models.kind}
           value={kind ?? ''}
-          onChange={(event) => set({ kind: (event.target.value || undefined) as ConsoleModel['kind'] | undefined })}
-        >
-          <option value="">{common.any}</option>
-          {KINDS.map((each) => (
-            <option key={each} value={each}>
-              {playground.kinds[each]}
-            </option>
-          ))}
-        </Select>
+          onChoose={(value) => set({ kind: (value || undefined) as ConsoleModel['kind'] | undefined })}
+          none={common.any}
+          choices={KINDS.map((each) => [each, playground.kinds[each]])}
+        />
       </form>
       <Loaded query={query} height={640}>
         {({ items }) => {

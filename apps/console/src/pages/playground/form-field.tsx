@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { ConsoleModel, JsonObject, JsonValue, ModelField } from '../../api/types';
-import { Check, Segments, Select, TextArea, TextField } from '../../components/fields';
+import { Check, Choice, Segments, TextArea, TextField } from '../../components/fields';
 import { Icon } from '../../components/icons';
 import { useMessages } from '../../messages/language';
 import { FileInputs } from './file-inputs';
@@ -97,18 +97,15 @@ function ChoiceField(props: FieldProps & { readonly choices: readonly JsonValue[
     );
   }
   return (
-    <Select
+    <Choice
       label={label}
       hint={hint}
       error={error}
       value={shown === null ? '' : textOf(shown)}
-      onChange={(event) => choose(event.target.value)}
-    >
-      {shown === null && <option value="">{playground.notSet}</option>}
-      {choices.map((each) => (
-        <option key={textOf(each)}>{textOf(each)}</option>
-      ))}
-    </Select>
+      onChoose={choose}
+      {...(shown === null && { none: playground.notSet })}
+      choices={choices.map((each) => [textOf(each), textOf(each)])}
+    />
   );
 }
 
@@ -169,11 +166,8 @@ function WordsField(props: FieldProps) {
     ...(most !== undefined && text.length > most / 2 && { aside: playground.counter(text.length, most) }),
   };
   const change = (typed: string) => onChange(typed === '' ? undefined : typed);
-  if (most !== undefined && most < LONG_TEXT)
-    return <TextField {...common} onChange={(event) => change(event.target.value)} />;
-  return (
-    <TextArea {...common} rows={field.name === 'prompt' ? 4 : 2} onChange={(event) => change(event.target.value)} />
-  );
+  if (most !== undefined && most < LONG_TEXT) return <TextField {...common} onType={change} />;
+  return <TextArea {...common} rows={field.name === 'prompt' ? 4 : 2} onType={change} />;
 }
 
 function FilesField(props: FieldProps) {

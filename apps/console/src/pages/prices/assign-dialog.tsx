@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { ApiError } from '../../api/api-error';
 import { useChange, useRead } from '../../api/queries';
 import { FormDialog } from '../../components/confirm-dialog';
-import { Select, TextField } from '../../components/fields';
+import { Choice, TextField } from '../../components/fields';
 import { useMessages } from '../../messages/language';
 
 const ACCOUNTS_OFFERED = 100;
@@ -70,41 +70,31 @@ export function AssignDialog({
               setAccountId('');
             }}
           />
-          <Select
+          <Choice
             label={words.account}
             error={about('account_id')}
             value={accountId}
-            onChange={(event) => setAccountId(event.target.value)}
-          >
-            <option value="" />
-            {(accounts.data?.items ?? []).map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </Select>
+            onChoose={setAccountId}
+            none=""
+            choices={(accounts.data?.items ?? []).map(({ id, name }) => [id, name])}
+          />
         </>
       )}
-      <Select
+      <Choice
         label={words.list}
         error={about('list')}
         value={chosen}
-        onChange={(event) => setChosen(event.target.value)}
-      >
-        <option value="">{words.book}</option>
-        {(lists.data?.items ?? []).map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </Select>
+        onChoose={setChosen}
+        none={words.book}
+        choices={(lists.data?.items ?? []).map(({ id, name }) => [id, name])}
+      />
       <TextField
         label={admin.prices.from}
         hint={words.assignHint}
         error={about('effective_from')}
         type="datetime-local"
         value={from}
-        onChange={(event) => setFrom(event.target.value)}
+        onType={setFrom}
       />
     </FormDialog>
   );

@@ -85,16 +85,9 @@ export function CostsDialog({
         hint={words.costFactorHint}
         inputMode="decimal"
         value={factor}
-        onChange={(event) => setFactor(event.target.value)}
+        onType={setFactor}
       />
-      {isForeign && (
-        <TextField
-          label={words.costRate(currency)}
-          inputMode="decimal"
-          value={rate}
-          onChange={(event) => setRate(event.target.value)}
-        />
-      )}
+      {isForeign && <TextField label={words.costRate(currency)} inputMode="decimal" value={rate} onType={setRate} />}
     </FormDialog>
   );
 }

@@ -56,13 +56,7 @@ export function Others({
       head={
         <>
           <h2>{words.others}</h2>
-          <TextField
-            label={words.othersSearch}
-            type="search"
-            maxLength={200}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-          />
+          <TextField label={words.othersSearch} type="search" maxLength={200} value={text} onType={setText} />
         </>
       }
       empty={<Empty>{words.noOthers}</Empty>}
@@ -117,7 +111,7 @@ export function RenameDialog({
         disabled={isNone}
         autoComplete="off"
         value={model}
-        onChange={(event) => setModel(event.target.value)}
+        onType={setModel}
       />
       <datalist id="models-of-ours">
         {names.map((each) => (

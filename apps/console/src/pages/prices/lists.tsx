@@ -119,21 +119,8 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
         )
       }
     >
-      <TextField
-        label={common.name}
-        error={about('name')}
-        maxLength={200}
-        value={name}
-        onChange={(event) => setName(event.target.value)}
-      />
-      <TextField
-        label={common.id}
-        hint={words.idHint}
-        error={about('id')}
-        maxLength={64}
-        value={id}
-        onChange={(event) => setId(event.target.value)}
-      />
+      <TextField label={common.name} error={about('name')} maxLength={200} value={name} onType={setName} />
+      <TextField label={common.id} hint={words.idHint} error={about('id')} maxLength={64} value={id} onType={setId} />
       <TextField
         label={words.factorAll}
         aside={common.optional}
@@ -142,7 +129,7 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
         inputMode="decimal"
         placeholder="0.9"
         value={factor}
-        onChange={(event) => setFactor(event.target.value)}
+        onType={setFactor}
       />
     </FormDialog>
   );

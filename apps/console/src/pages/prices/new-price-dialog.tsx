@@ -4,7 +4,7 @@ import { ApiError } from '../../api/api-error';
 import { useChange, useRead } from '../../api/queries';
 import type { AdminPricePreview } from '../../api/types';
 import { FormDialog } from '../../components/confirm-dialog';
-import { Select, TextField } from '../../components/fields';
+import { Choice, TextField } from '../../components/fields';
 import { type Column, Table } from '../../components/table';
 import { Money } from '../../components/values';
 import { formatDay } from '../../format/time';
@@ -71,34 +71,29 @@ export function NewPriceDialog({ onClose }: { readonly onClose: () => void }) {
             : preview.mutate({ body })
       }
     >
-      <Select
+      <Choice
         label={words.model}
         error={about('model')}
         value={draft.model}
-        onChange={(event) => change({ model: event.target.value, sold: '' })}
-      >
-        <option value="" />
-        {(models.data?.items ?? []).map(({ id }) => (
-          <option key={id}>{id}</option>
-        ))}
-      </Select>
+        onChoose={(value) => change({ model: value, sold: '' })}
+        none=""
+        choices={(models.data?.items ?? []).map(({ id }) => [id, id])}
+      />
       {isText ? (
         <p>{selling.model.together}</p>
       ) : (
         <>
-          <Select
+          <Choice
             label={words.variant}
             error={about('variant') ?? about('unit')}
             value={draft.sold}
-            onChange={(event) => change({ sold: event.target.value })}
-          >
-            <option value="" />
-            {(model?.variants ?? []).map((each) => (
-              <option key={`${each.unit}\n${each.variant}`} value={`${each.unit}\n${each.variant}`}>
-                {each.variant} / {each.unit}
-              </option>
-            ))}
-          </Select>
+            onChoose={(value) => change({ sold: value })}
+            none=""
+            choices={(model?.variants ?? []).map((each) => [
+              `${each.unit}\n${each.variant}`,
+              `${each.variant} / ${each.unit}`,
+            ])}
+          />
           <TextField
             label={common.amount}
             error={about('amount')}

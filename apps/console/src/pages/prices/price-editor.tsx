@@ -240,14 +240,7 @@ function Adders({ draft, onChange }: { readonly draft: Draft; readonly onChange:
   const count = Number(band);
   return (
     <div className="filters">
-      <TextField
-        label={words.bandFrom}
-        type="number"
-        min={1}
-        placeholder="200001"
-        value={band}
-        onChange={(event) => setBand(event.target.value)}
-      />
+      <TextField label={words.bandFrom} type="number" min={1} placeholder="200001" value={band} onType={setBand} />
       <button
         type="button"
         className="button"

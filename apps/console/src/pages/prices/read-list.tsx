@@ -4,7 +4,7 @@ import { ApiError } from '../../api/api-error';
 import { useChange, useRead, useSession } from '../../api/queries';
 import type { AdminNewPriceProposal } from '../../api/types';
 import { FormDialog } from '../../components/confirm-dialog';
-import { Field, Segments, Select, TextArea, TextField } from '../../components/fields';
+import { Choice, Field, Segments, TextArea, TextField } from '../../components/fields';
 import { useMessages } from '../../messages/language';
 
 /** Where the lists of each form are published. */
@@ -115,18 +115,13 @@ export function ReadListDialog({
         value={draft.factor}
         onChange={(event) => change({ factor: event.target.value })}
       />
-      <Select
+      <Choice
         label={words.rounding}
         error={about('rounding')}
         value={draft.rounding}
-        onChange={(event) => change({ rounding: event.target.value })}
-      >
-        {(['none', 'cent', '2', '3'] as const).map((value) => (
-          <option key={value} value={value}>
-            {words.roundings[value]}
-          </option>
-        ))}
-      </Select>
+        onChoose={(value) => change({ rounding: value })}
+        choices={(['none', 'cent', '2', '3'] as const).map((value) => [value, words.roundings[value]])}
+      />
       <TextField
         label={words.from}
         error={about('effective_from')}
@@ -219,17 +214,14 @@ export function UpstreamField({
     ({ kind, source }) => kind === 'text' && (!isEditable || source === 'database'),
   );
   return (
-    <Select
+    <Choice
       label={words.upstream}
       hint={data && upstreams.length === 0 ? words.noUpstream : (hint ?? words.upstreamHint)}
       error={error}
       value={value}
-      onChange={(event) => onChoose(event.target.value)}
-    >
-      <option value="" />
-      {upstreams.map(({ id }) => (
-        <option key={id}>{id}</option>
-      ))}
-    </Select>
+      onChoose={onChoose}
+      none=""
+      choices={upstreams.map(({ id }) => [id, id])}
+    />
   );
 }

@@ -4,7 +4,7 @@ import type { ReadRoute } from '../../api/call';
 import { useChange, useRead } from '../../api/queries';
 import type { AdminNewPriceRule, ConsoleModel } from '../../api/types';
 import { FormDialog } from '../../components/confirm-dialog';
-import { Segments, Select, TextField } from '../../components/fields';
+import { Choice, Segments, TextField } from '../../components/fields';
 import { unitName } from '../../format/number';
 import { useMessages } from '../../messages/language';
 import { BelowCost, MILLION, TOKEN_PRICES } from './price-parts';
@@ -125,30 +125,24 @@ function Scope({
   const units = unitsOf(models.data?.items.find(({ id }) => id === draft.model));
   return (
     <>
-      <Select
+      <Choice
         label={common.model}
         error={about('model')}
         value={draft.model}
-        onChange={(event) => onChange({ model: event.target.value, unit: '', variant: '' })}
-      >
-        {isAmount ? <option value="" /> : <option value="*">{words.everything}</option>}
-        {(models.data?.items ?? []).map(({ id }) => (
-          <option key={id}>{id}</option>
-        ))}
-      </Select>
-      <Select
+        onChoose={(value) => onChange({ model: value, unit: '', variant: '' })}
+        choices={[
+          isAmount ? ['', ''] : ['*', words.everything],
+          ...(models.data?.items ?? []).map(({ id }) => [id, id] as const),
+        ]}
+      />
+      <Choice
         label={admin.prices.unit}
         error={about('unit')}
         value={draft.unit}
-        onChange={(event) => onChange({ unit: event.target.value })}
-      >
-        <option value="">{isAmount ? '' : words.allUnits}</option>
-        {units.map((unit) => (
-          <option key={unit} value={unit}>
-            {unitName(money.units, unit, MILLION)}
-          </option>
-        ))}
-      </Select>
+        onChoose={(value) => onChange({ unit: value })}
+        none={isAmount ? '' : words.allUnits}
+        choices={units.map((unit) => [unit, unitName(money.units, unit, MILLION)])}
+      />
       <TextField
         label={admin.prices.variant}
         aside={common.optional}

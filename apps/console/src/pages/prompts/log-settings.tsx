@@ -148,7 +148,7 @@ function ChangeDialog({
         min={1}
         max={90}
         value={days}
-        onChange={(event) => setDays(event.target.value)}
+        onType={setDays}
       />
       <fieldset className="field">
         <legend>{words.redactions}</legend>
@@ -166,7 +166,7 @@ function ChangeDialog({
         rows={3}
         spellCheck={false}
         value={own}
-        onChange={(event) => setOwn(event.target.value)}
+        onType={setOwn}
       />
     </FormDialog>
   );

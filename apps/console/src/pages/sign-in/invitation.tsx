@@ -71,12 +71,7 @@ function InvitationForm({
           submit={signIn.accept}
           isReady={name !== '' && email !== '' && password !== ''}
         >
-          <TextField
-            label={signIn.name}
-            autoComplete="name"
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
+          <TextField label={signIn.name} autoComplete="name" value={name} onType={setName} />
           <EmailField label={signIn.email} value={email} onType={setEmail} />
           <PasswordField
             isNew

@@ -134,14 +134,7 @@ function SecretForm({
   const [secret, setSecret] = useState('');
   return (
     <EntryForm send={() => send(secret.trim())} onEnter={onEnter} submit={signIn.go} isReady={secret.trim() !== ''}>
-      <TextField
-        label={label}
-        hint={hint}
-        type="password"
-        autoComplete="off"
-        value={secret}
-        onChange={(event) => setSecret(event.target.value)}
-      />
+      <TextField label={label} hint={hint} type="password" autoComplete="off" value={secret} onType={setSecret} />
     </EntryForm>
   );
 }

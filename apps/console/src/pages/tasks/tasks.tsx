@@ -5,7 +5,7 @@ import { useMay, useRead } from '../../api/queries';
 import type { ConsoleTask } from '../../api/types';
 import { CodeBlock } from '../../components/code-block';
 import { Dialog } from '../../components/dialog';
-import { Select, TextField } from '../../components/fields';
+import { Choice, Select, TextField } from '../../components/fields';
 import { Icon } from '../../components/icons';
 import { ListCard } from '../../components/list';
 import { Notice, Page } from '../../components/page';
@@ -89,15 +89,14 @@ function Filters() {
     void navigate({ search: (before) => ({ ...before, [name]: value === '' ? undefined : value }), replace: true });
   return (
     <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
-      <TextField label={tasks.text} type="search" value={text} onChange={(event) => setText(event.target.value)} />
-      <Select label={common.state} value={search.status ?? ''} onChange={(event) => set('status', event.target.value)}>
-        <option value="">{common.any}</option>
-        {STATUSES.map((each) => (
-          <option key={each} value={each}>
-            {status[each]}
-          </option>
-        ))}
-      </Select>
+      <TextField label={tasks.text} type="search" value={text} onType={setText} />
+      <Choice
+        label={common.state}
+        value={search.status ?? ''}
+        onChoose={(value) => set('status', value)}
+        none={common.any}
+        choices={STATUSES.map((each) => [each, status[each]])}
+      />
       <Select label={tasks.type} value={search.type ?? ''} onChange={(event) => set('type', event.target.value)}>
         <option value="">{common.any}</option>
         <option value="video">{tasks.types.video}</option>

@@ -171,13 +171,7 @@ function Search({
   });
   return (
     <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
-      <TextField
-        label={label}
-        type="search"
-        maxLength={256}
-        value={typed}
-        onChange={(event) => setTyped(event.target.value)}
-      />
+      <TextField label={label} type="search" maxLength={256} value={typed} onType={setTyped} />
     </form>
   );
 }

@@ -140,7 +140,7 @@ function CreateDialog({
         error={create.error instanceof ApiError ? create.error.about('url') : undefined}
         autoFocus
         value={url}
-        onChange={(event) => setUrl(event.target.value)}
+        onType={setUrl}
       />
       <fieldset className="field">
         <legend>{webhooks.events}</legend>
