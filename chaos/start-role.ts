@@ -1,5 +1,5 @@
 import { keepBalanceUnit, MediaUpstreamRegistry, type MediaUpstreams } from '#features';
-import { type OpenMediaUpstreams, openTextProviders } from '#providers';
+import { type OpenMediaUpstreams, openTextUpstreams } from '#providers';
 import { type Failpoints, onPlatform, type Platform, runProcess, type RunningProcess, type Worker } from '#runtime';
 import { skewClock } from '#testing';
 import { createApi } from '../apps/api/src/create-api.js';
@@ -15,7 +15,7 @@ type Start = (platform: Platform, media: OpenMediaUpstreams) => Promise<RunningP
 
 const START: Record<Role, Start> = {
   api: async (platform, media) => {
-    const api = await createApi(platform, openTextProviders(), media);
+    const api = await createApi(platform, openTextUpstreams(), media);
     await keepBalanceUnit(platform.database, platform.config.server.BALANCE_UNIT);
     await applyPrices(platform);
     await seed(api, platform);

@@ -1,6 +1,6 @@
 // A whole gateway as an operator starts it, but that it kills itself where DIE_AT names a place in the path of a file.
 import 'reflect-metadata';
-import { openMediaUpstreams, openTextProviders } from '#providers';
+import { openMediaUpstreams, openTextUpstreams } from '#providers';
 import { type Failpoints, onPlatform, runProcess } from '#runtime';
 import { reservePort } from '#platform';
 import { portOf } from '../../apps/api/src/serve.js';
@@ -15,7 +15,7 @@ const failpoints: Failpoints = {
 
 await runProcess({
   name: 'gateway',
-  settings: { text: () => openTextProviders(), media: () => openMediaUpstreams() },
+  settings: { text: () => openTextUpstreams(), media: () => openMediaUpstreams() },
   start: async (config, settings) => {
     const reserved = await reservePort(portOf(config));
     return onPlatform(config, (platform) =>

@@ -6,7 +6,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { JsonObject, MediaUpstream, TaskView } from '#contracts';
 import { keepBalanceUnit, FIRST_ACCOUNT_ID, MediaUpstreamRegistry, MediaUpstreams } from '#features';
 import { type Database, loadConfig, type Environment } from '#platform';
-import { openMediaUpstreams, type OpenMediaUpstreams, openTextProviders, SandboxConfig, TextConfig } from '#providers';
+import { openMediaUpstreams, type OpenMediaUpstreams, openTextUpstreams, SandboxConfig, TextConfig } from '#providers';
 import { openPlatform, type Platform, readProcessConfig, type Worker } from '#runtime';
 import { createTestDatabase, eventually, PATIENT_WITH_POSTGRES, uniqueRedisPrefix } from '#testing';
 import { createApi } from '../../apps/api/src/create-api.js';
@@ -120,7 +120,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const environment = { SANDBOX_WORD_MS: '0', ...options.environment };
   const text = loadConfig(TextConfig, environment);
   const media = openMediaUpstreams({ text, sandbox: FAST_SANDBOX }, environment);
-  const api = await createApi(platform, openTextProviders(text, environment), media);
+  const api = await createApi(platform, openTextUpstreams(text, environment), media);
   await prepare(api, platform);
   const { registry, workers } = await createWorkers(platform, media, options);
   const server = await serve(api, platform);

@@ -8,7 +8,7 @@ import {
   reservePort,
   ServerConfig,
 } from '#platform';
-import { openMediaUpstreams, openTextProviders } from '#providers';
+import { openMediaUpstreams, openTextUpstreams } from '#providers';
 import {
   onPlatform,
   parentProcess,
@@ -24,7 +24,7 @@ import { longestStopMs, portOf, serve, textDrainMs } from './serve.js';
 import { watchSales } from './watch-sales.js';
 
 /** What the API reads besides the settings of the platform. */
-const SETTINGS = { text: () => openTextProviders(), media: () => openMediaUpstreams(), prices: readPrices };
+const SETTINGS = { text: () => openTextUpstreams(), media: () => openMediaUpstreams(), prices: readPrices };
 
 type ApiSettings = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]> };
 

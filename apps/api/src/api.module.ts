@@ -16,7 +16,7 @@ import {
   UsageModule,
   WebhooksModule,
 } from '#features';
-import type { OpenMediaUpstreams, OpenTextProviders } from '#providers';
+import type { OpenMediaUpstreams, OpenTextUpstreams } from '#providers';
 import { type Platform, PlatformModule } from '#runtime';
 import { NewSessions } from './console/session-cookie.js';
 import { SessionAnswer } from './console/session-answer.js';
@@ -82,7 +82,7 @@ const MIB = 1024 * 1024;
   ],
 })
 export class ApiModule {
-  static register(platform: Platform, text: OpenTextProviders, media: OpenMediaUpstreams): DynamicModule {
+  static register(platform: Platform, text: OpenTextUpstreams, media: OpenMediaUpstreams): DynamicModule {
     const { BODY_LIMIT_MB, BODY_MEMORY_MB } = platform.config.server;
     const budget = new BodyBudget(BODY_MEMORY_MB * MIB, BODY_LIMIT_MB * MIB);
     const imports = [PlatformModule.register(platform), MediaModule.register(media), TextModule.register(text)];

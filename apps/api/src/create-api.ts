@@ -10,7 +10,7 @@ import {
   TextUpstreams,
 } from '#features';
 import { NestLogger } from '#platform';
-import { type OpenMediaUpstreams, openMediaUpstreams, type OpenTextProviders, openTextProviders } from '#providers';
+import { type OpenMediaUpstreams, openMediaUpstreams, type OpenTextUpstreams, openTextUpstreams } from '#providers';
 import { type Platform, publicBaseUrl } from '#runtime';
 import { ApiModule } from './api.module.js';
 import { CONSOLE_API, consoleGate } from './console/console-gate.js';
@@ -54,7 +54,7 @@ const MIB = 1024 * 1024;
 /** Builds the API on an opened platform, ready to listen. Used by the apps, by tests and by the OpenAPI writer. */
 export async function createApi(
   platform: Platform,
-  text: OpenTextProviders = openTextProviders(),
+  text: OpenTextUpstreams = openTextUpstreams(),
   media: OpenMediaUpstreams = openMediaUpstreams(),
 ): Promise<NestExpressApplication> {
   const server = new ExpressServer(platform.config.server.TRUSTED_PROXIES);

@@ -113,7 +113,7 @@ export class ExpressServer extends ExpressAdapter {
   override initHttpServer(): void {
     this.setHttpServer(
       createServer(
-        { ...bornWith(this.#express), connectionsCheckingInterval: CHECK_CONNECTIONS_EVERY_MS },
+        { ...withExpressPrototypes(this.#express), connectionsCheckingInterval: CHECK_CONNECTIONS_EVERY_MS },
         (request, response) => this.#receive(request as Request, response as Response),
       ),
     );
@@ -137,7 +137,7 @@ function configuredExpress(trustedProxies: string | undefined): Express {
 }
 
 /** The classes that `node:http` makes instances of; their prototypes become those that `app` sets. */
-function bornWith(app: Express) {
+function withExpressPrototypes(app: Express) {
   class ExpressRequest extends IncomingMessage {}
   class ExpressResponse extends ServerResponse {}
   Object.setPrototypeOf(ExpressRequest.prototype, app.request);

@@ -1,5 +1,5 @@
 import { reservePort } from '#platform';
-import { openMediaUpstreams, openTextProviders } from '#providers';
+import { openMediaUpstreams, openTextUpstreams } from '#providers';
 import { onPlatform, parentProcess, runProcess } from '#runtime';
 import { readPrices, runApi } from '../../api/src/api-process.js';
 import { portOf } from '../../api/src/serve.js';
@@ -10,7 +10,7 @@ const runGateway = (): Promise<void> =>
   runProcess({
     name: 'gateway',
     forPeople: true,
-    settings: { text: () => openTextProviders(), media: () => openMediaUpstreams(), prices: readPrices },
+    settings: { text: () => openTextUpstreams(), media: () => openMediaUpstreams(), prices: readPrices },
     start: async (config, settings) => {
       const reserved = await reservePort(portOf(config));
       return onPlatform(config, (platform) => startGateway(platform, { ...settings, reserved }));

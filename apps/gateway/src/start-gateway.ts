@@ -9,7 +9,7 @@ import {
   TextUpstreams,
 } from '#features';
 import { apiProcesses, type ReservedPort } from '#platform';
-import type { OpenMediaUpstreams, OpenTextProviders } from '#providers';
+import type { OpenMediaUpstreams, OpenTextUpstreams } from '#providers';
 import {
   type Platform,
   printForPeople,
@@ -29,7 +29,7 @@ import { banner, type BannerFacts, newKeyLine, SANDBOX } from './banner.js';
 
 /** The checked settings, and the port that is reserved before anything is opened. */
 export interface GatewaySettings {
-  readonly text: OpenTextProviders;
+  readonly text: OpenTextUpstreams;
   readonly media: OpenMediaUpstreams;
   readonly prices: PricesOfFile | undefined;
   readonly reserved: ReservedPort;

@@ -15,12 +15,13 @@ export { runTextSmoke } from './smoke-text.js';
 export { accountIn, besideCall, callProofIn, isBehindCall, proofBeside } from './text/chat/chat-proofs.js';
 export { checkUpstream } from './text/check-upstreams.js';
 export {
+  type ConfiguredTextUpstream,
   type LeavingLimits,
-  type OpenTextProvider,
-  type OpenTextProviders,
-  openTextProviders,
+  type OpenTextUpstream,
+  type OpenTextUpstreams,
+  openTextUpstreams,
   PROTOCOL_CODECS,
-} from './text/open-text-providers.js';
+} from './text/open-text-upstreams.js';
 export { type ModelCosts, TextCosts } from './text/text-costs.js';
 export { DEFAULT_MODEL_LIMITS, knownLimits, type ModelLimits, TextConfig } from './text/text.config.js';
 export { UpstreamEntry } from './text/upstream-entry.js';

@@ -9,7 +9,7 @@ import {
 } from '#contracts';
 import { ConfigError, type Environment, jsonBytes, loadConfig, ServerConfig } from '#platform';
 import { type SmokeOptions, VERIFY_REMEDIES } from './media/smoke/run-smoke.js';
-import { openTextProviders, PROTOCOL_CODECS } from './text/open-text-providers.js';
+import { openTextUpstreams, PROTOCOL_CODECS } from './text/open-text-upstreams.js';
 import { TextConfig } from './text/text.config.js';
 import { TextCosts } from './text/text-costs.js';
 import {
@@ -74,7 +74,7 @@ export async function runTextSmoke(
   const { say } = report;
   try {
     const text = Object.assign(new TextConfig(), { UPSTREAMS_FILE: options.file });
-    const opened = openTextProviders(text, environment);
+    const opened = openTextUpstreams(text, environment);
     const entry = opened.fromFile?.find(({ id }) => id === options.upstream);
     if (!entry) return undefined;
     const { protocol } = entry;

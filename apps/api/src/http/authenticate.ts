@@ -45,7 +45,7 @@ function noKey(request: Request): string {
   const header = KEY_HEADERS_ELSEWHERE.find((name) => request.headers[name] !== undefined);
   if (header !== undefined && !request.headers.authorization)
     return `The API key was sent in the header ${header}, which is not read: add the header ${KEY_HEADER}.`;
-  return whyNoKey(request, 'key', KEY_HEADER) ?? `No API key was sent: add the header ${KEY_HEADER}.`;
+  return missingKeyReason(request, 'key', KEY_HEADER) ?? `No API key was sent: add the header ${KEY_HEADER}.`;
 }
 
 /** Checks the API key before reading the body, so an unauthenticated client cannot make the gateway buffer or parse anything. */
@@ -71,7 +71,7 @@ const OTHER_SCHEME = /^(Basic|Digest|Token|ApiKey|Api-Key|Key)\s/i;
  *
  * @param what how the secret is called, and `header` how it is sent.
  */
-export function whyNoKey(request: Request, what: 'key' | 'token', header: string): string | undefined {
+export function missingKeyReason(request: Request, what: 'key' | 'token', header: string): string | undefined {
   const { authorization } = request.headers;
   if (!authorization) return undefined;
   if (BEARER_ALONE.test(authorization))

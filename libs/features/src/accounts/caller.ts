@@ -1,4 +1,5 @@
 import type { Micros } from '#contracts';
+import { priceListNow } from '../billing/prices/price-book.js';
 
 /** The caller of a request, as its key says. */
 export interface Caller {
@@ -44,8 +45,7 @@ export interface KeyRulesRow {
 }
 
 /** The price list that account `a` has now, and whether its prompts are logged. */
-export const ACCOUNT_NOW = `(select l.list_id from account_price_list l
-    where l.account_id = a.id and l.effective_from <= now() order by l.effective_from desc limit 1) as price_list,
+export const PRICE_LIST_AND_PROMPT_LOG = `(${priceListNow('a.id')}) as price_list,
   exists (select from prompt_log p where p.account_id = a.id and p.ended_at is null and p.is_on) as is_logged`;
 
 /** The caller who has a key with these rules. */

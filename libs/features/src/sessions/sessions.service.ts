@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { OperatorConsoleRole, SignInMethod } from '#contracts';
 import { Database, timeOrderedId } from '#platform';
-import { ACCOUNT_NOW } from '../accounts/caller.js';
+import { PRICE_LIST_AND_PROMPT_LOG } from '../accounts/caller.js';
 import { ConsoleKeys } from '../accounts/api-key.js';
 import { hashOfCode, newSecretCode } from '../people/password.js';
 import { type OpenSession, type SessionRow, toOpenSession } from './session-row.js';
@@ -65,7 +65,7 @@ select s.id, s.method, s.user_id, s.api_key_id as session_key_id, s.operator_rol
   s.proved_at, s.expires_at, u.name as user_name, u.email, u.password_hash is not null as has_password,
   u.operator_role as user_operator_role, a.id as account_id, a.name as account_name, m.role, k.id as key_id,
   k.allowed_models, k.allowed_addresses, k.scopes, k.quota_micros, a.priority, k.expires_at as key_expires_at,
-  k.tags, array(select l.tag from tag_limit l where l.account_id = a.id) as limited_tags, ${ACCOUNT_NOW},
+  k.tags, array(select l.tag from tag_limit l where l.account_id = a.id) as limited_tags, ${PRICE_LIST_AND_PROMPT_LOG},
   coalesce(k.requests_per_minute, a.requests_per_minute) as requests_per_minute,
   coalesce(k.tokens_per_minute, a.tokens_per_minute) as tokens_per_minute,
   coalesce(k.max_running_tasks, a.max_running_tasks) as max_running_tasks

@@ -35,11 +35,11 @@ export function withinLimit<Result>(
   { step, limitMs, signal }: StepLimit,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  return withinTime(limitMs, signal, (limited) => orAbandoned(step, limited, work));
+  return withinTime(limitMs, signal, (limited) => raceWithAbandon(step, limited, work));
 }
 
 /** The same for a signal that already ends in time. */
-export async function orAbandoned<Result>(
+export async function raceWithAbandon<Result>(
   step: StepName,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<Result>,

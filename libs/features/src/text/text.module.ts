@@ -7,7 +7,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { Cooldowns, createCooldowns, ForwardedUrls, PeriodicTask, signals, systemClock, Turns } from '#platform';
-import { loadTokenCounter, type OpenTextProviders } from '#providers';
+import { loadTokenCounter, type OpenTextUpstreams } from '#providers';
 import { PLATFORM, type Platform } from '#runtime';
 import { FileSearch } from '../file-search/file-search.js';
 import { MeaningSearch } from '../file-search/vectors/meaning-search.js';
@@ -52,7 +52,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
   private readonly vectors = new PeriodicTask('file-vectors', VECTORS_MS, () => this.embedder.embedNext());
 
   private readonly losses = new PeriodicTask('price-below-cost', LOSSES_MS, async () => {
-    await this.passOverLosses();
+    await this.leaveOutBelowCost();
     return false;
   });
 
@@ -77,7 +77,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
 
   async onModuleInit(): Promise<void> {
     await this.registry.start();
-    await this.passOverLosses();
+    await this.leaveOutBelowCost();
     this.losses.start();
     this.platform.metrics.add({ name: 'upstreams', collect: () => this.showResting() });
     if (this.platform.config.files.FILE_EMBEDDING_MODEL !== undefined) this.vectors.start();
@@ -95,10 +95,10 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
   }
 
   /** Only where an entry asks for it: others sell below cost, and operators are told. */
-  private async passOverLosses(): Promise<void> {
+  private async leaveOutBelowCost(): Promise<void> {
     const refusing = this.upstreams.all.filter(({ refusesBelowCost }) => refusesBelowCost);
     if (refusing.length === 0) {
-      if (this.compared) this.upstreams.passOver(new Set());
+      if (this.compared) this.upstreams.leaveOut(new Set());
       this.compared = undefined;
       return;
     }
@@ -107,12 +107,12 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     // The same comes out of the same, but for the rates of costs, which change by the day.
     const { compared } = this;
     if (compared?.inForce === inForce && compared.all === all && performance.now() - compared.at < RATES_MS) return;
-    const losing = new Set<string>();
+    const belowCost = new Set<string>();
     const turns = new Turns();
     for (const list of [undefined, ...inForce.lists])
       for (const { upstream, model } of await textPricesBelowCost(inForce, refusing, list, turns))
-        losing.add(placeOf(upstream, model, list));
-    this.upstreams.passOver(losing, inForce.lists);
+        belowCost.add(placeOf(upstream, model, list));
+    this.upstreams.leaveOut(belowCost, inForce.lists);
     this.compared = { inForce, all, at: performance.now() };
   }
 
@@ -163,7 +163,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
       useFactory: (
         upstreams: TextUpstreams,
         circuits: TextCircuits,
-        { retryBudgetMs, conversationMinutes: minutes }: OpenTextProviders,
+        { retryBudgetMs, conversationMinutes: minutes }: OpenTextUpstreams,
         calls: TextCalls,
         { sharedNotes }: Platform,
       ) => {
@@ -183,7 +183,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
         billing: LedgerTextBilling,
         upstreams: TextUpstreams,
         passages: FileSearch,
-        { leaving, tools }: OpenTextProviders,
+        { leaving, tools }: OpenTextUpstreams,
         { fetcher, config }: Platform,
       ) =>
         new TextService({
@@ -214,7 +214,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
   ],
 })
 export class TextModule {
-  static register(providers: OpenTextProviders): DynamicModule {
+  static register(providers: OpenTextUpstreams): DynamicModule {
     return {
       module: TextModule,
       // Operators change the upstreams of the same module.

@@ -1,6 +1,6 @@
 import { GatewayError, type TextReply } from '#contracts';
 import { type Database, SecretSealer } from '#platform';
-import { type OpenTextProvider, type OpenTextProviders, openTools, ToolsConfig, type UpstreamEntry } from '#providers';
+import { type OpenTextUpstream, type OpenTextUpstreams, openTools, ToolsConfig, type UpstreamEntry } from '#providers';
 import { createTestDatabase, eventually, quickestOf, type TestDatabase } from '#testing';
 import { sealUpstreamKey } from './upstream-kind.js';
 import { TextUpstreams } from './text-upstreams.js';
@@ -9,7 +9,7 @@ import { TextUpstreamRegistry } from './upstream-registry.js';
 const sealer = new SecretSealer({ keyPepper: 'a-pepper-for-tests-only' });
 
 /** Opens upstreams that only note what is done to them. */
-class NotingProviders implements OpenTextProviders {
+class NotingProviders implements OpenTextUpstreams {
   readonly retryBudgetMs = 0;
   readonly conversationMinutes = 0;
   readonly leaving = {
@@ -29,7 +29,7 @@ class NotingProviders implements OpenTextProviders {
 
   constructor(readonly fromFile: readonly UpstreamEntry[] | undefined) {}
 
-  open(entry: UpstreamEntry): OpenTextProvider {
+  open(entry: UpstreamEntry): OpenTextUpstream {
     this.opened.push(entry);
     return {
       ...this.place(entry.id),

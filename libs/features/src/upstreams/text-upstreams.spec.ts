@@ -69,7 +69,7 @@ describe('Upstreams that sell below cost', () => {
   let upstreams: TextUpstreams;
   beforeEach(() => {
     upstreams = new TextUpstreams([dear, cheap], () => 0.5);
-    upstreams.passOver(new Set([placeOf('dear', 'm')]), ['rich']);
+    upstreams.leaveOut(new Set([placeOf('dear', 'm')]), ['rich']);
   });
 
   it.each<[string, string | undefined, readonly string[]]>([

@@ -1,49 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   allows,
-  type EmbeddingsProvider,
   GatewayError,
-  type LackingTools,
   type ModelTraits,
   REFUSE_UNPRICED,
   SPECIFIED_TEXT_MODELS,
   type TextProtocol,
-  type TextProvider,
   type TextStyle,
   type UnpricedUse,
   unknownTextModel,
-  type UpstreamPolicy,
 } from '#contracts';
-import { knownLimits, type ModelLimits, type TextCosts } from '#providers';
-import { drawnBy, notAvailable, type Place, type SandboxPart, weightedOrder } from './upstream-choice.js';
+import { type ConfiguredTextUpstream, knownLimits, type ModelLimits } from '#providers';
+import { drawnBy, notAvailable, type SandboxPart, weightedOrder } from './upstream-choice.js';
 
 /** An upstream as the router sees it. */
-export interface TextUpstream extends Place {
-  readonly provider: TextProvider;
+export interface TextUpstream extends ConfiguredTextUpstream {
   /** Names its health. An upstream whose settings changed has another one, and so begins without failures. */
   readonly healthName: string;
-  /** Public model name to the upstream's own; undefined when it serves every model under its public name. */
-  readonly models: ReadonlyMap<string, string> | undefined;
-  /** Shares its name with those whose prompt cache and proofs of reasoning are the same; the id where it is left out. */
-  readonly vendorAccount?: string;
-  /** Differs where its key or address does. */
-  readonly access?: string;
-  /** Whether conversations that began here stay; `forced`: also while it cools down. They do where it is left out. */
-  readonly sticky?: boolean | 'forced';
-  /** What may be asked of it although the gateway has no price for it; nothing when it is left out. */
-  readonly policy?: UpstreamPolicy;
-  /** Whether it fetches the URLs of requests from the operator's own network. */
-  readonly fetchesUrls?: boolean;
-  /** The embeddings that it offers, by public model name; undefined when it offers none. */
-  readonly embeddings?: { readonly provider: EmbeddingsProvider; readonly models: ReadonlyMap<string, string> };
-  /** How to handle tools that are only offered and that it lacks; undefined: it is asked without them. */
-  readonly lackingTools?: LackingTools | undefined;
-  /** Public model name to what its operator says of it. */
-  readonly limits?: ReadonlyMap<string, Partial<ModelLimits>>;
-  /** What its models cost; absent: nothing is known of it. */
-  readonly costs?: TextCosts;
-  /** True: it is passed over for models whose price is below their cost. */
-  readonly refusesBelowCost?: boolean;
 }
 
 /** One upstream that serves a model, under the name it has there. */
@@ -66,7 +39,7 @@ export class TextUpstreams {
   private readonly random: () => number;
   private table: Table;
   private sandbox: SandboxPart = 'inactive';
-  private losing: ReadonlySet<string> = new Set();
+  private belowCost: ReadonlySet<string> = new Set();
   /** The price lists that losses are known of. Of another one, which follows the book, those of the book count. */
   private lists: ReadonlySet<string> = new Set();
 
@@ -86,26 +59,26 @@ export class TextUpstreams {
    * @param sandbox whether the only one is the built-in writer, or there is none because that may not sell.
    */
   exchange(upstreams: readonly TextUpstream[], sandbox: SandboxPart = 'inactive'): void {
-    this.table = tableOf(upstreams, this.losing);
+    this.table = tableOf(upstreams, this.belowCost);
     this.sandbox = sandbox;
   }
 
   /**
-   * Passes these over for models that sell below their cost there, where their entries want it.
+   * Leaves these out of the routes of models that sell below their cost there, where `refuse_below_cost` of their entries says so.
    *
-   * @param losing upstreams and their models, at the prices of the book and of each price list, as `placeOf` writes them.
+   * @param belowCost upstreams and their models, at the prices of the book and of each price list, as `placeOf` writes them.
    * @param lists the price lists that it was looked for in.
    */
-  passOver(losing: ReadonlySet<string>, lists: readonly string[] = []): void {
-    this.losing = losing;
+  leaveOut(belowCost: ReadonlySet<string>, lists: readonly string[] = []): void {
+    this.belowCost = belowCost;
     this.lists = new Set(lists);
-    this.table = tableOf(this.table.upstreams, losing);
+    this.table = tableOf(this.table.upstreams, belowCost);
   }
 
-  /** Whether it wants to be passed over for a model at the prices of a list, because they are below its cost. */
-  passesOver(upstream: TextUpstream, model: string, priceList?: string): boolean {
+  /** Whether it is left out for a model at the prices of a list, because they are below its cost. */
+  leavesOut(upstream: TextUpstream, model: string, priceList?: string): boolean {
     const list = priceList !== undefined && this.lists.has(priceList) ? priceList : undefined;
-    return isLosing(upstream, model, this.losing, list);
+    return isLeftOut(upstream, model, this.belowCost, list);
   }
 
   /** True while the built-in sandbox writes every text. */
@@ -227,8 +200,8 @@ export class TextUpstreams {
     const ofBook = this.table.routes.get(model);
     // Nobody sells below cost almost always, and then all lists have the routes of the book.
     const isOther =
-      this.losing.size > 0 && priceList !== undefined && this.lists.has(priceList) && ofBook !== undefined;
-    return isOther ? routesOf(model, this.table.upstreams, this.losing, priceList) : ofBook;
+      this.belowCost.size > 0 && priceList !== undefined && this.lists.has(priceList) && ofBook !== undefined;
+    return isOther ? routesOf(model, this.table.upstreams, this.belowCost, priceList) : ofBook;
   }
 }
 
@@ -309,11 +282,11 @@ export const placeOf = (upstream: string, model: string, priceList?: string): st
 
 const NONE: ReadonlySet<string> = new Set();
 
-function tableOf(upstreams: readonly TextUpstream[], losing = NONE): Table {
+function tableOf(upstreams: readonly TextUpstream[], belowCost = NONE): Table {
   const configured = upstreams.flatMap(({ models }) => [...(models?.keys() ?? [])]);
   const models = new Set([...SPECIFIED_TEXT_MODELS.map(({ id }) => id), ...configured]);
-  const routes = new Map([...models].map((model) => [model, routesOf(model, upstreams, losing)]));
-  // Also of those that are passed over, which depends on the account.
+  const routes = new Map([...models].map((model) => [model, routesOf(model, upstreams, belowCost)]));
+  // Also of those that are left out, which depends on the account.
   const limits = [...models].map((model) => [model, limitsOver(model, routesOf(model, upstreams, NONE))] as const);
   return { upstreams, routes, limits: new Map(limits) };
 }
@@ -331,18 +304,23 @@ function limitsOver(model: string, routes: readonly TextRoute[]): ModelLimits {
   };
 }
 
-const isLosing = (upstream: TextUpstream, model: string, losing: ReadonlySet<string>, priceList?: string): boolean =>
-  upstream.refusesBelowCost === true && losing.has(placeOf(upstream.provider.id, model, priceList));
+const isLeftOut = (
+  upstream: TextUpstream,
+  model: string,
+  belowCost: ReadonlySet<string>,
+  priceList?: string,
+): boolean => upstream.refusesBelowCost === true && belowCost.has(placeOf(upstream.provider.id, model, priceList));
 
 function routesOf(
   model: string,
   upstreams: readonly TextUpstream[],
-  losing: ReadonlySet<string>,
+  belowCost: ReadonlySet<string>,
   priceList?: string,
 ): TextRoute[] {
   return upstreams.flatMap((upstream) => {
     const upstreamModel = upstream.models ? upstream.models.get(model) : model;
-    if (upstreamModel === undefined || upstream.weight === 0 || isLosing(upstream, model, losing, priceList)) return [];
+    if (upstreamModel === undefined || upstream.weight === 0 || isLeftOut(upstream, model, belowCost, priceList))
+      return [];
     return [{ upstream, upstreamModel, traits: upstream.provider.traitsOf?.(upstreamModel) }];
   });
 }

@@ -5,8 +5,8 @@ import {
   accessFingerprint,
   type MediaUpstreamEntry,
   type OpenMediaUpstreams,
-  type OpenTextProvider,
-  type OpenTextProviders,
+  type OpenTextUpstream,
+  type OpenTextUpstreams,
   type UpstreamEntry,
 } from '#providers';
 import { SANDBOX_MAY_SELL } from '#runtime';
@@ -19,8 +19,8 @@ import { entryOf, statementsOf, type UpstreamKind, type UpstreamRow } from './up
 
 const log = logger('upstreams');
 
-/** Injects the OpenTextProviders. */
-export const OPEN_TEXT_UPSTREAMS = Symbol('OpenTextProviders');
+/** Injects the OpenTextUpstreams. */
+export const OPEN_TEXT_UPSTREAMS = Symbol('OpenTextUpstreams');
 /** Injects the OpenMediaUpstreams. */
 export const OPEN_MEDIA_UPSTREAMS = Symbol('OpenMediaUpstreams');
 
@@ -173,30 +173,30 @@ abstract class UpstreamRegistry<Row extends UpstreamRow, Entry, Open> {
   }
 }
 
-type OpenTextUpstream = OpenTextProvider & TextUpstream;
+type ServingTextUpstream = OpenTextUpstream & TextUpstream;
 
 /** The upstreams of text. One that is switched off or removed is out of service at once, and ends the replies under way. */
 @Injectable()
-export class TextUpstreamRegistry extends UpstreamRegistry<TextUpstreamRow, StoredTextEntry, OpenTextUpstream> {
+export class TextUpstreamRegistry extends UpstreamRegistry<TextUpstreamRow, StoredTextEntry, ServingTextUpstream> {
   constructor(
     database: Database,
     sealer: SecretSealer,
-    @Inject(OPEN_TEXT_UPSTREAMS) private readonly providers: OpenTextProviders,
+    @Inject(OPEN_TEXT_UPSTREAMS) private readonly vendors: OpenTextUpstreams,
     upstreams: TextUpstreams,
     @Inject(SANDBOX_MAY_SELL) sandboxMaySell = true,
   ) {
     // Failures of an earlier key or address say nothing about this one.
-    const opened = (entry: UpstreamEntry): [string, OpenTextUpstream] => [
+    const opened = (entry: UpstreamEntry): [string, ServingTextUpstream] => [
       entry.id,
-      { ...providers.open(entry), healthName: `${entry.id}@${accessFingerprint(entry.key, entry.base_url)}` },
+      { ...vendors.open(entry), healthName: `${entry.id}@${accessFingerprint(entry.key, entry.base_url)}` },
     ];
     super(database, sealer, sandboxMaySell, {
       kind: TEXT_KIND,
-      fromFile: providers.fromFile && new Map(providers.fromFile.map(opened)),
+      fromFile: vendors.fromFile && new Map(vendors.fromFile.map(opened)),
       open: (entry, { id, enabled, revision }) =>
-        enabled ? { ...providers.open(entry), healthName: `${id}@${revision}` } : undefined,
+        enabled ? { ...vendors.open(entry), healthName: `${id}@${revision}` } : undefined,
       exchange: (open, sandbox) =>
-        upstreams.exchange(sandbox === 'makes' ? [{ ...providers.sandbox, healthName: 'sandbox' }] : open, sandbox),
+        upstreams.exchange(sandbox === 'makes' ? [{ ...vendors.sandbox, healthName: 'sandbox' }] : open, sandbox),
       retire: (upstream) => upstream.retire(),
       close: (upstream) => upstream.close(),
     });
@@ -204,7 +204,7 @@ export class TextUpstreamRegistry extends UpstreamRegistry<TextUpstreamRow, Stor
 
   /** The entries of UPSTREAMS_FILE. */
   get fromFile(): readonly UpstreamEntry[] {
-    return this.providers.fromFile ?? [];
+    return this.vendors.fromFile ?? [];
   }
 }
 
@@ -228,19 +228,19 @@ export class MediaUpstreamRegistry extends UpstreamRegistry<MediaUpstreamRow, St
   constructor(
     database: Database,
     sealer: SecretSealer,
-    @Inject(OPEN_MEDIA_UPSTREAMS) private readonly providers: OpenMediaUpstreams,
+    @Inject(OPEN_MEDIA_UPSTREAMS) private readonly vendors: OpenMediaUpstreams,
     /** A process that only works on tasks makes what was sold. */
     @Inject(SANDBOX_MAY_SELL) sandboxMaySell = true,
     /** What it keeps equal. */
     readonly upstreams: MediaUpstreams = new MediaUpstreams(),
   ) {
-    const { fromFile, sandbox } = providers;
+    const { fromFile, sandbox } = vendors;
     super(database, sealer, sandboxMaySell, {
       kind: mediaKind(),
       forget: FORGET_REMOVED,
-      fromFile: fromFile && new Map(fromFile.map((entry) => [entry.id, providers.open(entry)])),
+      fromFile: fromFile && new Map(fromFile.map((entry) => [entry.id, vendors.open(entry)])),
       open: (entry, { enabled, deleted_at: deletedAt }) => ({
-        ...providers.open(entry),
+        ...vendors.open(entry),
         isDraining: !enabled || deletedAt !== null,
       }),
       exchange: (open, part) => {
@@ -260,6 +260,6 @@ export class MediaUpstreamRegistry extends UpstreamRegistry<MediaUpstreamRow, St
 
   /** The entries of UPSTREAMS_FILE. */
   get fromFile(): readonly MediaUpstreamEntry[] {
-    return this.providers.fromFile ?? [];
+    return this.vendors.fromFile ?? [];
   }
 }

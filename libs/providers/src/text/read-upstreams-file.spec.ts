@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { TEXT_PROTOCOLS } from '#contracts';
-import { readUpstreamsFile } from './open-text-providers.js';
+import { readUpstreamsFile } from './open-text-upstreams.js';
 
 const problemsOf = (text: string): readonly string[] => {
   try {

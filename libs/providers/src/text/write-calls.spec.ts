@@ -1,6 +1,6 @@
 import type { AssistantPart, JsonObject, TextRequest } from '#contracts';
 import { PLAIN } from './testing/text-requests.js';
-import { PROTOCOL_CODECS } from './open-text-providers.js';
+import { PROTOCOL_CODECS } from './open-text-upstreams.js';
 
 const write = (protocol: keyof typeof PROTOCOL_CODECS, change: Partial<TextRequest>): JsonObject =>
   PROTOCOL_CODECS[protocol].write({ ...PLAIN, ...change }, 'upstream-name', { marksPromptCache: false });

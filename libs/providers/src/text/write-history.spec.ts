@@ -1,7 +1,7 @@
 import type { AssistantPart, JsonObject, TextRequest, UserPart } from '#contracts';
 import { PLAIN, RICH, saying } from './testing/text-requests.js';
 import type { ProtocolOptions } from './upstream/protocol-codec.js';
-import { PROTOCOL_CODECS } from './open-text-providers.js';
+import { PROTOCOL_CODECS } from './open-text-upstreams.js';
 
 const write = (protocol: keyof typeof PROTOCOL_CODECS, change: Partial<TextRequest>): JsonObject =>
   PROTOCOL_CODECS[protocol].write({ ...PLAIN, ...change }, 'upstream-name', {});

@@ -1,6 +1,6 @@
 import type { JsonObject, TextPart, TextRequest } from '#contracts';
 import { PLAIN } from './testing/text-requests.js';
-import { PROTOCOL_CODECS } from './open-text-providers.js';
+import { PROTOCOL_CODECS } from './open-text-upstreams.js';
 
 type Protocol = keyof typeof PROTOCOL_CODECS;
 const PROTOCOLS = Object.keys(PROTOCOL_CODECS) as Protocol[];

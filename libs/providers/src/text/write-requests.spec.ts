@@ -1,7 +1,7 @@
 import type { JsonObject, TextRequest } from '#contracts';
 import { PLAIN, RICH, saying, SCHEMA } from './testing/text-requests.js';
 import { type Protocol, WISHES } from './testing/wishes.js';
-import { PROTOCOL_CODECS } from './open-text-providers.js';
+import { PROTOCOL_CODECS } from './open-text-upstreams.js';
 
 const MARKED = { cache_control: { type: 'ephemeral' } };
 

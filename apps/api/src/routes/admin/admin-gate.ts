@@ -2,7 +2,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '#contracts';
 import type { GuessLimiter, Operator } from '#features';
 import type { AdminToken } from '#runtime';
-import { presentedKey, whyNoKey } from '../../http/authenticate.js';
+import { presentedKey, missingKeyReason } from '../../http/authenticate.js';
 
 const ACTOR_CHARACTERS_MAX = 100;
 
@@ -30,7 +30,7 @@ export function adminGate(token: AdminToken, guesses: GuessLimiter): RequestHand
 const TOKEN_HEADER = '"Authorization: Bearer <ADMIN_TOKEN>"';
 
 const refusalOf = (request: Request, presented: string | undefined): string =>
-  (presented === undefined && whyNoKey(request, 'token', TOKEN_HEADER)) ||
+  (presented === undefined && missingKeyReason(request, 'token', TOKEN_HEADER)) ||
   `The admin API needs the header ${TOKEN_HEADER}.`;
 
 /** @throws GatewayError `rate_limit_exceeded`: too many wrong tokens came from the address; this one was not looked at. */

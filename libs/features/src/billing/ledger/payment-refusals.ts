@@ -34,7 +34,7 @@ export const limitWasReached = (): GatewayError =>
   );
 
 /** 409: the request stalled for so long that a repeat of it does the work now. */
-export const lostAttempt = (): GatewayError =>
+export const attemptTakenOver = (): GatewayError =>
   new GatewayError(
     'idempotency_in_flight',
     'This request stalled, and a repeat with the same Idempotency-Key took its place; repeat it to get the answer.',

@@ -14,7 +14,7 @@ import {
 import { PausedWork } from '../../observability/paused-work.js';
 import { collectDebts } from './debts.js';
 import { HoldingProcess } from './holding-processes.js';
-import { inDebt, lostAttempt } from './payment-refusals.js';
+import { inDebt, attemptTakenOver } from './payment-refusals.js';
 import type { Captured, RequestCapture, RequestHold, UnheldCapture } from './request-hold.js';
 import {
   ABANDONED_HOLDS,
@@ -165,7 +165,7 @@ export class RequestLedger implements OnModuleDestroy {
       const [wasSettled, wasGivenBack] = await Promise.all([this.settled(hold.accountId), giveBack?.()]);
       if (isSettling || wasSettled || wasGivenBack === true || (await this.covers(hold))) held = await put();
     }
-    if (held.outcome === 'lost') throw lostAttempt();
+    if (held.outcome === 'lost') throw attemptTakenOver();
     if (held.outcome === 'debt') throw inDebt(hold.accountId);
     if (held.outcome !== 'held') throw await this.limits.refusal(held.outcome, hold, leastOf(hold));
     this.open.add(hold.requestId);

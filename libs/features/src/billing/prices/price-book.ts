@@ -47,9 +47,9 @@ select distinct on (list_id, model, scope)
 from price_list_rule where effective_from <= now() and ($1::text is null or list_id = $1)
 order by list_id, model, scope, effective_from desc`;
 
-const LIST_OF = `
-select list_id as list from account_price_list where account_id = $1 and effective_from <= now()
-order by effective_from desc limit 1`;
+/** The price list that an account has now: the one that began last. `account`: an expression of SQL. */
+export const priceListNow = (account: string): string =>
+  `select list_id from account_price_list where account_id = ${account} and effective_from <= now() order by effective_from desc limit 1`;
 
 /** What a model is sold as has no price. Trying again does not help. */
 export function notPriced(model: string, variant: string, unit: string): GatewayError {
@@ -190,12 +190,12 @@ export class PriceBook {
 
   /** The price list that an account has now, for work that no request of it waits for; undefined: the book. */
   async listOf(accountId: string): Promise<string | undefined> {
-    const { rows } = await this.database.query<{ list: string | null }>({
-      name: 'list_of',
-      text: LIST_OF,
+    const { rows } = await this.database.query<{ list_id: string | null }>({
+      name: 'price_list_now',
+      text: priceListNow('$1'),
       values: [accountId],
     });
-    return rows[0]?.list ?? undefined;
+    return rows[0]?.list_id ?? undefined;
   }
 
   private async notOlderThan(ms: number): Promise<PricesInForce> {

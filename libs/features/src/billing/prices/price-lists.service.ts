@@ -3,6 +3,7 @@ import { GatewayError } from '#contracts';
 import { brokeConstraint, Database, type StatementRunner, timeOrderedId } from '#platform';
 import { AuditedChanges, type Operator } from '../../audit/audit.js';
 import type { DatedRule } from './check-prices.js';
+import { priceListNow } from './price-book.js';
 import { missingText } from './price-import.js';
 import { missingInLists } from './price-list-import.js';
 
@@ -83,9 +84,7 @@ const ASSIGN = `
 insert into account_price_list (account_id, list_id, effective_from, created_by)
 values ($1, $2, coalesce($3, now()), $4) returning account_id, list_id as list, effective_from, created_by`;
 const OF_ACCOUNT = `
-select l.id, l.name from (
-  select list_id from account_price_list where account_id = $1 and effective_from <= now() order by effective_from desc limit 1
-) n join price_list l on l.id = n.list_id`;
+select l.id, l.name from (${priceListNow('$1')}) n join price_list l on l.id = n.list_id`;
 const EXISTS = 'select 1 from price_list where id = $1';
 const ACCOUNT_EXISTS = 'select 1 from account where id = $1';
 

@@ -12,20 +12,20 @@ import { CONCURRENCY, MEDIUM } from '../injection-tokens.js';
 
 /** Renews the lease of a task while a worker works on it. `lost` aborts when another worker has the task. */
 class LeaseRenewer {
-  private readonly losing = new AbortController();
+  private readonly leaseLost = new AbortController();
   private readonly renewal: NodeJS.Timeout;
 
   constructor(transitions: TaskTransitions, task: ClaimedTask) {
     this.renewal = setInterval(() => {
       transitions.renewLease(task).then(
-        (ours) => ours || this.losing.abort(),
+        (ours) => ours || this.leaseLost.abort(),
         (error: unknown) => log.warn('lease.renewal_failed', { error }),
       );
     }, transitions.renewalMs);
   }
 
   get lost(): AbortSignal {
-    return this.losing.signal;
+    return this.leaseLost.signal;
   }
 
   /** No renewal follows, so that the lease ends by itself. */

@@ -92,7 +92,7 @@ export class SettleTaskService {
       attempt: task.attempt,
       state: 'failed',
       error: { code, message },
-      completion: uselessly(task),
+      completion: emptyCompletion(task),
     });
   }
 
@@ -103,7 +103,7 @@ export class SettleTaskService {
     code: TaskFailureCode,
     message: string,
   ): Promise<boolean> {
-    const [state, error, completion] = ['failed', { code, message }, uselessly(task)] as const;
+    const [state, error, completion] = ['failed', { code, message }, emptyCompletion(task)] as const;
     return this.end({ taskId: task.id, from, attempt: null, state, error, completion });
   }
 
@@ -180,7 +180,7 @@ export class SettleTaskService {
 }
 
 /** Nothing is delivered and nothing charged, but files may lie in the store. */
-const uselessly = ({ id, outputs }: UnclaimedTask): Completion => ({
+const emptyCompletion = ({ id, outputs }: UnclaimedTask): Completion => ({
   ...NOTHING,
   files: leftoverFiles(id, outputs),
   resultTtlSeconds: outputs ? LEFTOVERS_TTL_SECONDS : null,
@@ -191,7 +191,7 @@ const isOver = (state: string, errorCode: string): string =>
   `(${state} <> 'failed' or coalesce(${errorCode} in ('invalid_media', 'content_policy'), false))`;
 
 /** What was configured is of the parts that were delivered; what a vendor reported counts whatever the result of the order. */
-const ofWhatCame = (column: string): string =>
+const deliveredPart = (column: string): string =>
   `case when $2 = 'completed' then round(${column}::numeric * $6::bigint / quantity)::bigint end`;
 
 /**
@@ -217,8 +217,8 @@ with transitioned as (
   update task set state = $2, charged_micros = $5::bigint, error_code = $7, error_message = $8, finished_at = now(),
     lease_owner = null, lease_until = null, version = version + 1,
     progress = case when $2 = 'completed' then 100 else progress end,
-    cost_micros = case when cost_is_reported then cost_micros else ${ofWhatCame('cost_micros')} end,
-    cost_worth_micros = coalesce(cost_worth_micros, ${ofWhatCame('configured_worth_micros')}),
+    cost_micros = case when cost_is_reported then cost_micros else ${deliveredPart('cost_micros')} end,
+    cost_worth_micros = coalesce(cost_worth_micros, ${deliveredPart('configured_worth_micros')}),
     long_bytes = case when not ${isOver('$2', '$7')} then (
       select sum(octet_length(piece)) from task_long_text where task_id = $1) end,
     files_expire_at = now() + $10::integer * interval '1 second', notices = notices || $14::text[],

@@ -14,7 +14,7 @@ import {
 } from '#platform';
 import { FAILPOINTS, type Failpoints, TASK_NOTIFIER, type TaskNotifier } from '#runtime';
 import { collectDebts } from '../../billing/ledger/debts.js';
-import { inDebt, lostAttempt } from '../../billing/ledger/payment-refusals.js';
+import { inDebt, attemptTakenOver } from '../../billing/ledger/payment-refusals.js';
 import { type Lacking, SpendLimits } from '../../billing/ledger/spend-limits.js';
 import { writeLargeParameters } from '../large-parameters.js';
 import { type NewTask, submitStatement, toSubmitRow } from './submit-statement.js';
@@ -166,7 +166,7 @@ export class TaskWriter {
       if (outcome.inDebt.has(id) && (await collectDebts(this.database, owner)) === 0n)
         outcome = await this.insert([written]);
       if (outcome.inDebt.has(id)) throw inDebt(owner);
-      if (outcome.lost.has(id)) throw lostAttempt();
+      if (outcome.lost.has(id)) throw attemptTakenOver();
       for (const [accountId, micros] of outcome.spare) spare.set(accountId, micros);
       if (outcome.accepted.has(id)) return 'written';
       return outcome.atLimit.has(id) ? 'quota' : 'balance';

@@ -86,7 +86,7 @@ export class EmbeddingsRouter {
     const routes = this.upstreams.all.flatMap((upstream) => {
       const upstreamModel = upstream.embeddings?.models.get(model);
       const isOffered = upstreamModel !== undefined && upstream.weight > 0;
-      return isOffered && !this.upstreams.passesOver(upstream, model, priceList) ? [{ upstream, upstreamModel }] : [];
+      return isOffered && !this.upstreams.leavesOut(upstream, model, priceList) ? [{ upstream, upstreamModel }] : [];
     });
     return weightedOrder(routes, ({ upstream }) => upstream);
   }

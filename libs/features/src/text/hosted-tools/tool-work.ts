@@ -110,8 +110,8 @@ export class ToolWork {
 
   private begin(call: HostedCall, payer: UsesPayer, signal: AbortSignal, approvalId?: string): Job {
     const begun = this.runner.begun(call, approvalId);
-    const barred = this.barred(call);
-    if (barred !== undefined) return { call, begun, outcome: Promise.resolve(refused(begun, barred)) };
+    const refusal = this.refusalFor(call);
+    if (refusal !== undefined) return { call, begun, outcome: Promise.resolve(refused(begun, refusal)) };
     this.calls += 1;
     if (call.offered.kind === 'web_search') this.searches += 1;
     const unit = unitOf(call.offered.kind);
@@ -125,7 +125,7 @@ export class ToolWork {
   }
 
   /** Why a call is not run; undefined for one that may be. */
-  private barred({ offered }: HostedCall): string | undefined {
+  private refusalFor({ offered }: HostedCall): string | undefined {
     const { calls, workMs } = this.bounds;
     if (this.calls >= calls)
       return `The tool was not run: a request may make ${calls} calls. Answer with what there is.`;

@@ -1,5 +1,5 @@
 import type { JsonObject, TextRequest } from '#contracts';
-import { PROTOCOL_CODECS } from '../open-text-providers.js';
+import { PROTOCOL_CODECS } from '../open-text-upstreams.js';
 import { PLAIN, saying } from '../testing/text-requests.js';
 import { traitsOf } from '../traits/model-traits.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';

@@ -1,5 +1,5 @@
 import type { TextRequest } from '#contracts';
-import type { PROTOCOL_CODECS } from '../open-text-providers.js';
+import type { PROTOCOL_CODECS } from '../open-text-upstreams.js';
 import { RICH, SCHEMA } from './text-requests.js';
 
 export type Protocol = keyof typeof PROTOCOL_CODECS;

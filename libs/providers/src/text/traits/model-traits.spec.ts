@@ -1,7 +1,7 @@
 import { GatewayError, type JsonObject, type ModelTraits, type TextRequest, TRAIT_LIMITS, TRAITS } from '#contracts';
 import { atBest } from '#testing';
 import { PLAIN, saying } from '../testing/text-requests.js';
-import { PROTOCOL_CODECS } from '../open-text-providers.js';
+import { PROTOCOL_CODECS } from '../open-text-upstreams.js';
 import { refusedByModel } from '../upstream/refused-by-model.js';
 import { type AskedProtocol, KNOWN_TRAITS } from './known-traits.js';
 import { mistakesInTraits, traitsOf, upstreamTraits } from './model-traits.js';

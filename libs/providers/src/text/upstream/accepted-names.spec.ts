@@ -1,6 +1,6 @@
 import type { TextEvent, TextRequest } from '#contracts';
 import { PLAIN } from '../testing/text-requests.js';
-import { PROTOCOL_CODECS } from '../open-text-providers.js';
+import { PROTOCOL_CODECS } from '../open-text-upstreams.js';
 import { inOwnNames, withAcceptedNames } from './accepted-names.js';
 
 const PROTOCOLS = Object.keys(PROTOCOL_CODECS) as (keyof typeof PROTOCOL_CODECS)[];

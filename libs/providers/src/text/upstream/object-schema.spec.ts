@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#contracts';
 import { PLAIN } from '../testing/text-requests.js';
 import { objectSchema } from './object-schema.js';
-import { PROTOCOL_CODECS } from '../open-text-providers.js';
+import { PROTOCOL_CODECS } from '../open-text-upstreams.js';
 
 const PROTOCOLS = Object.keys(PROTOCOL_CODECS) as (keyof typeof PROTOCOL_CODECS)[];
 const TEXT: JsonObject = { type: 'string' };

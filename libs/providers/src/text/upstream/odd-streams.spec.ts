@@ -1,7 +1,7 @@
 import type { JsonObject } from '#contracts';
 import { asStream, decoded, joined } from '../testing/decoded.js';
 import { parseReply } from './codec-failures.js';
-import { PROTOCOL_CODECS } from '../open-text-providers.js';
+import { PROTOCOL_CODECS } from '../open-text-upstreams.js';
 import { RelayTap } from './relay-tap.js';
 import { EventSplitter } from './server-sent-events.js';
 

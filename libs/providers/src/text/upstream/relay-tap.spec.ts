@@ -1,6 +1,6 @@
 import { GatewayError } from '#contracts';
 import { asStream, usageOf } from '../testing/decoded.js';
-import { PROTOCOL_CODECS } from '../open-text-providers.js';
+import { PROTOCOL_CODECS } from '../open-text-upstreams.js';
 import { RelayTap } from './relay-tap.js';
 
 const RESPONSE = { id: 'resp_1', status: 'completed', output: [], usage: { input_tokens: 11, output_tokens: 7 } };

@@ -1,6 +1,6 @@
 import type { JsonObject, TextUsage } from '#contracts';
 import { asStream, decoded, readWhole, usageOf as usageWith } from '../testing/decoded.js';
-import { PROTOCOL_CODECS } from '../open-text-providers.js';
+import { PROTOCOL_CODECS } from '../open-text-upstreams.js';
 import { RelayTap } from './relay-tap.js';
 
 /** A whole reply of each protocol with these counts of input and output. */

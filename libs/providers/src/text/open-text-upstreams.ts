@@ -41,8 +41,8 @@ export const readUpstreamsFile = (
 ): readonly UpstreamEntry[] | undefined =>
   readUpstreamList({ text, file, environment }, 'upstreams', checkUpstreamsFile);
 
-/** A provider with its place in the routing. */
-interface ConfiguredTextProvider {
+/** What asks an upstream, with its place in the routing. */
+export interface ConfiguredTextUpstream {
   readonly provider: TextProvider;
   /** Public model name to the upstream's own; undefined when it serves every model under its public name. */
   readonly models: ReadonlyMap<string, string> | undefined;
@@ -71,7 +71,7 @@ interface ConfiguredTextProvider {
 }
 
 /** An upstream with its connections. */
-export interface OpenTextProvider extends ConfiguredTextProvider {
+export interface OpenTextUpstream extends ConfiguredTextUpstream {
   /** Closes the connections when the work on them is done. To be called once it gets no more requests. */
   retire(): Promise<void>;
   /** Closes the connections now. */
@@ -95,11 +95,11 @@ export interface LeavingLimits {
 }
 
 /** What this process knows about text upstreams before it reads the database. */
-export interface OpenTextProviders {
+export interface OpenTextUpstreams {
   /** The entries of UPSTREAMS_FILE; undefined when it is unset. */
   readonly fromFile: readonly UpstreamEntry[] | undefined;
   /** The built-in writer, for every model. */
-  readonly sandbox: ConfiguredTextProvider;
+  readonly sandbox: ConfiguredTextUpstream;
   /** How long a request may look for an upstream that works, in milliseconds. */
   readonly retryBudgetMs: number;
   /** How long it is remembered where a conversation lives; 0: it is not. */
@@ -108,7 +108,7 @@ export interface OpenTextProviders {
   /** What the gateway runs itself where an upstream does not. */
   readonly tools: OpenTools;
   /** Opens an upstream; it connects when it is first asked. */
-  open(entry: UpstreamEntry): OpenTextProvider;
+  open(entry: UpstreamEntry): OpenTextUpstream;
 }
 
 /**
@@ -116,10 +116,10 @@ export interface OpenTextProviders {
  *
  * @throws ConfigError with one line for each mistake.
  */
-export function openTextProviders(
+export function openTextUpstreams(
   config: TextConfig = loadConfig(TextConfig),
   environment?: Environment,
-): OpenTextProviders {
+): OpenTextUpstreams {
   const { UPSTREAMS_FILE: file } = config;
   const wordDelayMs = config.SANDBOX_WORD_MS;
   // Together, so that a mistake in one of them hides none in the others.
@@ -183,7 +183,7 @@ function settingsOfAll(
   };
 }
 
-function openEntry(entry: UpstreamEntry, wordDelayMs: number, balanceUnit: BalanceUnit): OpenTextProvider {
+function openEntry(entry: UpstreamEntry, wordDelayMs: number, balanceUnit: BalanceUnit): OpenTextUpstream {
   const { id, protocol, weight, priority, timeouts } = entry;
   const isSandbox = protocol === 'sandbox';
   const place = {
