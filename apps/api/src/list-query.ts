@@ -12,7 +12,7 @@ export class ListQuery {
   @Max(1_000)
   limit = 50;
 
-  /** The `next_cursor` of the part before. */
+  /** The `next_cursor` of the page before. */
   @IsOptional()
   @IsString()
   @MaxLength(200)
@@ -85,7 +85,7 @@ export function daysOf(
   const from = query.from ?? new Date(startOf(to, 'to') - (DAYS_DEFAULT - 1) * DAY_MS).toISOString().slice(0, 10);
   const days = (startOf(to, 'to') - startOf(from, 'from')) / DAY_MS + 1;
   if (days < 1 || days > DAYS_MAX) {
-    throw new GatewayError('invalid_parameter', `from must not lie behind to, nor more than ${DAYS_MAX} days before.`, {
+    throw new GatewayError('invalid_parameter', `from must not be after to, nor more than ${DAYS_MAX} days before.`, {
       param: 'from',
     });
   }

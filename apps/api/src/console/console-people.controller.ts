@@ -75,7 +75,8 @@ export class ConsolePeopleController {
     const { role } = checked(RoleBody, body);
     await this.people.changeRole(actorOf(request), accountId, userId, role);
     const person = (await this.people.ofAccount(accountId)).find((each) => each.userId === userId);
-    if (!person) throw new GatewayError('not_found', 'The person has left.', { param: 'user_id' });
+    if (!person)
+      throw new GatewayError('not_found', 'This person is no longer a member of the account.', { param: 'user_id' });
     return toPerson(person, request);
   }
 

@@ -87,7 +87,10 @@ export class SessionController {
       return (role !== null && CONSOLE_ROLES_OF_TOKENS[role] === operator?.role) || null;
     };
     if ((await this.guesses.check({ address, requestId }, isRight)) === null) {
-      throw wrongCredentials('That is not right.', session.user ? 'password' : 'token');
+      throw wrongCredentials(
+        `The ${session.user ? 'password' : 'token'} is wrong.`,
+        session.user ? 'password' : 'token',
+      );
     }
     await this.sessions.prove(session.id);
     return this.answer(sessionTokenOf(request) ?? '');

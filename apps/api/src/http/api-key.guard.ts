@@ -43,7 +43,10 @@ export class ApiKeyGuard implements CanActivate {
 }
 
 const narrowed = (): GatewayError =>
-  new GatewayError('permission_denied', 'This API key was limited to what is its own; ask again.');
+  new GatewayError(
+    'permission_denied',
+    'This API key was just limited to its own tasks and files; send the request again.',
+  );
 
 /**
  * The caller that `ApiKeyGuard` let in, or the account of a session of the console.
@@ -52,7 +55,7 @@ const narrowed = (): GatewayError =>
  */
 export function callerOf({ caller, session }: Request): Caller {
   if (caller) return caller;
-  if (session) throw new GatewayError('not_found', 'This session shows no account.');
+  if (session) throw new GatewayError('not_found', 'No account is selected in this session.');
   throw new Error('The caller is asked for on a route that ApiKeyGuard does not guard');
 }
 

@@ -76,7 +76,7 @@ export function codingOf(header = 'identity'): BodyCoding | undefined {
   const shown = `"${header.slice(0, 100)}"`;
   const why = open
     ? `A body may be encoded once, not with Content-Encoding ${shown}.`
-    : `Content-Encoding ${shown} is not read: use ${ACCEPTED}, or none.`;
+    : `Content-Encoding ${shown} is not supported: use ${ACCEPTED}, or none.`;
   const node =
     name === 'zstd' && !open ? ` zstd needs Node 22.15 or newer, and this gateway runs on ${process.version}.` : '';
   throw new GatewayError('unsupported_media_type', why + node, { headers: { 'accept-encoding': ACCEPTED } });
@@ -125,7 +125,7 @@ async function decodeAll({ name, open }: BodyCoding, bytes: Buffer, take: (piece
   if (decoder.bytesWritten !== bytes.length)
     throw new GatewayError(
       'invalid_json',
-      `The body goes on behind the end of its encoding (Content-Encoding ${name}).`,
+      `The body continues after the end of its compressed data (Content-Encoding ${name}).`,
     );
 }
 

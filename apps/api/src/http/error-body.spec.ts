@@ -35,7 +35,10 @@ describe('A thrown value', () => {
       cause: fromDriver('invalid byte sequence for encoding "UTF8": 0x00', code),
     });
     const { status, publicMessage } = toGatewayError(wrapped);
-    expect([status, publicMessage]).toEqual([400, 'The request holds a text with NUL or half of a character.']);
+    expect([status, publicMessage]).toEqual([
+      400,
+      'A text in the request contains a null character or half of a surrogate pair, which cannot be stored.',
+    ]);
   });
 
   it('becomes a 500 without details when the error is unexpected', () => {

@@ -94,9 +94,13 @@ export function toGatewayError(error: unknown): GatewayError {
     );
   }
   if (isUnwritableText(error))
-    return new GatewayError('invalid_parameter', 'The request holds a text with NUL or half of a character.', {
-      cause: error,
-    });
+    return new GatewayError(
+      'invalid_parameter',
+      'A text in the request contains a null character or half of a surrogate pair, which cannot be stored.',
+      {
+        cause: error,
+      },
+    );
   if (isUnfitError(error) || isFullDisk(error) || isStoreAway(error)) {
     return new GatewayError(
       'unavailable',

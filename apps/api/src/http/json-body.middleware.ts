@@ -165,7 +165,7 @@ function expectUtf8(
   if (charset !== undefined && !/^utf-?8$/i.test(charset))
     throw unsupported(`Bodies are read as UTF-8, not as "${charset.slice(0, 100)}".`);
   if (coding.toLowerCase() !== 'chunked')
-    throw unsupported(`Bodies are read as they are, without Transfer-Encoding "${coding.slice(0, 100)}".`);
+    throw unsupported(`Transfer-Encoding "${coding.slice(0, 100)}" is not supported: send the body without it.`);
 }
 
 const unsupported = (message: string): GatewayError => new GatewayError('unsupported_media_type', message);

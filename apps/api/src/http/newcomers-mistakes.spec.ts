@@ -38,7 +38,7 @@ describe('A request with a typical mistake', () => {
     ['POST', '/v1/messages/batches', 'send the requests one by one'],
     ['POST', '/v1/conversations', 'previous_response_id'],
     ['GET', '/v1/conversations/conv_1/items', 'previous_response_id'],
-    ['POST', '/v1beta/cachedContents', 'marked for the caches of the vendors'],
+    ['POST', '/v1beta/cachedContents', 'marks prompts that begin alike'],
     ['POST', '/v1/threads/runs', 'POST /v1/responses'],
     ['POST', '/v1/images/generate', 'POST /v1/images/generations'],
     ['POST', '/v1/images/variations', 'POST /v1/images/edits'],

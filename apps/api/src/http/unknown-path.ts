@@ -22,19 +22,19 @@ const NOT_OFFERED: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /^((messages\/)?batches|models\/[^/]*:batch\w+)(\/|$)/,
-    'There are no batches: send the requests one by one, several at the same time.',
+    'There is no batch API: send the requests one by one, several at the same time.',
   ],
   [
     /^conversations(\/|$)/,
-    'No conversations are kept apart: send the turns in input, or the id of a stored response in previous_response_id.',
+    'There is no conversations API: send the turns in input, or the id of a stored response in previous_response_id.',
   ],
   [
     /^cachedcontents(\/|$)/,
-    'No caches are made by hand: prompts that begin alike are marked for the caches of the vendors by the gateway.',
+    'There is no API for caches: the gateway itself marks prompts that begin alike for the prompt caches of vendors.',
   ],
   [
     /^models\/[^/]+\/(stream)?generatecontent$|^models\/[^/]+\/counttokens$/,
-    'The method stands behind a colon: POST /v1beta/models/{model}:generateContent.',
+    'The method comes after a colon: POST /v1beta/models/{model}:generateContent.',
   ],
   [/^images\/variations$/, 'There are no variations: send the image as a reference to POST /v1/images/edits.'],
   [

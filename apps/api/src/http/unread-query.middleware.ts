@@ -27,9 +27,8 @@ function expectRead({ query, method, match: { pattern, facts } }: Request): void
     const meant = [...facts.query].find((known) => folded(known) === folded(name));
     if (meant !== undefined)
       throw refused(name, `differs from ${meant} only in how it is written; write ${meant} in the address`);
-    if (isField(name, method, facts))
-      throw refused(name, 'stands in the address, where nothing reads it; send it in the body');
-    if (isExact(facts)) throw refused(name, `stands in the address, where nothing reads it${listOf(facts.query)}`);
+    if (isField(name, method, facts)) throw refused(name, 'cannot be sent in the address; send it in the body');
+    if (isExact(facts)) throw refused(name, `cannot be sent in the address${listOf(facts.query)}`);
   }
 }
 

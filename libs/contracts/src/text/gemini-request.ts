@@ -134,7 +134,7 @@ class GenerationConfig {
   @Optional(number(0, Number.MAX_SAFE_INTEGER)) topK?: number;
   @Optional(tokens()) maxOutputTokens?: number;
   @Optional(listOf(text(), { max: 16 })) stopSequences?: string[];
-  @Optional(unsupported('a reply has one candidate; send several requests.', 1)) candidateCount?: 1;
+  @Optional(unsupported('each request has one candidate; send several requests.', 1)) candidateCount?: 1;
   @Optional(whole(-2_147_483_648, 4_294_967_295)) seed?: number;
   @Optional(number(-2, 2)) presencePenalty?: number;
   @Optional(number(-2, 2)) frequencyPenalty?: number;

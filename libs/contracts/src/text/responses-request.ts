@@ -385,10 +385,10 @@ export class ResponsesRequest {
   @Optional(number(-2, 2)) frequency_penalty?: number | null;
   @Optional(jsonObject()) moderation?: JsonObject | null;
   @Optional(anything) stream_options?: JsonObject | null;
-  @Optional(unsupported('a reply is made while the caller waits; leave it out or send false.', false))
+  @Optional(unsupported('there are no background responses; leave it out or send false.', false))
   background?: false;
-  @Optional(unsupported('a reply is one; send several requests.', 1)) n?: 1;
-  @Optional(unsupported('a reply is one; send several requests.', 1)) best_of?: 1;
+  @Optional(unsupported('each request has one reply; send several requests.', 1)) n?: 1;
+  @Optional(unsupported('each request has one reply; send several requests.', 1)) best_of?: 1;
   @Optional(unsupported('send the turns in input, or previous_response_id.')) conversation?: never;
   @Optional(unsupported('send the text of the prompt in input.')) prompt?: never;
 }

@@ -94,7 +94,7 @@ export class AccountsService {
       if (limits > 0)
         throw new GatewayError(
           'conflict',
-          'Where the account, a key or a tag has a daily or monthly limit, its days are moved by the operator: ask there.',
+          'The time zone also moves the days of spending limits: while the account, a key or a tag has a daily or monthly limit, only the operator can change it.',
           { param: 'time_zone' },
         );
       return changed(transaction, before, { timeZone });

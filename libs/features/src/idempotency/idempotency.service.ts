@@ -200,7 +200,7 @@ export class IdempotencyService {
     if (!record || record.state === 'in_flight') {
       if (record && !record.fingerprint.equals(fingerprint)) throw mismatch();
       const first = key === null ? 'The first try of this request' : 'The first request with this Idempotency-Key';
-      throw new GatewayError('idempotency_in_flight', `${first} is still at work.`, { retryAfterMs: RETRY_AFTER_MS });
+      throw new GatewayError('idempotency_in_flight', `${first} is still running.`, { retryAfterMs: RETRY_AFTER_MS });
     }
     if (!record.fingerprint.equals(fingerprint)) throw mismatch();
     const { response_status: status, response_body: body, response_content_type: contentType } = record;

@@ -37,7 +37,7 @@ export class OpenTasks {
     if (count.open >= this.bound) {
       throw new GatewayError(
         'rate_limit_exceeded',
-        `The account has ${this.bound} open tasks, which is as many as it may; submit more when some are done.`,
+        `The account has ${this.bound} open tasks, the most it may have; submit more when some are done.`,
         { retryAfterMs: RETRY_AFTER_MS },
       );
     }

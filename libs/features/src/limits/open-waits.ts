@@ -18,7 +18,7 @@ export class OpenWaits {
     if (open >= this.maxPerAccount) {
       throw new GatewayError(
         'rate_limit_exceeded',
-        `The account has ${this.maxPerAccount} requests that wait for tasks, which is as many as it may; a webhook reports the end of a task without waiting.`,
+        `The account has ${this.maxPerAccount} requests that wait for tasks, the most it may have; a webhook reports the end of a task without waiting.`,
         { retryAfterMs: RETRY_AFTER_MS },
       );
     }

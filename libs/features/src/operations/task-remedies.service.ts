@@ -198,10 +198,7 @@ const sendThatAgain = (newTaskId: string): GatewayError =>
   new GatewayError('conflict', `The task was sent again as ${newTaskId}, which failed too: send that one again.`);
 
 const filesGone = (): GatewayError =>
-  new GatewayError(
-    'conflict',
-    'The inline files of the task are not kept any more: send the order anew, with its files.',
-  );
+  new GatewayError('conflict', 'The inline files of the task are no longer kept: submit a new order with its files.');
 
 function expectRedrivable({ state, parameters }: Row): void {
   if (state !== 'failed') {

@@ -173,7 +173,7 @@ async function fetchSafely(
 /** The library sends forms. @throws TypeError */
 function textOf(body: oidc.FetchBody): string {
   if (typeof body === 'string' || body instanceof URLSearchParams) return body.toString();
-  throw new TypeError('the identity provider is sent forms alone');
+  throw new TypeError('only forms are sent to the identity provider');
 }
 
 const plain = (headers: Readonly<Record<string, string | string[] | undefined>>): [string, string][] =>

@@ -105,7 +105,8 @@ export class PasskeysService {
       throw refused('name', `name must have 1 to ${NAME_CHARACTERS_MAX} characters.`);
     }
     const made = await this.verifiedNew(party, { purpose: 'new-passkey', userId }, answer);
-    if (!made) throw refused('response', 'The passkey does not fit what was asked for, or 5 minutes have passed.');
+    if (!made)
+      throw refused('response', 'The passkey does not answer this request, or 5 minutes have passed: start again.');
     const data = { id: timeOrderedId('pkey'), userId, ...made, name };
     const models = await this.database.models();
     return models.$transaction(async (transaction) => {

@@ -106,7 +106,7 @@ export class RunningTexts {
     if (running >= this.maxPerAccount)
       throw new GatewayError(
         'rate_limit_exceeded',
-        `The account has ${this.maxPerAccount} text requests that are being answered, which is as many as it may; send this one again when one of them is done.`,
+        `The account has ${this.maxPerAccount} text requests that are being answered, the most it may have; send this one again when one of them is done.`,
         { retryAfterMs: RETRY_AFTER_MS },
       );
     this.ofAccount.set(accountId, running + 1);

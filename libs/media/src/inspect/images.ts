@@ -13,7 +13,7 @@ export async function readPng(source: ByteSource): Promise<ImageHeader> {
   if (header.length < 33 || header.readUInt32BE(8) !== 13 || header.toString('latin1', 12, 16) !== 'IHDR')
     throw malformed('its PNG header is not where it must be');
   const [width, height] = [header.readUInt32BE(16), header.readUInt32BE(20)];
-  if (width > LARGEST_SIDE || height > LARGEST_SIDE) throw malformed('its PNG header names an impossible size');
+  if (width > LARGEST_SIDE || height > LARGEST_SIDE) throw malformed('its PNG header gives an impossible size');
   return { medium: 'image', format: 'png', width, height };
 }
 

@@ -62,15 +62,15 @@ export async function inspectMedia(source: ByteSource): Promise<MediaHeader> {
   try {
     return sane(await read(source));
   } catch (error) {
-    throw isReadPastEnd(error) ? malformed('a field lies behind its end') : error;
+    throw isReadPastEnd(error) ? malformed('a field lies beyond its end') : error;
   }
 }
 
 function sane(header: MediaHeader): MediaHeader {
   if (header.medium !== 'audio' && (header.width === 0 || header.height === 0))
-    throw malformed('its header names no image size');
+    throw malformed('its header gives no width and height');
   if (header.medium !== 'image' && !(header.durationSeconds > 0 && Number.isFinite(header.durationSeconds)))
-    throw malformed('its header names no length');
+    throw malformed('its header gives no duration');
   return header;
 }
 

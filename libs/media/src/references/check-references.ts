@@ -262,6 +262,6 @@ export async function measuredAgain(bytes: Buffer, measured: MeasuredReference):
     width === measured.width &&
     height === measured.height &&
     durationSeconds === measured.durationSeconds;
-  if (!isSame) throw new MediaUnreadable('changed', 'is another file than the one that was checked');
+  if (!isSame) throw new MediaUnreadable('changed', 'is not the file that was checked: it changed since');
   return bytes;
 }

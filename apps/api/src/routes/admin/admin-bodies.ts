@@ -35,7 +35,7 @@ const ACCOUNT: JsonObject = {
   },
   time_zone: {
     type: ['string', 'null'],
-    description: 'In which it has its days and months, an IANA name such as Asia/Shanghai. Null: UTC.',
+    description: 'Time zone of its days and months, an IANA name such as Asia/Shanghai. Null: UTC.',
   },
   disabled: { type: 'boolean' },
 };
@@ -68,7 +68,7 @@ const PRICE_RULES: JsonObject = {
       unit: TEXT,
       variant: TEXT,
       from_input_tokens: { type: 'integer', minimum: 0 },
-      factor: { type: 'string', description: 'Of what the book says, such as 0.9.' },
+      factor: { type: 'string', description: 'What the price of the book is multiplied by, such as 0.9.' },
       amount: AMOUNT,
       per_quantity: { type: 'integer', minimum: 1, default: 1 },
       effective_from: TIME,

@@ -30,8 +30,8 @@ const LIST: JsonObject = {
   },
 };
 const PAGING = [
-  inQuery('limit', 'Rows of one part.', { type: 'integer', minimum: 1, maximum: 1_000, default: 50 }),
-  inQuery('cursor', 'The `next_cursor` of the part before.', TEXT),
+  inQuery('limit', 'Rows of one page.', { type: 'integer', minimum: 1, maximum: 1_000, default: 50 }),
+  inQuery('cursor', 'The `next_cursor` of the page before.', TEXT),
   inQuery('format', 'CSV holds the whole list.', { type: 'string', enum: ['json', 'csv'], default: 'json' }),
 ];
 const DAYS = [inQuery('from', 'First day (UTC).', DAY), inQuery('to', 'Last day (UTC).', DAY)];

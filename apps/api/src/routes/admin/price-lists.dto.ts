@@ -162,9 +162,9 @@ function newRuleOf(sent: unknown): NewPriceRule {
   if ((factor === undefined) === (amount === undefined))
     throw new GatewayError('invalid_parameter', 'A rule must have either factor or amount.');
   if (amount !== undefined && model === '*')
-    throw wrong('unit', 'must be named, with a model, where there is an amount');
+    throw wrong('unit', 'is required with an amount, which is the price of one unit of one model');
   if (amount === undefined && rule.per_quantity !== undefined)
-    throw wrong('per_quantity', 'must stand beside an amount');
+    throw wrong('per_quantity', 'is allowed only with an amount');
   return {
     model,
     unit: unit ?? null,

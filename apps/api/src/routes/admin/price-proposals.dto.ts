@@ -121,7 +121,7 @@ export function newProposalOf(body: unknown, unit: string): NewProposal {
   if (factor === undefined && unit !== 'USD')
     throw new GatewayError(
       'missing_parameter',
-      `factor is missing: lists are in USD and balances in ${unit}, so it must be the rate times what is added.`,
+      `factor is missing: lists are in USD and balances in ${unit}, so it must be the exchange rate times your markup.`,
       { param: 'factor' },
     );
   const factorMillionths = parseMicros(factor ?? '1');
@@ -136,9 +136,9 @@ function placeOf({ source, url, file, upstream }: NewProposalBody): ListPlace {
     ...(upstream === undefined ? [] : [{ upstream }]),
   ];
   const [place, other] = places;
-  if (!place || other) throw wrong('url', 'or file or upstream must say where the list is, and only one of them');
+  if (!place || other) throw wrong('url', 'or file or upstream is required, exactly one of them: where the list is');
   if ('upstream' in place !== (source === 'upstream'))
-    throw wrong('upstream', 'must be named where source is "upstream", and only there');
+    throw wrong('upstream', 'is required where source is "upstream", and refused elsewhere');
   return place;
 }
 

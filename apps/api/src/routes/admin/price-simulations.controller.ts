@@ -90,7 +90,7 @@ async function pricesAsked(
   if (said.length !== 1 || (items !== undefined && proposal === undefined))
     throw new GatewayError(
       'invalid_parameter',
-      'proposal or prices or list must say at which prices, and only one of them; items is of a proposal.',
+      'Send exactly one of proposal, prices and list; items goes with proposal only.',
       { param: 'prices' },
     );
   if (proposal !== undefined) return proposals.pricesOf(proposal, items);

@@ -151,7 +151,7 @@ export function familyNamedIn(body: unknown) {
   const advice = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'GET /v1/models lists them.';
   throw new GatewayError(
     'model_not_found',
-    textModelElsewhere(model) ?? `model "${model.slice(0, 64)}" is no video or image model. ${advice}`,
+    textModelElsewhere(model) ?? `model "${model.slice(0, 64)}" is not a video or image model. ${advice}`,
     { param: 'model' },
   );
 }

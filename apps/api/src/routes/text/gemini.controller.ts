@@ -25,7 +25,7 @@ const COUNT = ':countTokens';
 /** Methods of the interface that are not here, and what to do instead. */
 const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
   [/embed/i, 'Embeddings are made by POST /v1/embeddings.'],
-  [/^(async)?batch/i, 'There are no batches: send the requests one by one, several at the same time.'],
+  [/^(async)?batch/i, 'There is no batch API: send the requests one by one, several at the same time.'],
   [/^predict/i, 'Images are made by POST /v1/images/generations, videos by POST /v1/videos/generations.'],
 ];
 

@@ -20,7 +20,7 @@ class DeliveryListQuery {
   @Max(LIMIT_MAX)
   limit = 20;
 
-  /** The `next_cursor` of the part before. */
+  /** The `next_cursor` of the page before. */
   @IsOptional()
   @Matches(ID_FORM, ID)
   cursor?: string;

@@ -30,7 +30,7 @@ export const insufficientKeyQuota = (): GatewayError =>
 export const limitWasReached = (): GatewayError =>
   new GatewayError(
     'spend_limit_reached',
-    'What requests that are still running may cost reached a limit of this API key; try again when one of them has ended.',
+    'This API key reached a spending limit, counting what its running requests may still cost; try again when one of them has ended.',
   );
 
 /** 409: the request stalled for so long that a repeat of it does the work now. */

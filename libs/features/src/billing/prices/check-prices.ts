@@ -275,8 +275,8 @@ class RuleReader extends EntryReader {
   private expectOneWay(model: string, isAmount: boolean): void {
     const { factor, per_quantity: perQuantity } = this.fields;
     if (isAmount === (factor !== undefined)) this.wrong([], 'must have either factor or amount');
-    if (isAmount && model === '*') this.wrong(['model'], 'must be named where there is an amount');
-    if (!isAmount && perQuantity !== undefined) this.wrong(['per_quantity'], 'must stand beside an amount');
+    if (isAmount && model === '*') this.wrong(['model'], 'must name one model where there is an amount');
+    if (!isAmount && perQuantity !== undefined) this.wrong(['per_quantity'], 'is allowed only with an amount');
   }
 }
 

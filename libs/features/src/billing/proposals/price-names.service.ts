@@ -49,7 +49,7 @@ export class PriceNamesService {
         values: [],
       });
       if ((rows[0]?.count ?? 0) >= NAMES_MAX)
-        throw new GatewayError('invalid_parameter', `At most ${NAMES_MAX} names are kept.`, { param: 'id' });
+        throw new GatewayError('invalid_parameter', `At most ${NAMES_MAX} names can be kept.`, { param: 'id' });
       await transaction.query({ text: SAVE, values: [source, id, model, operator.actor] });
       const change = {
         action: 'price_name.set',

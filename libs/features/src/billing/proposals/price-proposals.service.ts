@@ -245,7 +245,7 @@ export class PriceProposalsService {
       throw new UnreadList('it holds no model with prices by tokens');
     } catch (error) {
       if (!(error instanceof UnreadList)) throw error;
-      throw new GatewayError('invalid_parameter', `${param} is no list of the form ${source}: ${error.message}.`, {
+      throw new GatewayError('invalid_parameter', `${param} is not a list in the form ${source}: ${error.message}.`, {
         param,
         cause: error,
       });
@@ -412,16 +412,19 @@ async function chosenItems(
   });
   const known = new Set(rows.map(({ item }) => item.id));
   const strange = chosen.find((each) => !known.has(each));
-  if (strange !== undefined) throw refused(strange, 'is no item of this proposal');
+  if (strange !== undefined) throw refused(strange, 'is not an item of this proposal');
   const models = new Set<string>();
   return rows.map(({ item, book_mark: mark }) => {
     const { model, missing, proposed } = item;
     if (model === null)
-      throw refused(item.id, 'is of no model: name one by PUT /admin/v1/price-names, and make the proposal again');
+      throw refused(
+        item.id,
+        'belongs to no known model: say which with PUT /admin/v1/price-names, and make the proposal again',
+      );
     if (proposed.length === 0) throw refused(item.id, 'has no price in the list');
     if (missing.length > 0)
-      throw refused(item.id, `would leave a band incomplete, which lacks ${missing.slice(0, NAMED_MAX).join(', ')}`);
-    if (models.has(model)) throw refused(item.id, `is of ${model}, as another item that was chosen`);
+      throw refused(item.id, `would leave a price band incomplete: it lacks ${missing.slice(0, NAMED_MAX).join(', ')}`);
+    if (models.has(model)) throw refused(item.id, `is for ${model}, like another chosen item`);
     models.add(model);
     return { ...item, model, mark: mark ?? '' };
   });

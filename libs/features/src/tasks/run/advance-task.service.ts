@@ -44,7 +44,7 @@ export class AdvanceTaskService {
   async endsWithoutWork(task: ClaimedTask): Promise<boolean> {
     if (task.state === 'submitting' && (await this.start.stopUnconfirmed(task))) return true;
     if (!mayCrashWorkers(task)) return false;
-    const message = 'Work on this task ended the process that did it, again and again; nothing was charged.';
+    const message = 'Processing this task crashed our worker repeatedly; nothing was charged.';
     await this.park(task, 'processing_crashed', message, 'it ended the process that worked on it');
     return true;
   }

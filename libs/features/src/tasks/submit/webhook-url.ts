@@ -13,7 +13,7 @@ export function checkWebhookUrl(fetcher: SafeFetcher, url: unknown, param: strin
   if (typeof url !== 'string' || url.length === 0) throw refused('must be an http or https URL');
   const tooLong = (): GatewayError =>
     refused(
-      `may have at most ${URL_CHARACTERS_MAX} characters, as it is called: one outside ASCII counts as up to nine`,
+      `may have at most ${URL_CHARACTERS_MAX} characters, as it is sent: a character outside ASCII counts as up to nine`,
     );
   if (url.length > URL_CHARACTERS_MAX) throw tooLong();
   try {

@@ -100,7 +100,11 @@ function mapZeta(
 ): { readonly path: string; readonly body: JsonObject } {
   const asked = order.parameters as JsonObject & (ZetaQ3ProRequest | ZetaQ3Request);
   const images = order.references.map(({ param }) => file(param));
-  refuseIf(asked.seed === 0, 'seed', 'seed is not 0 here, which stands for none: send -1 for any, or another.');
+  refuseIf(
+    asked.seed === 0,
+    'seed',
+    'seed must not be 0 here: this vendor takes 0 for no seed. Send -1 for a random one, or another number.',
+  );
   return {
     path: PATHS[order.mode] ?? 'text2video',
     body: present({
