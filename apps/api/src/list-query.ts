@@ -93,8 +93,8 @@ export function daysOf(
 }
 
 /** The day that it is in a time zone; null: in UTC. */
-export const dayIn = (timeZone: string | null, ms = Date.now()): string =>
-  new Intl.DateTimeFormat('sv-SE', { timeZone: timeZone ?? 'UTC' }).format(ms);
+export const dayIn = (timeZone: string | null): string =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone: timeZone ?? 'UTC' }).format(Date.now());
 
 /** Before everything. */
 const FIRST_DAY = '1970-01-01';

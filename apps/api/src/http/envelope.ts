@@ -8,8 +8,8 @@ export interface Envelope<Data> {
 export const envelope = <Data>(data: Data, code = 200): Envelope<Data> => ({ code, data });
 
 /** An answer whose fields stand beside `code`, without `data`: what can be read back in as it is. */
-export const withCode = <Fields extends object>(fields: Fields, code = 200): Fields & { readonly code: number } => ({
-  code,
+export const withCode = <Fields extends object>(fields: Fields): Fields & { readonly code: number } => ({
+  code: 200,
   ...fields,
 });
 

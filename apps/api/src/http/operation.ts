@@ -58,7 +58,7 @@ function errorAnswers(codes: readonly ErrorCode[]): JsonObject {
 export const schemaOf = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
 /** A payload in its envelope of `code` and `data`. */
-export const envelope = (data: JsonObject): JsonObject => ({
+export const envelopeSchema = (data: JsonObject): JsonObject => ({
   type: 'object',
   required: ['code', 'data'],
   properties: { code: { const: 200 }, data },

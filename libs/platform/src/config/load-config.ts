@@ -19,12 +19,12 @@ export class ConfigError extends Error {
  *
  * @throws ConfigError when it is there and cannot be read.
  */
-export function loadEnvironmentFile(file = '.env'): void {
+export function loadEnvironmentFile(): void {
   try {
-    process.loadEnvFile(file);
+    process.loadEnvFile();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw new ConfigError([`${file} cannot be read (${(error as Error).message})`]);
+    throw new ConfigError([`.env cannot be read (${(error as Error).message})`]);
   }
 }
 

@@ -1,6 +1,6 @@
 import { type ErrorCode, type JsonObject, MEDIA, PUBLIC_STATUSES, TASK_TRANSITIONS, UNPAID_CODES } from '#contracts';
 import { ADMIN_BODIES } from './admin-bodies.js';
-import { envelope, inHeader, inPath, inQuery, type OperationText } from '../../http/operation.js';
+import { envelopeSchema, inHeader, inPath, inQuery, type OperationText } from '../../http/operation.js';
 
 const TEXT: JsonObject = { type: 'string' };
 const DAY: JsonObject = { type: 'string', format: 'date' };
@@ -8,8 +8,8 @@ const TIME: JsonObject = { type: 'string', format: 'date-time' };
 const BOOLEAN: JsonObject = { type: 'string', enum: ['true', 'false'], default: 'false' };
 
 const ACTOR = inHeader('x-admin-actor', 'The actor recorded in the audit; `admin` by default.');
-const OBJECT = envelope({ type: 'object' });
-const ROWS = envelope({ type: 'array', items: { type: 'object' } });
+const OBJECT = envelopeSchema({ type: 'object' });
+const ROWS = envelopeSchema({ type: 'array', items: { type: 'object' } });
 
 /** A part of a list, or all of it as CSV. */
 const LIST: JsonObject = {

@@ -1,4 +1,4 @@
-import { envelope, inPath, type OperationText, schemaOf } from '../../http/operation.js';
+import { envelopeSchema, inPath, type OperationText, schemaOf } from '../../http/operation.js';
 
 /** The operations on models. */
 export const MODEL_OPERATIONS = {
@@ -38,7 +38,7 @@ export const MODEL_OPERATIONS = {
     tag: 'Models',
     summary: 'Read a text model, content-generation style',
     parameters: [inPath('target', 'The identifier, exactly.')],
-    answer: envelope({ type: 'object' }),
+    answer: envelopeSchema({ type: 'object' }),
     errors: ['model_not_found'],
   },
   readModel: {
@@ -46,7 +46,7 @@ export const MODEL_OPERATIONS = {
     tag: 'Models',
     summary: 'Read a model',
     parameters: [inPath('model', 'The identifier, exactly.')],
-    answer: { allOf: [envelope(schemaOf('Model')), schemaOf('Model')] },
+    answer: { allOf: [envelopeSchema(schemaOf('Model')), schemaOf('Model')] },
     errors: ['model_not_found'],
   },
 } satisfies Readonly<Record<string, OperationText>>;

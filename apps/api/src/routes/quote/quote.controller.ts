@@ -2,7 +2,7 @@ import { Body, Controller, Header, HttpCode, Post, UseGuards } from '@nestjs/com
 import { submissionSchema } from '#contracts';
 import type { Caller } from '#features';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
-import { envelope, type OperationText, schemaOf } from '../../http/operation.js';
+import { envelopeSchema, type OperationText, schemaOf } from '../../http/operation.js';
 import { Route, Routes } from '../../http/route.js';
 import { Quotes, type QuoteView, type TextQuoteView } from './quotes.js';
 
@@ -20,7 +20,7 @@ const QUOTE: OperationText = {
       submissionSchema('/v1/images/edits'),
     ],
   },
-  answer: envelope(schemaOf('Quote')),
+  answer: envelopeSchema(schemaOf('Quote')),
   errors: ['invalid_parameter', 'missing_parameter', 'model_not_found', 'model_not_allowed'],
 };
 

@@ -49,8 +49,8 @@ const LONGEST_SECONDS = { video: 10, image: 4 } as const;
  * When to ask for an unfinished task again, in seconds: after a fifth of the time it has taken so far, so that short
  * work is noticed soon and long work is not asked about for nothing.
  */
-function retryAfterSeconds({ type, created }: TaskView, nowSeconds = Date.now() / 1000): number {
-  return Math.min(LONGEST_SECONDS[type], Math.max(1, Math.round((nowSeconds - created) / 5)));
+function retryAfterSeconds({ type, created }: TaskView): number {
+  return Math.min(LONGEST_SECONDS[type], Math.max(1, Math.round((Date.now() / 1000 - created) / 5)));
 }
 
 /** The longest a request is held open, in seconds; common proxies cut at 60 and more. */

@@ -1,9 +1,9 @@
 import { PUBLIC_STATUSES } from '#contracts';
-import { envelope, inHeader, inPath, inQuery, type OperationText, schemaOf } from '../../http/operation.js';
+import { envelopeSchema, inHeader, inPath, inQuery, type OperationText, schemaOf } from '../../http/operation.js';
 
 const TASK_ID = inPath('task_id', 'The handle that the submission returned.');
 
-const TASK_ANSWER = envelope(schemaOf('Task'));
+const TASK_ANSWER = envelopeSchema(schemaOf('Task'));
 const TASK_STATUSES = [...PUBLIC_STATUSES];
 
 /** The operations on tasks. */

@@ -1,5 +1,5 @@
 import { BALANCE_UNITS, type JsonObject } from '#contracts';
-import { envelope, inQuery, type OperationText } from '../../http/operation.js';
+import { envelopeSchema, inQuery, type OperationText } from '../../http/operation.js';
 
 const DAY: JsonObject = { type: 'string', format: 'date' };
 
@@ -23,7 +23,7 @@ export const RECORD_FILTERS = [
   TAG,
 ];
 
-const ROWS = envelope({ type: 'array', items: { type: 'object' } });
+const ROWS = envelopeSchema({ type: 'array', items: { type: 'object' } });
 
 /** JSON in the envelope, or the same as a table. */
 const jsonOrCsv = (description: string, schema: JsonObject = ROWS): JsonObject => ({

@@ -1,8 +1,8 @@
-import { envelope, inPath, inQuery, type OperationText, schemaOf } from '../../http/operation.js';
+import { envelopeSchema, inPath, inQuery, type OperationText, schemaOf } from '../../http/operation.js';
 
 const ENDPOINT_ID = inPath('endpoint_id', 'The id of the endpoint.');
 const DELIVERY_ID = inPath('delivery_id', 'The id of the delivery.');
-const SECRET = envelope({ type: 'object', required: ['secret'], properties: { secret: { type: 'string' } } });
+const SECRET = envelopeSchema({ type: 'object', required: ['secret'], properties: { secret: { type: 'string' } } });
 
 /** Webhooks: where they go, what signs them, and what happened to each. */
 export const WEBHOOK_OPERATIONS = {
@@ -20,21 +20,21 @@ export const WEBHOOK_OPERATIONS = {
         event_types: { type: 'array', items: { type: 'string' }, description: 'Empty or absent: everything.' },
       },
     },
-    answer: envelope(schemaOf('WebhookEndpoint')),
+    answer: envelopeSchema(schemaOf('WebhookEndpoint')),
     errors: ['invalid_parameter', 'missing_parameter', 'unknown_parameter'],
   },
   listWebhookEndpoints: {
     id: 'listWebhookEndpoints',
     tag: 'Webhooks',
     summary: 'List endpoints',
-    answer: envelope({ type: 'array', items: schemaOf('WebhookEndpoint') }),
+    answer: envelopeSchema({ type: 'array', items: schemaOf('WebhookEndpoint') }),
   },
   removeWebhookEndpoint: {
     id: 'removeWebhookEndpoint',
     tag: 'Webhooks',
     summary: 'Remove an endpoint',
     parameters: [ENDPOINT_ID],
-    answer: envelope({ type: 'object', properties: { id: { type: 'string' }, deleted: { const: true } } }),
+    answer: envelopeSchema({ type: 'object', properties: { id: { type: 'string' }, deleted: { const: true } } }),
     errors: ['not_found'],
   },
   rotateWebhookSecret: {
@@ -42,7 +42,7 @@ export const WEBHOOK_OPERATIONS = {
     tag: 'Webhooks',
     summary: 'Create a new secret for an endpoint; for a day both sign',
     parameters: [ENDPOINT_ID],
-    answer: envelope(schemaOf('WebhookEndpoint')),
+    answer: envelopeSchema(schemaOf('WebhookEndpoint')),
     errors: ['not_found'],
   },
   testWebhookEndpoint: {
@@ -50,7 +50,7 @@ export const WEBHOOK_OPERATIONS = {
     tag: 'Webhooks',
     summary: 'Send a test event to an endpoint',
     parameters: [ENDPOINT_ID],
-    answer: envelope({ type: 'object', properties: { delivery_id: { type: 'string' } } }),
+    answer: envelopeSchema({ type: 'object', properties: { delivery_id: { type: 'string' } } }),
     errors: ['not_found', 'rate_limit_exceeded'],
   },
   readSigningSecret: {
@@ -91,7 +91,7 @@ export const WEBHOOK_OPERATIONS = {
     tag: 'Webhooks',
     summary: 'A delivery with all its attempts',
     parameters: [DELIVERY_ID],
-    answer: envelope(schemaOf('WebhookDelivery')),
+    answer: envelopeSchema(schemaOf('WebhookDelivery')),
     errors: ['not_found'],
   },
   resendWebhookDelivery: {
@@ -99,7 +99,7 @@ export const WEBHOOK_OPERATIONS = {
     tag: 'Webhooks',
     summary: 'Send a delivery again at once, under the same id',
     parameters: [DELIVERY_ID],
-    answer: envelope(schemaOf('WebhookDelivery')),
+    answer: envelopeSchema(schemaOf('WebhookDelivery')),
     errors: ['not_found', 'rate_limit_exceeded'],
   },
 } satisfies Readonly<Record<string, OperationText>>;

@@ -49,8 +49,6 @@ export const playground = {
   run: 'Run',
   runFor: 'Run for',
   running: 'Running…',
-  asking: 'Getting the price…',
-  noPrice: 'This model has no price yet, so it cannot run.',
   reset: 'Reset',
   dropped: (names: string) => `Left out, because this model does not accept them: ${names}.`,
   result: 'Result',

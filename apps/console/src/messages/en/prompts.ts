@@ -34,7 +34,6 @@ export const prompts = {
   requestId: 'Request id',
   entry: 'Logged request',
   read: 'Read',
-  readHint: 'Reading leaves an audit record.',
   request: 'Request',
   answer: 'Answer',
   noAnswer: 'No words were answered.',

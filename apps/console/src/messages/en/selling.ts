@@ -56,7 +56,6 @@ export const selling = {
     cost: 'Cost',
     margin: 'Margin',
     entry: 'Entry of the list',
-    notes: 'To know',
     apply: 'Apply',
     applyTitle: (count: number) =>
       count === 1 ? 'Apply the prices of 1 model?' : `Apply the prices of ${count} models?`,

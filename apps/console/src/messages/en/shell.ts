@@ -54,7 +54,6 @@ export const shell = {
     open: 'Open the row',
   },
   signOut: 'Sign out',
-  switchAccount: 'Account',
   reload: 'The gateway was updated. What you typed is kept.',
   reloadNow: 'Reload',
   sandbox: 'Sandbox: the files are real, but marked as samples that no model made. Nothing here costs real money.',

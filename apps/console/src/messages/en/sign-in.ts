@@ -1,6 +1,5 @@
 export const signIn = {
   title: 'Sign in',
-  byPassword: 'With a password',
   email: 'E-mail',
   password: 'Password',
   go: 'Sign in',

@@ -26,7 +26,6 @@ export const tasks = {
   compare: 'Compare',
   comparing: 'Choose a second one to compare with',
   compareTitle: 'Side by side',
-  stopComparing: 'Stop comparing',
   differs: 'differs',
   timeline: 'What happened',
   request: 'Request',
@@ -43,7 +42,6 @@ export const tasks = {
   ended: 'Ended',
   typical: (seconds: string) => `usually about ${seconds}`,
   size: 'Size',
-  lastFrame: 'Last frame',
   sampleOf: (name: string) => `Result of: ${name}`,
   whoseFault: {
     invalid_media: 'A file in the request does not meet the rules of the model. Use another file.',
@@ -74,5 +72,4 @@ export const tasks = {
     webhook_delivered: 'Webhook delivered',
     webhook_failed: 'Webhook failed',
   },
-  newRows: (count: number) => (count === 1 ? '1 new' : `${count} new`),
 };

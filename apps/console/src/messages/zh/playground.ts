@@ -49,8 +49,6 @@ export const playground = {
   run: '运行',
   runFor: '运行，价格',
   running: '运行中…',
-  asking: '正在询价…',
-  noPrice: '此模型在这里没有价格，无法运行。',
   reset: '重置',
   dropped: (names: string) => `此模型不支持，已略去：${names}。`,
   result: '结果',

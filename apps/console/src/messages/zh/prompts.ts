@@ -35,7 +35,6 @@ export const prompts = {
   requestId: '请求标识',
   entry: '已记录的请求',
   read: '阅读',
-  readHint: '阅读会留下审计记录。',
   request: '请求',
   answer: '回答',
   noAnswer: '没有回答文字。',

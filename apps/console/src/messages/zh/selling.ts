@@ -51,7 +51,6 @@ export const selling = {
     cost: '成本',
     margin: '利润',
     entry: '价目条目',
-    notes: '提示',
     apply: '采用',
     applyTitle: (count: number) => `采用 ${count} 个模型的价格？`,
     applyText: '要么全部采用，要么都不采用。已收取的费用不变。可一步撤销。',

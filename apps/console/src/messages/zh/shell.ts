@@ -56,7 +56,6 @@ export const shell = {
     open: '打开所在行',
   },
   signOut: '退出登录',
-  switchAccount: '账户',
   reload: '网关已更新，您输入的内容会保留。',
   reloadNow: '重新加载',
   sandbox: '沙盒：文件是真的，但标有样品字样，并非由模型生成。这里不会产生真实费用。',

@@ -2,7 +2,6 @@ import type { signIn as SignIn } from '../en/sign-in';
 
 export const signIn = {
   title: '登录',
-  byPassword: '使用密码',
   email: '电子邮箱',
   password: '密码',
   go: '登录',

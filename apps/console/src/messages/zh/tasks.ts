@@ -28,7 +28,6 @@ export const tasks = {
   compare: '对比',
   comparing: '请选择要对比的第二个',
   compareTitle: '并排对比',
-  stopComparing: '结束对比',
   differs: '不同',
   timeline: '经过',
   request: '请求',
@@ -45,7 +44,6 @@ export const tasks = {
   ended: '结束',
   typical: (seconds: string) => `通常约 ${seconds}`,
   size: '尺寸',
-  lastFrame: '尾帧',
   sampleOf: (name: string) => `结果：${name}`,
   whoseFault: {
     invalid_media: '请求引用的文件不符合模型规则，请换一个文件。',
@@ -76,5 +74,4 @@ export const tasks = {
     webhook_delivered: '回调已送达',
     webhook_failed: '回调失败',
   },
-  newRows: (count: number) => `${count} 条新内容`,
 } satisfies typeof Tasks;

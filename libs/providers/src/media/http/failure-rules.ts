@@ -47,10 +47,10 @@ export function requestIdOf({ headers, body }: VendorReply): string | undefined 
 }
 
 /** How long the vendor asks to be left alone, in milliseconds: seconds, or a date, which is of the vendor's own clock. */
-function retryAfterMsOf({ headers }: VendorReply, nowMs = Date.now()): number | undefined {
+function retryAfterMsOf({ headers }: VendorReply): number | undefined {
   const sent = first(headers['retry-after'])?.trim();
   if (sent === undefined) return undefined;
-  const itsNowMs = Date.parse(first(headers['date']) ?? '') || nowMs;
+  const itsNowMs = Date.parse(first(headers['date']) ?? '') || Date.now();
   const ms = /^\d+(?:\.\d+)?$/.test(sent) ? Math.ceil(Number(sent) * 1_000) : Date.parse(sent) - itsNowMs;
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 }

@@ -220,13 +220,13 @@ function known<Value>(values: ReadonlyMap<string, Value>, param: string): Value 
 const FRESH_MS = 60_000;
 
 /** The start, with the time at which the work was taken. */
-const takenNow = (started: Started, nowMs = Date.now()): Started =>
-  started.kind === 'operation' ? { ...started, operation: { ...started.operation, takenAtMs: nowMs } } : started;
+const takenNow = (started: Started): Started =>
+  started.kind === 'operation' ? { ...started, operation: { ...started.operation, takenAtMs: Date.now() } } : started;
 
 /** The state, but that work which was just taken is not lost because the vendor does not find it. */
-function unlessFresh(state: OperationState, { takenAtMs }: Operation, nowMs = Date.now()): OperationState {
+function unlessFresh(state: OperationState, { takenAtMs }: Operation): OperationState {
   const isLost = state.state === 'failed' && state.publicReason === MEDIA_REASONS.work_lost.publicReason;
-  const isFresh = typeof takenAtMs === 'number' && nowMs - takenAtMs < FRESH_MS;
+  const isFresh = typeof takenAtMs === 'number' && Date.now() - takenAtMs < FRESH_MS;
   return isLost && isFresh ? { state: 'pending' } : state;
 }
 

@@ -129,10 +129,10 @@ function breaks(rule: TraitRule, value: JsonValue | undefined): boolean {
   return typeof size === 'number' && (size < least || size > most);
 }
 
-const anyOf = (values: readonly Scalar[], word = 'or'): string => {
+const anyOf = (values: readonly Scalar[]): string => {
   const shown = values.map(String);
   const last = shown.pop() ?? '';
-  return shown.length === 0 ? last : `${shown.join(', ')} ${word} ${last}`;
+  return shown.length === 0 ? last : `${shown.join(', ')} or ${last}`;
 };
 
 /** Of what the bounds of a field are; empty: of its number. */
