@@ -1,13 +1,12 @@
-import { keepBalanceUnit, MediaUpstreamRegistry, type MediaUpstreams } from '#features';
+import type { Medium } from '#contracts';
+import { createMediaWorker, keepBalanceUnit, MediaUpstreamRegistry } from '#features';
 import { type OpenMediaUpstreams, openTextUpstreams } from '#providers';
 import { type Failpoints, onPlatform, type Platform, runProcess, type RunningProcess, type Worker } from '#runtime';
 import { skewClock } from '#testing';
 import { createApi } from '../apps/api/src/create-api.js';
 import { applyPrices, seed } from '../apps/api/src/seed.js';
 import { serve, textDrainMs } from '../apps/api/src/serve.js';
-import { createImageWorker } from '../apps/image-worker/src/image-worker.js';
 import { createMaintenanceWorker } from '../apps/maintenance-worker/src/create-maintenance-worker.js';
-import { createVideoWorker } from '../apps/video-worker/src/video-worker.js';
 import type { Assignment, Drill, Role } from './assignment.js';
 import { openHurriedUpstreams } from './vendor/hurried-upstreams.js';
 
@@ -22,20 +21,16 @@ const START: Record<Role, Start> = {
     const server = await serve(api, platform);
     return { ready: 'ready', banner: 'ready', stop: (graceMs) => server.stop(graceMs, textDrainMs(platform.config)) };
   },
-  'image-worker': (platform, media) => onUpstreams(platform, media, createImageWorker),
-  'video-worker': (platform, media) => onUpstreams(platform, media, createVideoWorker),
+  'image-worker': (platform, media) => onUpstreams(platform, media, 'image'),
+  'video-worker': (platform, media) => onUpstreams(platform, media, 'video'),
   'maintenance-worker': (platform) => createMaintenanceWorker(platform).then(begin),
 };
 
 /** A worker that follows the upstreams, as its program has it. */
-async function onUpstreams(
-  platform: Platform,
-  media: OpenMediaUpstreams,
-  create: (platform: Platform, upstreams: MediaUpstreams) => Promise<Worker>,
-): Promise<RunningProcess> {
+async function onUpstreams(platform: Platform, media: OpenMediaUpstreams, medium: Medium): Promise<RunningProcess> {
   const registry = new MediaUpstreamRegistry(platform.database, platform.sealer, media);
   await registry.start();
-  const running = begin(await create(platform, registry.upstreams));
+  const running = begin(await createMediaWorker(medium, platform, registry.upstreams));
   return {
     ...running,
     stop: async (graceMs) => {

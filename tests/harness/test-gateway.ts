@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { JsonObject, MediaUpstream, TaskView } from '#contracts';
-import { keepBalanceUnit, FIRST_ACCOUNT_ID, MediaUpstreamRegistry, MediaUpstreams } from '#features';
+import { createMediaWorker, keepBalanceUnit, FIRST_ACCOUNT_ID, MediaUpstreamRegistry, MediaUpstreams } from '#features';
 import { type Database, loadConfig, type Environment } from '#platform';
 import { openMediaUpstreams, type OpenMediaUpstreams, openTextUpstreams, SandboxConfig, TextConfig } from '#providers';
 import { openPlatform, type Platform, readProcessConfig, type Worker } from '#runtime';
@@ -15,9 +15,7 @@ import { ExpressServer } from '../../apps/api/src/express-server.js';
 import { applyPrices, seed } from '../../apps/api/src/seed.js';
 import { serve } from '../../apps/api/src/serve.js';
 import { watchSales } from '../../apps/api/src/watch-sales.js';
-import { createImageWorker } from '../../apps/image-worker/src/image-worker.js';
 import { createMaintenanceWorker } from '../../apps/maintenance-worker/src/create-maintenance-worker.js';
-import { createVideoWorker } from '../../apps/video-worker/src/video-worker.js';
 
 /** The key of the first account in every test gateway. */
 export const TEST_KEY = 'sk-test-0123456789abcdef';
@@ -156,8 +154,8 @@ async function createWorkers(platform: Platform, media: OpenMediaUpstreams, { ve
     workers === false
       ? []
       : [
-          await createVideoWorker(platform, upstreams),
-          await createImageWorker(platform, upstreams),
+          await createMediaWorker('video', platform, upstreams),
+          await createMediaWorker('image', platform, upstreams),
           await createMaintenanceWorker(platform),
         ];
   return { registry, workers: created };

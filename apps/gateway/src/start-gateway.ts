@@ -1,6 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import {
+  createMediaWorker,
   keepBalanceUnit,
   fleetSources,
   MediaUpstreamRegistry,
@@ -22,9 +23,7 @@ import { createApi, watchUpstreams } from '../../api/src/create-api.js';
 import { applyPrices, consoleLink, seed } from '../../api/src/seed.js';
 import { longestStopMs, type RunningApi, serve, textDrainMs } from '../../api/src/serve.js';
 import { watchSales } from '../../api/src/watch-sales.js';
-import { createImageWorker } from '../../image-worker/src/image-worker.js';
 import { createMaintenanceWorker } from '../../maintenance-worker/src/create-maintenance-worker.js';
-import { createVideoWorker } from '../../video-worker/src/video-worker.js';
 import { banner, type BannerFacts, newKeyLine, SANDBOX } from './banner.js';
 
 /** The checked settings, and the port that is reserved before anything is opened. */
@@ -55,8 +54,8 @@ export async function startGateway(
   const registry = new MediaUpstreamRegistry(platform.database, platform.sealer, media);
   await registry.start();
   const workers: readonly Worker[] = [
-    await createVideoWorker(platform, registry.upstreams),
-    await createImageWorker(platform, registry.upstreams),
+    await createMediaWorker('video', platform, registry.upstreams),
+    await createMediaWorker('image', platform, registry.upstreams),
     await createMaintenanceWorker(platform),
   ];
   const server = await openServer(api, platform, reserved);

@@ -1,25 +1,3 @@
-import { expectBalanceUnit, MediaUpstreamRegistry } from '#features';
-import { openMediaUpstreams } from '#providers';
-import { onPlatform, runProcess } from '#runtime';
-import { createImageWorker } from './image-worker.js';
+import { runMediaWorker } from '#features';
 
-await runProcess({
-  name: 'image-worker',
-  settings: { media: () => openMediaUpstreams() },
-  start: (config, { media }) =>
-    onPlatform(config, async (platform) => {
-      await expectBalanceUnit(platform.database, config.server.BALANCE_UNIT);
-      const registry = new MediaUpstreamRegistry(platform.database, platform.sealer, media);
-      await registry.start();
-      const worker = await createImageWorker(platform, registry.upstreams);
-      worker.start();
-      return {
-        ready: 'waiting for image tasks',
-        stop: async (graceMs) => {
-          await worker.stop(graceMs);
-          await registry.close();
-          await media.close();
-        },
-      };
-    }),
-});
+await runMediaWorker('image');

@@ -161,6 +161,7 @@ export {
 } from './tasks/read/tasks-needing-attention.service.js';
 export { MediaWorker } from './tasks/run/media-worker.js';
 export { MediaWorkerModule } from './tasks/run/media-worker.module.js';
+export { createMediaWorker, runMediaWorker } from './tasks/run/run-media-worker.js';
 export { type AcceptedTask, type SubmissionContext, SubmissionService } from './tasks/submit/submission.service.js';
 export { CLAIM_DUE } from './tasks/task-statements.js';
 export { TasksModule } from './tasks/tasks.module.js';
