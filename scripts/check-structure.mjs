@@ -44,15 +44,15 @@ const ROWS = [
   {
     name: 'lonely',
     was: 137,
-    most: 8,
+    most: 7,
     counts: 'short files that one neighbour imports',
     find: () => lonely(sources()),
   },
-  { name: 'tiny', was: 260, most: 52, counts: 'files under 30 lines', find: () => tiny(sources()) },
+  { name: 'tiny', was: 260, most: 51, counts: 'files under 30 lines', find: () => tiny(sources()) },
   {
     name: 'twice',
     was: 52,
-    most: 28,
+    most: 26,
     counts: 'names that two files export',
     find: () => namesExportedTwice(sources()),
   },

@@ -46,7 +46,7 @@ function refuseInheritedNames(sent: object, inputClass: new () => object): void 
 /** @throws GatewayError `invalid_parameter` naming the first field in which, or in whose name, a text is none. */
 function refuseUnstorable(fields: object): void {
   const param = unstorableField(fields);
-  if (param !== undefined) throw new GatewayError('invalid_parameter', `${param} ${STORABLE_RULE}.`, { param });
+  if (param !== undefined) throw GatewayError.ofField(param, STORABLE_RULE);
 }
 
 /**
@@ -103,6 +103,6 @@ export function amountOf(text: string, param: string): Micros {
 /** As `amountOf`, and not below zero. */
 export function positiveAmountOf(text: string, param: string): Micros {
   const amount = amountOf(text, param);
-  if (amount < 0n) throw new GatewayError('invalid_parameter', `${param} must not be below 0.`, { param });
+  if (amount < 0n) throw GatewayError.ofField(param, 'must not be below 0');
   return amount;
 }

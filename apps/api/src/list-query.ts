@@ -1,4 +1,4 @@
-import { GatewayError } from '#contracts';
+import { GatewayError, isIdentifier } from '#contracts';
 import { type RecordsQuery, USAGE_GROUPS, type UsageGroup, type UsageQuery } from '#features';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
@@ -85,9 +85,7 @@ export function daysOf(
   const from = query.from ?? new Date(startOf(to, 'to') - (DAYS_DEFAULT - 1) * DAY_MS).toISOString().slice(0, 10);
   const days = (startOf(to, 'to') - startOf(from, 'from')) / DAY_MS + 1;
   if (days < 1 || days > DAYS_MAX) {
-    throw new GatewayError('invalid_parameter', `from must not be after to, nor more than ${DAYS_MAX} days before.`, {
-      param: 'from',
-    });
+    throw GatewayError.ofField('from', `must not be after to, nor more than ${DAYS_MAX} days before`);
   }
   return { accountId, from, to, timeZone, tag: query.tag ?? null };
 }
@@ -116,7 +114,7 @@ function startOf(day: string, param: string): number {
   // The database has no year 0.
   const isKnown = date.getTime() >= 0 && date.toISOString().startsWith(day);
   if (isKnown) return date.getTime();
-  throw new GatewayError('invalid_parameter', `${param} must be a day that exists, 1970-01-01 or later.`, { param });
+  throw GatewayError.ofField(param, 'must be a day that exists, 1970-01-01 or later');
 }
 
 /** @throws GatewayError `invalid_parameter` naming what may be listed. */
@@ -131,4 +129,44 @@ export function groupsOf(list: string, allowed: readonly string[] = USAGE_GROUPS
       param: 'group_by',
     });
   });
+}
+
+type Query = Readonly<Record<string, unknown>>;
+
+/** A value that is none of those there may be. `rule`: what it must be. */
+export const mustBe = (param: string, rule: string): GatewayError => GatewayError.ofField(param, `must be ${rule}`);
+
+/** @throws GatewayError `invalid_parameter` for a value that stands there and is none of these words. */
+export function oneOf<Word extends string>(query: Query, param: string, words: readonly Word[]): Word | undefined {
+  const sent = query[param];
+  if (sent === undefined) return undefined;
+  const word = words.find((known) => known === sent);
+  if (word === undefined) throw mustBe(param, `one of ${words.join(', ')}`);
+  return word;
+}
+
+/** How many things one part of a list may have. */
+export interface PageBounds {
+  readonly limit: number;
+  readonly limitMax: number;
+}
+
+/** @throws GatewayError `invalid_parameter`, by the name of the parameter. */
+export function readListQuery(query: Query, { limit, limitMax }: PageBounds) {
+  const sent = query['limit'];
+  const number = typeof sent === 'string' && /^\d{1,6}$/.test(sent) ? Number(sent) : Number.NaN;
+  if (sent !== undefined && !(number >= 1 && number <= limitMax))
+    throw mustBe('limit', `a whole number from 1 to ${limitMax}`);
+  return {
+    limit: sent === undefined ? limit : number,
+    order: oneOf(query, 'order', ['asc', 'desc']) ?? 'desc',
+    after: idIn(query, 'after'),
+    before: idIn(query, 'before'),
+  };
+}
+
+function idIn(query: Query, param: string): string | undefined {
+  const sent = query[param];
+  if (sent === undefined || isIdentifier(sent)) return sent;
+  throw mustBe(param, 'an id of the list');
 }

@@ -71,7 +71,7 @@ export class Upstreams {
   ofKind(kind: JsonValue): TextUpstreamsService | MediaUpstreamsService {
     if (kind === 'text') return this.text;
     if (kind === 'media') return this.media;
-    throw new GatewayError('invalid_parameter', 'kind must be text or media.', { param: 'kind' });
+    throw GatewayError.ofField('kind', 'must be text or media');
   }
 
   private statusOf(

@@ -131,6 +131,11 @@ export class GatewayError extends Error {
     return ERRORS[this.code].status;
   }
 
+  /** A field that breaks a rule: `duration`, `must be 5 or 10`. */
+  static ofField(param: string, rule: string): GatewayError {
+    return new GatewayError('invalid_parameter', `${param} ${rule}.`, { param });
+  }
+
   /** Gathers field errors into one refusal whose message and param are those of the first. */
   static fromFields(errors: readonly [FieldError, ...FieldError[]]): GatewayError {
     const [first] = errors;

@@ -91,8 +91,7 @@ const isListed = (value: unknown): value is string | number =>
   (typeof value === 'string' && value.length <= CHARACTERS_MAX) ||
   (typeof value === 'number' && Number.isFinite(value));
 
-const wrong = (param: string, rule: string): GatewayError =>
-  new GatewayError('invalid_parameter', `${param} must be ${rule}.`, { param });
+const wrong = (param: string, rule: string): GatewayError => GatewayError.ofField(param, `must be ${rule}`);
 
 /** Whether a file with these attributes is searched. Values of different types are never equal, nor in an order. */
 export function passesFilter(filter: SearchFilter, attributes: FileAttributes): boolean {
@@ -156,7 +155,7 @@ export function readRankWeights(sent: unknown, param: string): RankWeights | und
   const areNumbers = isJsonObject(sent) && isWeight(meaning) && isWeight(words);
   if (areNumbers && meaning + words > 0) return { words, meaning };
   const rule = 'an object with embedding_weight and text_weight, numbers from 0 to 1000 of which one is above 0';
-  throw new GatewayError('invalid_parameter', `${param} must be ${rule}.`, { param });
+  throw GatewayError.ofField(param, `must be ${rule}`);
 }
 
 const isWeight = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 1_000;

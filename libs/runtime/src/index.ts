@@ -11,7 +11,7 @@ export {
   FILE_CRASH_POINTS,
   noFailpoints,
 } from './failpoints/failpoints.js';
-export { onPlatform } from './on-platform.js';
+export { onPlatform, withDatabase } from './on-platform.js';
 export { openPlatform, type Platform, publicBaseUrl } from './platform.js';
 export {
   FAILPOINTS,
@@ -27,5 +27,4 @@ export { createTaskNotifier } from './queue/create-task-notifier.js';
 export type { WakeupQueue, Listening, TaskNotifier } from './queue/task-notifier.js';
 export { printForPeople, type RunningProcess, runProcess } from './run-process.js';
 export type { TaskSignals } from './task-signals/task-signals.js';
-export { withDatabase } from './with-database.js';
 export { createWorker, type Worker, workerId } from './worker.js';

@@ -113,11 +113,5 @@ function withScopes({ permissions }: OpenSession, settings: KeySettings, isNew: 
 function expectLimitsOnly(change: KeyChange): void {
   const param = (['scopes', 'allowed_addresses', 'expires_at'] as const).find((name) => change[name] !== undefined);
   if (param === undefined) return;
-  throw new GatewayError(
-    'invalid_parameter',
-    `${param} cannot be set on the key of the console: limit its spending instead.`,
-    {
-      param,
-    },
-  );
+  throw GatewayError.ofField(param, 'cannot be set on the key of the console: limit its spending instead');
 }

@@ -89,7 +89,7 @@ export class ConsoleUploadsController {
 async function decodeFile(data: string): Promise<Buffer> {
   const bytes = await decodedBase64(data, 0);
   if (bytes.length > 0 && Math.ceil(bytes.length / 3) * 4 === data.length) return bytes;
-  throw new GatewayError('invalid_parameter', 'data must be a file in base64.', { param: 'data' });
+  throw GatewayError.ofField('data', 'must be a file in base64');
 }
 
 /** The type by the bytes. @throws GatewayError `invalid_media`; `request_too_large`. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
 import { Database, type WebhookDelivery } from '#platform';
 import { AuditedChanges, type Operator } from '../audit/audit.js';
-import type { Page } from '../paging/page.js';
+import { foreignCursor, type Page } from '../paging/page.js';
 
 /** Which deliveries; null: whatever. */
 export interface DeliverySearch {
@@ -32,11 +32,7 @@ export class DeliverySearchService {
     { accountId, endpointId, taskId, status }: DeliverySearch,
     page: { readonly limit: number; readonly cursor: string | null },
   ): Promise<Page<OperatorDelivery>> {
-    if (page.cursor !== null && !DELIVERY_ID.test(page.cursor)) {
-      throw new GatewayError('invalid_parameter', 'cursor must be the next_cursor of an earlier answer.', {
-        param: 'cursor',
-      });
-    }
+    if (page.cursor !== null && !DELIVERY_ID.test(page.cursor)) throw foreignCursor();
     const where = {
       ...(accountId !== null && { accountId }),
       ...(endpointId !== null && { endpointId }),

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { encodeTime } from 'ulid';
-import { GatewayError, type JsonObject, type Medium, type PublicTaskStatus, type TaskState } from '#contracts';
+import { type JsonObject, type Medium, type PublicTaskStatus, type TaskState } from '#contracts';
 import { Database } from '#platform';
-import type { Page } from '../paging/page.js';
+import { foreignCursor, type Page } from '../paging/page.js';
 import { PUBLIC_STATUS_SQL } from '../tasks/read/task-list.js';
 import { isTaskId } from '../tasks/task-row.js';
 
@@ -47,11 +47,7 @@ export class TaskSearchService {
     search: TaskSearch,
     page: { readonly limit: number; readonly cursor: string | null },
   ): Promise<Page<OperatorTask>> {
-    if (page.cursor !== null && !isTaskId(page.cursor)) {
-      throw new GatewayError('invalid_parameter', 'cursor must be the next_cursor of an earlier answer.', {
-        param: 'cursor',
-      });
-    }
+    if (page.cursor !== null && !isTaskId(page.cursor)) throw foreignCursor();
     const values: unknown[] = [];
     const conditions = conditionsOf(search, page.cursor).map(([text, value]) => {
       values.push(value);

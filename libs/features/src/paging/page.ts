@@ -30,7 +30,7 @@ const POSITION = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\|([\w-]{1,80})$/;
 export function fromCursor(cursor: string | null): Position | null {
   if (cursor === null) return null;
   const [, time, id] = POSITION.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (time === undefined || id === undefined) throw notOurs();
+  if (time === undefined || id === undefined) throw foreignCursor();
   return { time, id };
 }
 
@@ -41,12 +41,13 @@ export function fromCursor(cursor: string | null): Position | null {
  */
 export function numberOfCursor(cursor: string | null): string | null {
   const id = fromCursor(cursor)?.id ?? null;
-  if (id !== null && !/^\d{1,18}$/.test(id)) throw notOurs();
+  if (id !== null && !/^\d{1,18}$/.test(id)) throw foreignCursor();
   return id;
 }
 
-const notOurs = (): GatewayError =>
-  new GatewayError('invalid_parameter', 'cursor must be the next_cursor of an earlier answer.', { param: 'cursor' });
+/** A cursor that no list of ours gave. */
+export const foreignCursor = (): GatewayError =>
+  GatewayError.ofField('cursor', 'must be the next_cursor of an earlier answer');
 
 /** The SQL that writes a time the way a cursor holds it. */
 export const cursorTime = (column: string): string =>

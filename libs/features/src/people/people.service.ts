@@ -274,7 +274,7 @@ export function checkPerson({ name, email }: Partial<PersonDetails>): { name?: s
 export function checkEmail(email: string): string {
   const trimmed = email.trim().toLowerCase();
   if (trimmed.length <= EMAIL_CHARACTERS_MAX && isEmail(trimmed, { require_tld: false })) return trimmed;
-  throw refused('email', `must be an e-mail address of at most ${EMAIL_CHARACTERS_MAX} characters`);
+  throw GatewayError.ofField('email', `must be an e-mail address of at most ${EMAIL_CHARACTERS_MAX} characters`);
 }
 
 /** @throws GatewayError `invalid_parameter`. */
@@ -282,14 +282,11 @@ export function checkPassword(password: string): string {
   const { min, max } = PASSWORD_CHARACTERS;
   const { length } = Array.from(password);
   if (length >= min && length <= max) return password;
-  throw refused('password', `must have ${min} to ${max} characters`);
+  throw GatewayError.ofField('password', `must have ${min} to ${max} characters`);
 }
 
 function checkName(name: string): string {
   const trimmed = name.trim();
   if (trimmed !== '' && trimmed.length <= NAME_CHARACTERS_MAX) return trimmed;
-  throw refused('name', `must have 1 to ${NAME_CHARACTERS_MAX} characters`);
+  throw GatewayError.ofField('name', `must have 1 to ${NAME_CHARACTERS_MAX} characters`);
 }
-
-const refused = (param: string, rule: string): GatewayError =>
-  new GatewayError('invalid_parameter', `${param} ${rule}.`, { param });

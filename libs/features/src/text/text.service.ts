@@ -64,7 +64,7 @@ async function checkRequestUrls(
 }
 
 const tooLong = (param: string): GatewayError =>
-  new GatewayError('invalid_parameter', `${param} must be a URL of at most ${MAX_URL_LENGTH} characters.`, { param });
+  GatewayError.ofField(param, `must be a URL of at most ${MAX_URL_LENGTH} characters`);
 
 function refusing<T>(param: string, check: () => T): T {
   try {
@@ -76,9 +76,7 @@ function refusing<T>(param: string, check: () => T): T {
 
 function refusalOf(error: unknown, param: string): unknown {
   if (!(error instanceof FetchRefused)) return error;
-  return new GatewayError('invalid_parameter', `${param} must be a public http or https URL: ${error.message}.`, {
-    param,
-  });
+  return GatewayError.ofField(param, `must be a public http or https URL: ${error.message}`);
 }
 
 /** Fields whose values are no words: files, addresses, and what a vendor sealed. */

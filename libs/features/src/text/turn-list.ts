@@ -141,10 +141,7 @@ export class TurnList {
    */
   result({ content, isError, ...answered }: Result, param: string): void {
     const call = this.answer(answered);
-    if (call === undefined)
-      throw new GatewayError('invalid_parameter', `${param} answers a tool call that no earlier turn makes.`, {
-        param,
-      });
+    if (call === undefined) throw GatewayError.ofField(param, 'answers a tool call that no earlier turn makes');
     this.answerCarried();
     this.addResult({ type: 'result', callId: call.id, name: call.name, content, isError });
   }

@@ -161,7 +161,7 @@ export class ManagedUpstreams<Row extends UpstreamRow, Entry extends FileEntry> 
   async update(operator: Operator, id: string, patch: JsonObject): Promise<UpstreamView> {
     this.expectNotOfFile(id);
     if ('id' in patch && patch['id'] !== id)
-      throw new GatewayError('invalid_parameter', 'id cannot be changed: create another upstream.', { param: 'id' });
+      throw GatewayError.ofField('id', 'cannot be changed: create another upstream');
     const row = await this.changes.runStatements(operator, async (transaction) => {
       const before = await this.lock(transaction, id);
       const values = this.changedValues(before, patch);

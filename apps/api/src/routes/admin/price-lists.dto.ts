@@ -162,9 +162,9 @@ function newRuleOf(sent: unknown): NewPriceRule {
   if ((factor === undefined) === (amount === undefined))
     throw new GatewayError('invalid_parameter', 'A rule must have either factor or amount.');
   if (amount !== undefined && model === '*')
-    throw wrong('unit', 'is required with an amount, which is the price of one unit of one model');
+    throw GatewayError.ofField('unit', 'is required with an amount, which is the price of one unit of one model');
   if (amount === undefined && rule.per_quantity !== undefined)
-    throw wrong('per_quantity', 'is allowed only with an amount');
+    throw GatewayError.ofField('per_quantity', 'is allowed only with an amount');
   return {
     model,
     unit: unit ?? null,
@@ -176,6 +176,3 @@ function newRuleOf(sent: unknown): NewPriceRule {
     effectiveFrom: beginning(rule.effective_from),
   };
 }
-
-const wrong = (param: string, rule: string): GatewayError =>
-  new GatewayError('invalid_parameter', `${param} ${rule}.`, { param });

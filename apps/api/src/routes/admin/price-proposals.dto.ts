@@ -125,7 +125,7 @@ export function newProposalOf(body: unknown, unit: string): NewProposal {
       { param: 'factor' },
     );
   const factorMillionths = parseMicros(factor ?? '1');
-  if (factorMillionths <= 0n || factorMillionths > 1_000_000_000n) throw wrong('factor', FACTOR_RULE);
+  if (factorMillionths <= 0n || factorMillionths > 1_000_000_000n) throw GatewayError.ofField('factor', FACTOR_RULE);
   return { source, place: placeOf(asked), factorMillionths, rounding, effectiveFrom: beginning(from) };
 }
 
@@ -136,9 +136,10 @@ function placeOf({ source, url, file, upstream }: NewProposalBody): ListPlace {
     ...(upstream === undefined ? [] : [{ upstream }]),
   ];
   const [place, other] = places;
-  if (!place || other) throw wrong('url', 'or file or upstream is required, exactly one of them: where the list is');
+  if (!place || other)
+    throw GatewayError.ofField('url', 'or file or upstream is required, exactly one of them: where the list is');
   if ('upstream' in place !== (source === 'upstream'))
-    throw wrong('upstream', 'is required where source is "upstream", and refused elsewhere');
+    throw GatewayError.ofField('upstream', 'is required where source is "upstream", and refused elsewhere');
   return place;
 }
 
@@ -148,6 +149,3 @@ export const proposalView = ({ factor_millionths: factor, rounding, ...proposal 
   factor: shortDecimal(factor),
   rounding: rounding === null || rounding === 'cent' ? rounding : Number(rounding),
 });
-
-const wrong = (param: string, rule: string): GatewayError =>
-  new GatewayError('invalid_parameter', `${param} ${rule}.`, { param });

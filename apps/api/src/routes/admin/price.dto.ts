@@ -69,9 +69,9 @@ export function newPriceOf(body: unknown): NewPrice {
   const price = checked(NewPriceBody, body);
   const variant = hasBands(price.unit) ? String(shownTier(price.variant)) : price.variant;
   if (hasBands(price.unit) && !variantsOf(price.unit).includes(variant))
-    throw wrong('variant', `must be one of ${variantsOf(price.unit).join(', ')} for ${price.unit}`);
+    throw GatewayError.ofField('variant', `must be one of ${variantsOf(price.unit).join(', ')} for ${price.unit}`);
   if (price.from_input_tokens > 0 && !hasBands(price.unit))
-    throw wrong('from_input_tokens', `must be left out of a price for one ${price.unit}`);
+    throw GatewayError.ofField('from_input_tokens', `must be left out of a price for one ${price.unit}`);
   return {
     model: price.model,
     unit: price.unit,
@@ -91,12 +91,9 @@ export function newPriceOf(body: unknown): NewPrice {
 export function beginning(text: string | undefined): Date | null {
   if (text === undefined) return null;
   const moment = new Date(text);
-  if (moment.getTime() < Date.now() - PAST_MS) throw wrong('effective_from', PAST_RULE);
+  if (moment.getTime() < Date.now() - PAST_MS) throw GatewayError.ofField('effective_from', PAST_RULE);
   return moment;
 }
 /** How far behind a date may lie and still count as now, in milliseconds. */
 const PAST_MS = 60_000;
 const PAST_RULE = 'must not be in the past: past charges do not change';
-
-const wrong = (param: string, rule: string): GatewayError =>
-  new GatewayError('invalid_parameter', `${param} ${rule}.`, { param });

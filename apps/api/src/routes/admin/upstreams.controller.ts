@@ -42,9 +42,7 @@ export class UpstreamsController {
     const { kind, ...patch } = upstreamSettings(body);
     const upstreams = await this.upstreams.owning(id);
     if (kind !== undefined && this.upstreams.ofKind(kind) !== upstreams)
-      throw new GatewayError('invalid_parameter', 'kind cannot be changed: create another upstream.', {
-        param: 'kind',
-      });
+      throw GatewayError.ofField('kind', 'cannot be changed: create another upstream');
     return toBody(await upstreams.update(operatorOf(request), id, patch));
   }
 

@@ -1,21 +1,12 @@
 import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { CHAT_LIMITS, ChatRequest, GatewayError } from '#contracts';
+import { CHAT_LIMITS, ChatRequest } from '#contracts';
 import { chatStyle, checkedBody } from '#features';
 import { ApiKeyGuard } from '../../http/api-key.guard.js';
 import { Route, Routes } from '../../http/route.js';
 import type { SerializedBody } from '../../http/serialized-body.js';
-import { TextAnswers } from './text-answers.js';
+import { expectOneLimit, TextAnswers } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
-
-/** @throws GatewayError `invalid_parameter` when the output limit stands there under both names. */
-function expectOneLimit(body: ChatRequest): void {
-  const [first, second] = CHAT_LIMITS.filter((name) => body[name] != null);
-  if (second === undefined) return;
-  throw new GatewayError('invalid_parameter', `${first} and ${second} are two names of one limit; send one of them.`, {
-    param: second,
-  });
-}
 
 /** Chat completions. */
 @Controller('v1')
@@ -31,7 +22,7 @@ export class ChatController {
   create(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<SerializedBody | undefined> {
     return this.answers.answer(request, response, async () => {
       const body = await checkedBody(ChatRequest, request.body);
-      expectOneLimit(body);
+      expectOneLimit(body, CHAT_LIMITS);
       return {
         codec: chatStyle,
         model: body.model,

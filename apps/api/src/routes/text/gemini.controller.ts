@@ -46,7 +46,7 @@ function readTarget(target: string): Target {
 function expectOneModel(sent: unknown, model: string): void {
   const named = isJsonObject(sent) ? (sent['model'] ?? model) : model;
   if (named === model || named === `models/${model}`) return;
-  throw new GatewayError('invalid_parameter', 'model must be the model of the path, or left out.', { param: 'model' });
+  throw GatewayError.ofField('model', 'must be the model of the path, or left out');
 }
 
 /** The content-generation style. */
@@ -70,8 +70,7 @@ export class GeminiController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<SerializedBody | undefined> {
     if (target.endsWith(COUNT)) return this.count(target.slice(0, -COUNT.length), request.body);
-    if (Array.isArray(alternative))
-      throw new GatewayError('invalid_parameter', 'alt must be given once.', { param: 'alt' });
+    if (Array.isArray(alternative)) throw GatewayError.ofField('alt', 'must be given once');
     return this.answers.answer(request, response, async () => {
       const { model, method } = readTarget(target);
       expectOneModel(request.body, model);

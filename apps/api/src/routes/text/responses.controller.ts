@@ -20,17 +20,8 @@ import { DataWith } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
 import type { SerializedBody } from '../../http/serialized-body.js';
 import { MemoryReservations } from '../../http/memory-reservations.js';
-import { TextAnswers } from './text-answers.js';
+import { expectOneLimit, TextAnswers } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
-
-/** @throws GatewayError `invalid_parameter` when the output limit stands there under two names. */
-function expectOneLimit(body: ResponsesRequest): void {
-  const [first, second] = RESPONSES_LIMITS.filter((name) => body[name] != null);
-  if (second === undefined) return;
-  throw new GatewayError('invalid_parameter', `${first} and ${second} are two names of one limit; send one of them.`, {
-    param: second,
-  });
-}
 
 /** Responses. */
 @Controller('v1')
@@ -66,7 +57,7 @@ export class ResponsesController {
     const { accountId, apiKeyId } = caller;
     const sentBody = await checkedBody(ResponsesRequest, request.body);
     if (refersToStored(sentBody)) expectScope(caller, 'responses');
-    expectOneLimit(sentBody);
+    expectOneLimit(sentBody, RESPONSES_LIMITS);
     expectShortEcho(sentBody);
     const { body, changed, ownItems, continues } = await resolveReferences(sentBody, accountId, this.items, reserve);
     const previousResponseId = sentBody.previous_response_id ?? undefined;

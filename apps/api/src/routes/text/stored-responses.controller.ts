@@ -1,14 +1,23 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
-import { GatewayError } from '#contracts';
-import { type Caller, ItemStore, replayResponse, responsesStyle, writeInputItem } from '#features';
+import { GatewayError, isIdentifier } from '#contracts';
+import {
+  type Caller,
+  INCLUDABLE,
+  type Includable,
+  type InputItemQuery,
+  ItemStore,
+  replayResponse,
+  responsesStyle,
+  writeInputItem,
+} from '#features';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { DataWith, withCode } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { MemoryReservations } from '../../http/memory-reservations.js';
 import { writeEvents } from '../../http/event-stream.js';
-import { readInclude, readInputItemQuery, readReplayQuery } from './stored-responses-query.js';
+import { mustBe, oneOf } from '../../list-query.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
 
 /** What an account keeps of its responses. */
@@ -82,4 +91,60 @@ export class StoredResponsesController {
       { param: 'id' },
     );
   }
+}
+
+type SentQuery = Readonly<Record<string, unknown>>;
+
+const MOST_ITEMS = 100;
+const ITEMS_OF_A_PAGE = 20;
+
+function wholeNumber(query: SentQuery, param: string, min: number, max: number): number | undefined {
+  const sent = query[param];
+  if (sent === undefined) return undefined;
+  const number = typeof sent === 'string' && /^\d{1,15}$/.test(sent) ? Number(sent) : Number.NaN;
+  if (number >= min && number <= max) return number;
+  throw mustBe(
+    param,
+    max === Number.MAX_SAFE_INTEGER ? `a whole number of at least ${min}` : `a whole number from ${min} to ${max}`,
+  );
+}
+
+/**
+ * What besides is asked for: `include`, once or several times, or `include[]` as client libraries write lists.
+ *
+ * @throws GatewayError `invalid_parameter` naming what may be asked for.
+ */
+function readInclude(query: SentQuery): readonly Includable[] {
+  const sent = [query['include'], query['include[]']].flat().filter((name) => name !== undefined);
+  return sent.map((name) => {
+    const known = INCLUDABLE.find((includable) => includable === name);
+    if (known) return known;
+    throw mustBe('include', `a list of ${INCLUDABLE.join(', ')}`);
+  });
+}
+
+/** @throws GatewayError `invalid_parameter`, by the name of the parameter. */
+function readInputItemQuery(query: SentQuery): InputItemQuery {
+  const { after } = query;
+  if (after !== undefined && !isIdentifier(after)) throw mustBe('after', 'the id of an item');
+  return {
+    limit: wholeNumber(query, 'limit', 1, MOST_ITEMS) ?? ITEMS_OF_A_PAGE,
+    order: oneOf(query, 'order', ['asc', 'desc']) ?? 'desc',
+    after,
+  };
+}
+
+/** Whether a stored response is sent as a stream, and behind which event it begins. */
+interface ReplayQuery {
+  readonly stream: boolean;
+  readonly startingAfter: number | undefined;
+}
+
+/** @throws GatewayError `invalid_parameter`, by the name of the parameter. */
+function readReplayQuery(query: SentQuery): ReplayQuery {
+  const stream = oneOf(query, 'stream', ['true', 'false']) === 'true';
+  const startingAfter = wholeNumber(query, 'starting_after', 0, Number.MAX_SAFE_INTEGER);
+  if (startingAfter !== undefined && !stream)
+    throw GatewayError.ofField('starting_after', 'belongs to a stream: send stream=true with it');
+  return { stream, startingAfter };
 }

@@ -144,3 +144,15 @@ export async function duringText<Result>(
     else response.once('close', () => running.over(client));
   }
 }
+
+/** @throws GatewayError `invalid_parameter` when the output limit stands there under two of its names. */
+export function expectOneLimit<Name extends string>(
+  body: Partial<Record<Name, unknown>>,
+  names: readonly Name[],
+): void {
+  const [first, second] = names.filter((name) => body[name] != null);
+  if (first === undefined || second === undefined) return;
+  throw new GatewayError('invalid_parameter', `${first} and ${second} are two names of one limit; send one of them.`, {
+    param: second,
+  });
+}

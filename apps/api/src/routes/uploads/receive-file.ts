@@ -190,10 +190,7 @@ class Head extends Transform {
   }
 }
 
-const wrongField = (name: string, rule: string): GatewayError => {
-  const param = name.slice(0, 64);
-  return new GatewayError('invalid_parameter', `${param} ${rule}.`, { param });
-};
+const wrongField = (name: string, rule: string): GatewayError => GatewayError.ofField(name.slice(0, 64), rule);
 
 const asFormError = (error: unknown): GatewayError =>
   error instanceof GatewayError

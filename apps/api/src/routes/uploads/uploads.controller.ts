@@ -1,7 +1,14 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { GatewayError } from '#contracts';
-import { type Caller, FilesService, type UploadedFile } from '#features';
+import {
+  type Caller,
+  FILE_PURPOSES,
+  type FileListQuery,
+  type FilePurpose,
+  FilesService,
+  type UploadedFile,
+} from '#features';
 import { type MediaStore, MediaStoreError } from '#media';
 import { MEDIA_STORE } from '#runtime';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
@@ -10,11 +17,11 @@ import { IdempotentRequests } from '../../http/idempotent-requests.js';
 import { Route, Routes } from '../../http/route.js';
 import { SendingRate } from '../../http/sending-rate.js';
 import { SerializedBody } from '../../http/serialized-body.js';
+import { mustBe, oneOf, readListQuery } from '../../list-query.js';
 import { fileObject, listObject } from './file-object.js';
 import { OpenTransfers } from './open-transfers.js';
 import { type ReceivedFile, receiveFile } from './receive-file.js';
 import { sendFile, sentOver } from './send-file.js';
-import { readFileQuery, readUploadFields } from './upload-query.js';
 import { UPLOAD_OPERATIONS } from './uploads.openapi.js';
 
 /** The files that an account uploads. */
@@ -150,3 +157,47 @@ export class UploadsController {
 /** As RFC 8187 writes texts in headers. */
 const headerText = (text: string): string =>
   encodeURIComponent(text).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+
+type SentQuery = Readonly<Record<string, unknown>>;
+
+/** @throws GatewayError `invalid_parameter`, by the name of the parameter. */
+const readFileQuery = (query: SentQuery): FileListQuery => ({
+  ...readListQuery(query, { limit: 10_000, limitMax: 10_000 }),
+  purpose: oneOf(query, 'purpose', FILE_PURPOSES),
+});
+
+/** What a form says of its file. */
+interface UploadFields {
+  readonly purpose: FilePurpose;
+  readonly expiresAfterSeconds: number | null;
+}
+
+const EXPIRES_ANCHOR = 'expires_after[anchor]';
+const EXPIRES_SECONDS = 'expires_after[seconds]';
+const KNOWN = ['purpose', EXPIRES_ANCHOR, EXPIRES_SECONDS];
+const SECONDS_MIN = 3_600;
+const SECONDS_MAX = 2_592_000;
+
+/** @throws GatewayError `missing_parameter`, `unknown_parameter` or `invalid_parameter`. */
+function readUploadFields(fields: ReadonlyMap<string, string>): UploadFields {
+  const stray = [...fields.keys()].find((name) => !KNOWN.includes(name));
+  if (stray !== undefined)
+    throw new GatewayError('unknown_parameter', `${stray} is not a field of an upload: file, ${KNOWN.join(', ')}.`, {
+      param: stray,
+    });
+  const purpose = oneOf(Object.fromEntries(fields), 'purpose', FILE_PURPOSES);
+  if (!purpose)
+    throw new GatewayError('missing_parameter', `purpose is missing: it must be one of ${FILE_PURPOSES.join(', ')}.`, {
+      param: 'purpose',
+    });
+  return { purpose, expiresAfterSeconds: secondsIn(fields) };
+}
+
+function secondsIn(fields: ReadonlyMap<string, string>): number | null {
+  const [anchor, sent] = [fields.get(EXPIRES_ANCHOR), fields.get(EXPIRES_SECONDS)];
+  if (anchor === undefined && sent === undefined) return null;
+  if (anchor !== 'created_at') throw mustBe(EXPIRES_ANCHOR, 'created_at');
+  const number = /^\d{1,10}$/.test(sent ?? '') ? Number(sent) : Number.NaN;
+  if (number >= SECONDS_MIN && number <= SECONDS_MAX) return number;
+  throw mustBe(EXPIRES_SECONDS, `a whole number of seconds from ${SECONDS_MIN} to ${SECONDS_MAX}`);
+}

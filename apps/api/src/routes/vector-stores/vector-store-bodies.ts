@@ -10,7 +10,7 @@ import {
   isStorable,
 } from '#contracts';
 import { type Chunking, DEFAULT_CHUNKING, type NewEntry, type VectorStoreSettings } from '#features';
-import { wrong } from '../uploads/upload-query.js';
+import { mustBe } from '../../list-query.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -26,7 +26,9 @@ const RESULTS_MAX = 50;
 function fieldsOf(body: unknown, allowed: readonly string[], at = ''): Fields {
   if (body === undefined && at === '') return {};
   if (!isJsonObject(body))
-    throw at === '' ? new GatewayError('invalid_parameter', 'The body must be a JSON object.') : wrong(at, 'an object');
+    throw at === ''
+      ? new GatewayError('invalid_parameter', 'The body must be a JSON object.')
+      : mustBe(at, 'an object');
   const stray = Object.keys(body).find((name) => !allowed.includes(name));
   if (stray === undefined) return body;
   const param = `${at === '' ? '' : `${at}.`}${stray.slice(0, 64)}`;
@@ -40,13 +42,13 @@ const missing = (param: string, rule: string): GatewayError =>
 
 function wholeNumber(value: unknown, param: string, min: number, max: number): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-  throw wrong(param, `a whole number from ${min} to ${max}`);
+  throw mustBe(param, `a whole number from ${min} to ${max}`);
 }
 
 function textOrNull(value: unknown, param: string, max: number): string | null | undefined {
   if (value === undefined || value === null || (typeof value === 'string' && value.length <= max && isStorable(value)))
     return value;
-  throw wrong(param, `a text of at most ${max} characters, or null`);
+  throw mustBe(param, `a text of at most ${max} characters, or null`);
 }
 
 /** What a vector store is made with. */
@@ -84,14 +86,14 @@ function metadataOf(sent: unknown): Readonly<Record<string, string>> | undefined
   if (sent === null) return {};
   const pairs = attributesOf(sent, 'metadata');
   for (const [key, value] of Object.entries(pairs))
-    if (typeof value !== 'string') throw wrong(`metadata.${key}`, `a text of at most ${VALUE_MAX} characters`);
+    if (typeof value !== 'string') throw mustBe(`metadata.${key}`, `a text of at most ${VALUE_MAX} characters`);
   return pairs as Readonly<Record<string, string>>;
 }
 
 function expiryOf(sent: unknown): number | null | undefined {
   if (sent === undefined || sent === null) return sent;
   const { anchor, days } = fieldsOf(sent, ['anchor', 'days'], 'expires_after');
-  if (anchor !== 'last_active_at') throw wrong('expires_after.anchor', 'last_active_at');
+  if (anchor !== 'last_active_at') throw mustBe('expires_after.anchor', 'last_active_at');
   return wholeNumber(days, 'expires_after.days', 1, 365);
 }
 
@@ -102,19 +104,19 @@ export const readAttributes = (body: unknown): FileAttributes =>
 function attributesOf(sent: unknown, param = 'attributes'): FileAttributes {
   if (sent === undefined || sent === null) return {};
   const pairs = Object.entries(fieldsOfAny(sent, param));
-  if (pairs.length > PAIRS_MAX) throw wrong(param, `an object of at most ${PAIRS_MAX} fields`);
+  if (pairs.length > PAIRS_MAX) throw mustBe(param, `an object of at most ${PAIRS_MAX} fields`);
   for (const [key, value] of pairs) {
     if (key === '' || key.length > KEY_MAX || !isStorable(key))
-      throw wrong(param, `an object whose names have 1 to ${KEY_MAX} characters`);
+      throw mustBe(param, `an object whose names have 1 to ${KEY_MAX} characters`);
     if (!isAttribute(value))
-      throw wrong(`${param}.${key}`, `a text of at most ${VALUE_MAX} characters, a number, true or false`);
+      throw mustBe(`${param}.${key}`, `a text of at most ${VALUE_MAX} characters, a number, true or false`);
   }
   return sent as FileAttributes;
 }
 
 function fieldsOfAny(sent: unknown, param: string): Fields {
   if (isJsonObject(sent)) return sent;
-  throw wrong(param, 'an object');
+  throw mustBe(param, 'an object');
 }
 
 const isAttribute = (value: unknown): boolean =>
@@ -124,7 +126,7 @@ const isAttribute = (value: unknown): boolean =>
 
 function idsOf(sent: unknown, param: string, min: number): string[] {
   if (Array.isArray(sent) && sent.length >= min && sent.length <= BATCH_MAX && sent.every(isIdentifier)) return sent;
-  throw wrong(param, `a list of ${min} to ${BATCH_MAX} ids of files`);
+  throw mustBe(param, `a list of ${min} to ${BATCH_MAX} ids of files`);
 }
 
 const AUTO_FIELDS = ['type'];
@@ -135,7 +137,7 @@ function chunkingOf(sent: unknown, param: string): Chunking {
   if (sent === undefined || sent === null) return DEFAULT_CHUNKING;
   const { type } = fieldsOfAny(sent, param);
   if (type === 'auto') return (fieldsOf(sent, AUTO_FIELDS, param), DEFAULT_CHUNKING);
-  if (type !== 'static') throw wrong(`${param}.type`, 'auto or static');
+  if (type !== 'static') throw mustBe(`${param}.type`, 'auto or static');
   const { static: sizes } = fieldsOf(sent, ['type', 'static'], param);
   const fields = fieldsOf(sizes, STATIC_FIELDS, `${param}.static`);
   const chunkTokens = wholeNumber(fields['max_chunk_size_tokens'], `${param}.static.max_chunk_size_tokens`, 100, 4_096);
@@ -150,7 +152,7 @@ export function readEntry(body: unknown, at = ''): NewEntry {
   const prefix = at === '' ? '' : `${at}.`;
   const fileId = fields['file_id'];
   if (fileId === undefined) throw missing(`${prefix}file_id`, 'the id of a file');
-  if (!isIdentifier(fileId)) throw wrong(`${prefix}file_id`, 'the id of a file');
+  if (!isIdentifier(fileId)) throw mustBe(`${prefix}file_id`, 'the id of a file');
   return {
     fileId,
     param: `${prefix}file_id`,
@@ -167,7 +169,7 @@ export function readBatch(body: unknown): readonly NewEntry[] {
     throw missing('file_ids', 'a list of ids of files, or files a list of objects');
   if (files !== undefined) {
     const isList = Array.isArray(files) && files.length >= 1 && files.length <= BATCH_MAX;
-    if (!isList) throw wrong('files', `a list of 1 to ${BATCH_MAX} objects`);
+    if (!isList) throw mustBe('files', `a list of 1 to ${BATCH_MAX} objects`);
     return files.map((file: unknown, index) => readEntry(file, `files[${index}]`));
   }
   const chunking = chunkingOf(fields['chunking_strategy'], 'chunking_strategy');
@@ -197,8 +199,8 @@ export function readSearch(body: unknown): SearchBody {
   if (query === undefined) throw missing('query', rule);
   const queries: unknown[] = Array.isArray(query) ? query : [query];
   const areTexts = queries.length >= 1 && queries.length <= 8 && queries.every((text) => isQuery(text));
-  if (!areTexts) throw wrong('query', rule);
-  if (rewrite !== false) throw wrong('rewrite_query', 'false: queries are searched as they are');
+  if (!areTexts) throw mustBe('query', rule);
+  if (rewrite !== false) throw mustBe('rewrite_query', 'false: queries are searched as they are');
   return {
     queries: queries as string[],
     limit: wholeNumber(limit, 'max_num_results', 1, RESULTS_MAX),
@@ -220,8 +222,8 @@ function rankingOf(sent: unknown): Pick<SearchBody, 'scoreThreshold' | 'weights'
     score_threshold: threshold = 0,
     hybrid_search: hybrid,
   } = fieldsOf(sent, ['ranker', 'score_threshold', 'hybrid_search'], at);
-  if (!RANKERS.some((known) => known === ranker)) throw wrong(`${at}.ranker`, `one of ${RANKERS.join(', ')}`);
+  if (!RANKERS.some((known) => known === ranker)) throw mustBe(`${at}.ranker`, `one of ${RANKERS.join(', ')}`);
   if (!(typeof threshold === 'number' && threshold >= 0 && threshold <= 1))
-    throw wrong(`${at}.score_threshold`, 'a number from 0 to 1');
+    throw mustBe(`${at}.score_threshold`, 'a number from 0 to 1');
   return { scoreThreshold: threshold, weights: readRankWeights(hybrid, `${at}.hybrid_search`) };
 }

@@ -15,7 +15,7 @@ import { MemoryReservations } from '../../http/memory-reservations.js';
 import { Route, Routes } from '../../http/route.js';
 import { JSON_TYPE, SerializedBody, STALL_MS } from '../../http/serialized-body.js';
 import { listObject } from '../uploads/file-object.js';
-import { oneOf, readListQuery } from '../uploads/upload-query.js';
+import { oneOf, readListQuery } from '../../list-query.js';
 import { readAttributes, readBatch, readEntry } from './vector-store-bodies.js';
 import { VECTOR_STORE_FILE_OPERATIONS } from './vector-store-files.openapi.js';
 import { batchObject, entryObject } from './vector-store-objects.js';

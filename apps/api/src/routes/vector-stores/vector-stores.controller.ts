@@ -8,7 +8,7 @@ import { withCode } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { listObject } from '../uploads/file-object.js';
-import { readListQuery } from '../uploads/upload-query.js';
+import { readListQuery } from '../../list-query.js';
 import { readNewStore, readSearch, readStoreChange } from './vector-store-bodies.js';
 import { resultsObject, storeObject } from './vector-store-objects.js';
 import { VECTOR_STORE_OPERATIONS } from './vector-stores.openapi.js';

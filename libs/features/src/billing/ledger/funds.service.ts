@@ -67,9 +67,7 @@ export class FundsService {
       const earlier = await this.findEarlier(transaction, funding);
       if (earlier) return { result: { ...earlier, availableMicros: account.availableMicros }, change: null };
       if (beyondBooks(amountMicros, account.availableMicros)) {
-        throw new GatewayError('invalid_parameter', 'amount would take the balance beyond 9223372036854.775807.', {
-          param: 'amount',
-        });
+        throw GatewayError.ofField('amount', 'would take the balance beyond 9223372036854.775807');
       }
       if (!account.unlimited && account.availableMicros + amountMicros < 0n) {
         throw new GatewayError('conflict', 'The amount exceeds the balance of the account.', { param: 'amount' });

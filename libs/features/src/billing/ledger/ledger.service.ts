@@ -45,9 +45,7 @@ export class LedgerService {
    */
   async topUp({ accountId, amountMicros, reference, note }: TopUp): Promise<boolean> {
     if (amountMicros <= 0n || amountMicros > MAX_MICROS) {
-      throw new GatewayError('invalid_parameter', 'amount must be more than 0 and at most 9223372036854.775807.', {
-        param: 'amount',
-      });
+      throw GatewayError.ofField('amount', 'must be more than 0 and at most 9223372036854.775807');
     }
     const values = [accountId, amountMicros, reference, note];
     const { rows } = await this.database.query({ name: 'top_up', text: TOP_UP, values });

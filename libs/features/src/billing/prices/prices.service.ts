@@ -112,13 +112,9 @@ async function timeOfDatabase(transaction: ModelTransaction): Promise<Date> {
 
 function expectPrice({ unit, amountMicros, perQuantity, effectiveFrom }: NewPrice): void {
   if (effectiveFrom && effectiveFrom.getTime() < Date.now() - CLOCK_SLACK_MS) {
-    throw new GatewayError('invalid_parameter', 'effective_from must not be in the past: past charges do not change.', {
-      param: 'effective_from',
-    });
+    throw GatewayError.ofField('effective_from', 'must not be in the past: past charges do not change');
   }
   if (!unit.endsWith('token') && amountMicros % perQuantity !== 0n) {
-    throw new GatewayError('invalid_parameter', `amount for one ${unit} must be a whole number of millionths.`, {
-      param: 'amount',
-    });
+    throw GatewayError.ofField('amount', `for one ${unit} must be a whole number of millionths`);
   }
 }

@@ -40,9 +40,7 @@ export class PriceNamesService {
   async save(operator: Operator, name: PriceName): Promise<PriceName> {
     const { source, id, model } = name;
     if (model !== null && (familyOf(model) || model === STORAGE_MODEL))
-      throw new GatewayError('invalid_parameter', `model must be a text model: "${model}" is not sold by tokens.`, {
-        param: 'model',
-      });
+      throw GatewayError.ofField('model', `must be a text model: "${model}" is not sold by tokens`);
     await this.changes.runStatements(operator, async (transaction) => {
       const { rows } = await transaction.query<{ count: number }>({
         text: 'select count(*)::int as count from price_name',

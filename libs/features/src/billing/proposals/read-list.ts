@@ -50,7 +50,7 @@ async function fetched(address: string, fetcher: SafeFetcher, signal: AbortSigna
     const chunks: Buffer[] = [];
     for await (const chunk of body as AsyncIterable<Buffer>) chunks.push(chunk);
     if (status === 200) return chunks;
-    throw new GatewayError('invalid_parameter', `url cannot be read: its host answered ${status}.`, { param: 'url' });
+    throw GatewayError.ofField('url', `cannot be read: its host answered ${status}`);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof FetchRefused)

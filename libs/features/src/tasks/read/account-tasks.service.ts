@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { encodeTime } from 'ulid';
-import { GatewayError, type JsonObject, type Medium, type PublicTaskStatus, type TaskView } from '#contracts';
+import { type JsonObject, type Medium, type PublicTaskStatus, type TaskView } from '#contracts';
 import { Database } from '#platform';
-import type { Page, PageRequest } from '../../paging/page.js';
+import { foreignCursor, type Page, type PageRequest } from '../../paging/page.js';
 import { isTaskId } from '../task-row.js';
 import { PUBLIC_STATUS_SQL } from './task-list.js';
 import { ReadTaskService } from './read-task.service.js';
@@ -88,11 +88,7 @@ export class AccountTasks {
    * @throws GatewayError `invalid_parameter`: no such cursor.
    */
   async list(query: AccountTasksQuery, { limit, cursor }: PageRequest): Promise<Page<AccountTask>> {
-    if (cursor !== null && !isTaskId(cursor)) {
-      throw new GatewayError('invalid_parameter', 'cursor must be the next_cursor of an earlier answer.', {
-        param: 'cursor',
-      });
-    }
+    if (cursor !== null && !isTaskId(cursor)) throw foreignCursor();
     const { rows, next } = await this.find(query, limit, cursor);
     return { items: await this.withViews(query.accountId, rows), nextCursor: next };
   }

@@ -9,7 +9,7 @@ const URL_CHARACTERS_MAX = 2_048;
  * @throws GatewayError `invalid_parameter` naming the field and the rule.
  */
 export function checkWebhookUrl(fetcher: SafeFetcher, url: unknown, param: string): string {
-  const refused = (rule: string): GatewayError => new GatewayError('invalid_parameter', `${param} ${rule}.`, { param });
+  const refused = (rule: string): GatewayError => GatewayError.ofField(param, rule);
   if (typeof url !== 'string' || url.length === 0) throw refused('must be an http or https URL');
   const tooLong = (): GatewayError =>
     refused(

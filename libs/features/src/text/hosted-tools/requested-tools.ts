@@ -157,8 +157,7 @@ const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
 const OWN_HEADERS =
   /^(host|connection|content-length|content-type|transfer-encoding|te|trailer|upgrade|expect|accept|accept-encoding|keep-alive|proxy-.*|mcp-.*|last-event-id)$/i;
 
-export const wrong = (param: string, rule: string): GatewayError =>
-  new GatewayError('invalid_parameter', `${param} must be ${rule}.`, { param });
+export const wrong = (param: string, rule: string): GatewayError => GatewayError.ofField(param, `must be ${rule}`);
 
 /** A list of texts, empty when it is left out. */
 export function textsIn(value: unknown, param: string): readonly string[] {
