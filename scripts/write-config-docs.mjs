@@ -2,8 +2,13 @@
 // compares, prints what is stale and fails. Run with `node --import ./scripts/typescript.mjs`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import '#features';
-import { configClasses, renderConfigTable, renderEnvironmentExample, replaceConfigTable } from '#platform';
+import { configClasses } from '#platform';
 import '#providers';
+import {
+  renderConfigTable,
+  renderEnvironmentExample,
+  replaceConfigTable,
+} from '../libs/platform/src/config/testing/config-docs.ts';
 
 const onlyCheck = process.argv.includes('--check');
 const classes = configClasses();

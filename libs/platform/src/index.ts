@@ -27,7 +27,6 @@ export {
 export { nextTurn, Turns } from './clock/turns.js';
 export { fillReferences, parseYamlFile } from './config/checked-yaml.js';
 export { childNumber, childSettings } from './config/child-environment.js';
-export { renderConfigTable, renderEnvironmentExample, replaceConfigTable } from './config/config-docs.js';
 export {
   ConfigError,
   type Environment,

@@ -306,7 +306,6 @@ function uint32(...values: readonly number[]): Uint8Array {
 /** One byte for each character. */
 const latin1 = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 
-/** UTF-8. */
 const utf8 = (text: string): Uint8Array => Buffer.from(text, 'utf8');
 
 /** A number with sixteen bits after the point. */

@@ -121,7 +121,6 @@ const toFile = (file: TaskFileView): ConsoleTask['files'][number] => ({
   bytes: file.bytes,
 });
 
-/** A webhook delivery. */
 export const deliveryOf = (delivery: WebhookDeliveryView): ConsoleDelivery => ({
   id: delivery.id,
   event_type: delivery.event_type,

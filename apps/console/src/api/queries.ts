@@ -11,7 +11,6 @@ import { ApiError } from './api-error';
 import { type Answer, call, type CallInput, type ReadRoute, type WriteRoute } from './call';
 import type { ConsoleSession } from './types';
 
-/** A part of a list. */
 interface ListPart {
   readonly items: readonly unknown[];
   readonly next_cursor: string | null;

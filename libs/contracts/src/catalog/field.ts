@@ -59,7 +59,6 @@ export interface FileSource {
   readonly httpsOnly: boolean;
 }
 
-/** One file. */
 export interface FileField extends FieldBase {
   readonly kind: 'file';
   readonly source: FileSource;

@@ -10,7 +10,6 @@ export interface ListQuery {
   readonly before?: string | undefined;
 }
 
-/** A part of a list. */
 export interface ListPart<Item> {
   readonly items: readonly Item[];
   readonly hasMore: boolean;

@@ -38,7 +38,6 @@ interface ContentRow {
   readonly bytes: number;
 }
 
-/** Which entries. */
 export interface EntryListQuery extends ListQuery {
   readonly state: EntryState | undefined;
   readonly batchId?: string | undefined;

@@ -7,7 +7,6 @@ import { AuditedChanges, type Change, type Operator } from '../audit/audit.js';
 import { idOfCursor, type Page, pageById, type PageRequest } from '../paging/page.js';
 import { hashPassword, isPassword, PASSWORD_CHARACTERS } from './password.js';
 
-/** A person of an account. */
 export interface AccountPerson {
   readonly userId: string;
   readonly name: string;

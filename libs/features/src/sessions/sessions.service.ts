@@ -14,14 +14,12 @@ const AGENT_CHARACTERS_MAX = 300;
 /** The most sessions of a person, and of an API key: a further one ends the oldest. */
 const SESSIONS_MAX = 100;
 
-/** The owner of a session. */
 export type SessionOwner =
   | { readonly userId: string; readonly accountId?: string | undefined }
   /** The hash is that of the secret that was shown, which may be the one before a rotation. */
   | { readonly apiKeyId: string; readonly accountId: string; readonly keyHash: Buffer }
   | { readonly operatorRole: OperatorConsoleRole; readonly operatorCheck: Buffer };
 
-/** From where. */
 export interface SessionPlace {
   readonly address: string | undefined;
   readonly agent: string | undefined;

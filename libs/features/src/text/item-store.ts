@@ -143,7 +143,6 @@ export interface WrittenBy {
   readonly account: string;
 }
 
-/** A conversation as it is stored. */
 interface StoredConversation {
   /** Oldest first. A proof of reasoning says whose it is, where that is known. */
   readonly items: readonly JsonValue[];

@@ -7,7 +7,6 @@ export interface CallParties {
   readonly receiver: string;
 }
 
-/** The calls of one account. */
 interface AccountCalls {
   total: number;
   readonly perReceiver: Map<string, number>;

@@ -20,7 +20,6 @@ const CONTENT_TYPES = {
 const HEAD = /^data:([a-z]+\/[a-z0-9.+-]+);base64$/i;
 const LONGEST_HEAD = 100;
 
-/** What a data URI may be. */
 export interface DataUriRules {
   readonly formats: readonly MediaFormat[];
   /** Most bytes after decoding. */

@@ -40,7 +40,6 @@ interface CopyOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A stored file, and as what. */
 export interface CopiedFile extends StoredFile {
   readonly contentType: string;
 }

@@ -14,7 +14,6 @@ export interface PutOptions {
   readonly isAwaited?: boolean;
 }
 
-/** What was stored. */
 export interface StoredFile {
   readonly key: string;
   readonly bytes: number;

@@ -14,7 +14,6 @@ export interface StoredCooldown {
   readonly prober: string | null;
 }
 
-/** Which cooldown is to end. */
 export interface EndedCooldown {
   /** How often it had cooled down. */
   readonly cooldowns: number;

@@ -1,5 +1,5 @@
 import { Min } from 'class-validator';
-import { renderConfigTable, renderEnvironmentExample, replaceConfigTable } from './config-docs.js';
+import { renderConfigTable, renderEnvironmentExample, replaceConfigTable } from './testing/config-docs.js';
 import { configClasses, Variable } from './variable.js';
 
 class WaitingRoomConfig {

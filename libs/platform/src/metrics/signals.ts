@@ -28,7 +28,6 @@ export class InFlight<Label extends string> {
     this.counts.set(value, (this.counts.get(value) ?? 0) + 1);
   }
 
-  /** One of them ended. */
   end(value: string): void {
     this.counts.set(value, (this.counts.get(value) ?? 0) - 1);
   }

@@ -29,7 +29,6 @@ export const MEDIA_CODECS = {
   'xai-image': xaiImageCodec,
 } as const satisfies Readonly<Record<string, MediaCodec>>;
 
-/** The protocols of vendors. */
 export type VendorProtocol = keyof typeof MEDIA_CODECS;
 
 /** Every protocol of media upstreams. */

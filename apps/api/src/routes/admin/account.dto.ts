@@ -80,7 +80,6 @@ export class AccountChange extends RequestLimits {
   disabled?: boolean;
 }
 
-/** A new account. */
 export class NewAccount extends AccountChange {
   @IsString()
   @MinLength(1)

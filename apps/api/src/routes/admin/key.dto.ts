@@ -88,7 +88,6 @@ export class KeyChange extends RequestLimits {
   expires_at?: string | null;
 }
 
-/** A new key. */
 export class NewKeyBody extends KeyChange {
   @IsString()
   @MinLength(1)

@@ -93,7 +93,6 @@ class PriceRuleBody {
   effective_from?: string;
 }
 
-/** A new list. */
 export class NewPriceListBody {
   @Matches(LIST_ID, { message: 'id must be 1 to 64 letters, digits or any of _ . -' })
   id!: string;

@@ -93,7 +93,6 @@ export class SubmissionsController {
     return this.submit('/v1/images/generations', request, response);
   }
 
-  /** Image editing. */
   @Post('images/edits')
   @Route({ operation: SUBMISSION_OPERATIONS.editImage, cost: 'task', body: 'images', answer: 'native' })
   @HttpCode(200)

@@ -1,6 +1,5 @@
 import { envelopeSchema, inPath, type OperationText, schemaOf } from '../../http/operation.js';
 
-/** The operations on models. */
 export const MODEL_OPERATIONS = {
   listModels: {
     id: 'listModels',

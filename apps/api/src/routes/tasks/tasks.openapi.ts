@@ -6,7 +6,6 @@ const TASK_ID = inPath('task_id', 'The handle that the submission returned.');
 const TASK_ANSWER = envelopeSchema(schemaOf('Task'));
 const TASK_STATUSES = [...PUBLIC_STATUSES];
 
-/** The operations on tasks. */
 export const TASK_OPERATIONS = {
   listTasks: {
     id: 'listTasks',

@@ -8,7 +8,6 @@ import type { SerializedBody } from '../../http/serialized-body.js';
 import { expectOneLimit, TextAnswers } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
 
-/** Chat completions. */
 @Controller('v1')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'chat', scope: 'generate', cors: true })

@@ -22,7 +22,6 @@ function expectVersion({ headers }: Request): void {
     );
 }
 
-/** Messages. */
 @Controller('v1')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'messages', scope: 'generate', cors: true })

@@ -23,7 +23,6 @@ import { MemoryReservations } from '../../http/memory-reservations.js';
 import { expectOneLimit, TextAnswers } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
 
-/** Responses. */
 @Controller('v1')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'responses', scope: 'generate', cors: true })

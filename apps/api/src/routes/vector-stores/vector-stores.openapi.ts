@@ -2,7 +2,6 @@ import type { JsonObject } from '#contracts';
 import { inPath, type OperationText } from '../../http/operation.js';
 import { ID, listOf, native, pageParameters, TIME, TIME_OR_NULL } from '../uploads/uploads.openapi.js';
 
-/** The vector store of a path. */
 export const VECTOR_STORE_ID = inPath('vector_store_id', 'The id of the vector store.');
 
 const COUNT = { type: 'integer' } as const;

@@ -135,7 +135,6 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-/** What a name is as an id. */
 const idOf = (name: string): string =>
   name
     .trim()

@@ -17,7 +17,6 @@ export interface LedgerRow extends LedgerMovement {
   readonly note: string | null;
 }
 
-/** A row of the audit. */
 export interface AuditRow extends Position {
   readonly actor: string;
   readonly action: string;

@@ -280,7 +280,6 @@ class RuleReader extends EntryReader {
   }
 }
 
-/** What a variant may be. */
 export const VARIANT_FORM = /^[\w+.-]{1,50}$/;
 
 /** Reads one price, and notes what is wrong with it. */

@@ -31,7 +31,6 @@ export interface ImportedLists {
   readonly conflicts: readonly RuleDifference[];
 }
 
-/** A rule with the list that it is of. */
 interface ListedRule extends DatedRule {
   readonly list: string;
 }

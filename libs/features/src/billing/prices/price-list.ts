@@ -5,7 +5,6 @@ import { RULES_IN_FORCE } from './price-book.js';
 import type { PriceInForce } from './price-rules.js';
 import { grouped, pricedBy, type PriceRule, rulesOf } from './price-rules.js';
 
-/** A price in force. */
 export interface ListedPrice extends PriceInForce {
   readonly model: string;
 }

@@ -14,7 +14,6 @@ export interface ListedPrice {
   readonly amount: Decimal;
 }
 
-/** A model as a list has it. */
 export interface ListedModel {
   /** Its id there. */
   readonly id: string;

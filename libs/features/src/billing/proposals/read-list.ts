@@ -11,7 +11,6 @@ export type ListPlace =
   /** The id of a text upstream, whose own list it is. */
   | { readonly upstream: string };
 
-/** A list as it was read. */
 export interface ReadList {
   readonly text: string;
   readonly sha256: string;

@@ -23,7 +23,6 @@ export interface AgentSession {
   readonly amount_micros: bigint;
 }
 
-/** Which sessions. */
 export interface AgentSessionsQuery extends UsageQuery {
   /** A part of the session's name, in any letter case; null: all. */
   readonly text: string | null;

@@ -86,7 +86,6 @@ const HOSTED_STYLES = {
 /** How a style names the tools that the gateway can run. The body is one of that style. */
 const hostedStyle = <Body>(style: TextStyle): HostedStyle<Body> => HOSTED_STYLES[style] as unknown as HostedStyle<Body>;
 
-/** The parts of hosted tools. */
 export interface HostedToolsParts {
   readonly open: OpenTools;
   readonly fetcher: SafeFetcher;

@@ -33,7 +33,6 @@ export interface RequestedFileSearch extends Requested {
   readonly weights: RankWeights | undefined;
 }
 
-/** A search of the web. */
 export interface RequestedWebSearch extends Requested {
   readonly kind: 'web_search';
   readonly limit: number;

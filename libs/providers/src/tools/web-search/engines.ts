@@ -105,7 +105,6 @@ const isWanted = (host: string, { allowedDomains, blockedDomains }: WebQuery): b
 const SEARCH_MS = 15_000;
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 
-/** One call of an engine. */
 interface EngineCall {
   readonly method: 'GET' | 'POST';
   readonly url: URL;

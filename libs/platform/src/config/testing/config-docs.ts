@@ -1,4 +1,4 @@
-import { type ConfigClass, type VariableOptions, variablesOf } from './variable.js';
+import { type ConfigClass, type VariableOptions, variablesOf } from '../variable.js';
 
 export const CONFIG_TABLE_BEGIN = '<!-- config:begin -->';
 export const CONFIG_TABLE_END = '<!-- config:end -->';
