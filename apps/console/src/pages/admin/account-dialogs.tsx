@@ -135,7 +135,7 @@ export function EditAccountDialog({ of: account, onClose }: OfAccount) {
       label={label}
       type={type}
       value={draft[name]}
-      onChange={(event) => setDraft({ ...draft, [name]: event.target.value })}
+      onType={(value) => setDraft({ ...draft, [name]: value })}
     />
   );
   return (
@@ -160,7 +160,7 @@ export function EditAccountDialog({ of: account, onClose }: OfAccount) {
         placeholder="UTC"
         list="time-zones"
         value={draft.zone}
-        onChange={(event) => setDraft({ ...draft, zone: event.target.value })}
+        onType={(value) => setDraft({ ...draft, zone: value })}
       />
       <datalist id="time-zones">
         {TIME_ZONES.map((zone) => (

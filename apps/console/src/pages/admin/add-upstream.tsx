@@ -140,7 +140,7 @@ function Fields({
         hint={words.nameHint}
         error={about('id')}
         value={draft.id}
-        onChange={(event) => onChange({ id: event.target.value })}
+        onType={(value) => onChange({ id: value })}
       />
       <Choice
         label={words.protocol}
@@ -155,7 +155,7 @@ function Fields({
         type="url"
         placeholder="https://api.vendor.example/v1"
         value={draft.url}
-        onChange={(event) => onChange({ url: event.target.value })}
+        onType={(value) => onChange({ url: value })}
       />
       <TextField
         label={words.key}
@@ -164,7 +164,7 @@ function Fields({
         type="password"
         autoComplete="off"
         value={draft.key}
-        onChange={(event) => onChange({ key: event.target.value })}
+        onType={(value) => onChange({ key: value })}
       />
       <TextArea
         label={words.models}
@@ -174,7 +174,7 @@ function Fields({
         spellCheck={false}
         className="code-area"
         value={draft.models}
-        onChange={(event) => onChange({ models: event.target.value })}
+        onType={(value) => onChange({ models: value })}
       />
     </>
   );

@@ -115,7 +115,7 @@ export function DeliveriesPage() {
             label={admin.deliveries.filters[name]}
             type="search"
             value={search[name] ?? ''}
-            onChange={(event) => set(name, event.target.value)}
+            onType={(value) => set(name, value)}
           />
         ))}
       </form>

@@ -108,11 +108,7 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
         })
       }
     >
-      <TextField
-        label={words.account}
-        value={accountId}
-        onChange={(event) => setAccountId(event.target.value.trim())}
-      />
+      <TextField label={words.account} value={accountId} onType={(value) => setAccountId(value.trim())} />
       <TextField
         label={account.email}
         aside={common.optional}

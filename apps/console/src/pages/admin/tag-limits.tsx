@@ -111,19 +111,19 @@ function EditDialog({
             error={isWithoutTag(row) ? words.tagMissing : undefined}
             maxLength={64}
             value={row.tag}
-            onChange={(event) => change(place, { tag: event.target.value })}
+            onType={(value) => change(place, { tag: value })}
           />
           <TextField
             label={tags.daily}
             inputMode="decimal"
             value={row.daily}
-            onChange={(event) => change(place, { daily: event.target.value })}
+            onType={(value) => change(place, { daily: value })}
           />
           <TextField
             label={tags.monthly}
             inputMode="decimal"
             value={row.monthly}
-            onChange={(event) => change(place, { monthly: event.target.value })}
+            onType={(value) => change(place, { monthly: value })}
           />
         </div>
       ))}

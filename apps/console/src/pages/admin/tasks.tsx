@@ -95,7 +95,7 @@ function Filters() {
           label={label}
           type="search"
           value={search[name] ?? ''}
-          onChange={(event) => set(name, event.target.value)}
+          onType={(value) => set(name, value)}
         />
       ))}
       {(['created_from', 'created_to'] as const).map((name) => (

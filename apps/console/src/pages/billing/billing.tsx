@@ -71,12 +71,7 @@ function EntryFilter({ value }: { readonly value: string }) {
   };
   return (
     <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
-      <TextField
-        label={money.billing.idFilter}
-        type="search"
-        value={value}
-        onChange={(event) => find(event.target.value.trim())}
-      />
+      <TextField label={money.billing.idFilter} type="search" value={value} onType={(value) => find(value.trim())} />
     </form>
   );
 }

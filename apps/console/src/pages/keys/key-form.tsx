@@ -118,7 +118,7 @@ export function KeyFields({
         autoFocus
         autoComplete="off"
         maxLength={100}
-        onChange={(event) => change({ name: event.target.value })}
+        onType={(value) => change({ name: value })}
       />
       {isNew && <Presets draft={draft} onChange={onChange} />}
       <Choice
@@ -134,7 +134,7 @@ export function KeyFields({
         error={about('quota')}
         inputMode="decimal"
         value={draft.quota}
-        onChange={(event) => change({ quota: event.target.value })}
+        onType={(value) => change({ quota: value })}
       />
       <Limits draft={draft} change={change} about={about} />
     </div>
@@ -194,7 +194,7 @@ function Limits({
             error={about(wire)}
             inputMode="decimal"
             value={draft[field]}
-            onChange={(event) => change({ [field]: event.target.value })}
+            onType={(value) => change({ [field]: value })}
           />
         ))}
         {numbers.map(([field, wire, label]) => (
@@ -206,7 +206,7 @@ function Limits({
             type="number"
             min={1}
             value={draft[field]}
-            onChange={(event) => change({ [field]: event.target.value })}
+            onType={(value) => change({ [field]: value })}
           />
         ))}
         <TextArea
@@ -215,14 +215,14 @@ function Limits({
           error={about('allowed_addresses')}
           rows={2}
           value={draft.addresses}
-          onChange={(event) => change({ addresses: event.target.value })}
+          onType={(value) => change({ addresses: value })}
         />
         <TextField
           label={keys.tags}
           hint={keys.tagsHint}
           error={about('tags')}
           value={draft.tags}
-          onChange={(event) => change({ tags: event.target.value })}
+          onType={(value) => change({ tags: value })}
         />
         <ModelChecks chosen={draft.models} onChange={(models) => change({ models })} />
       </div>

@@ -27,7 +27,7 @@ export function ModelsPage() {
           label={models.filter}
           type="search"
           value={name}
-          onChange={(event) => set({ name: event.target.value || undefined })}
+          onType={(value) => set({ name: value || undefined })}
         />
         <Choice
           label={models.kind}

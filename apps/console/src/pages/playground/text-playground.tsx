@@ -58,20 +58,15 @@ export function TextPlayground({ model, select }: { readonly model: ConsoleModel
           label={playground.instructions}
           rows={2}
           value={instructions}
-          onChange={(event) => type({ instructions: event.target.value })}
+          onType={(value) => type({ instructions: value })}
         />
-        <TextArea
-          label={playground.input}
-          rows={5}
-          value={input}
-          onChange={(event) => type({ input: event.target.value })}
-        />
+        <TextArea label={playground.input} rows={5} value={input} onType={(value) => type({ input: value })} />
         <TextField
           label={playground.maxTokens}
           type="number"
           min={1}
           value={maxTokens}
-          onChange={(event) => setMaxTokens(Math.max(1, Number(event.target.value)))}
+          onType={(value) => setMaxTokens(Math.max(1, Number(value)))}
         />
         <TextArea
           label={playground.tools}
@@ -79,7 +74,7 @@ export function TextPlayground({ model, select }: { readonly model: ConsoleModel
           error={parsedTools ? undefined : playground.toolsWrong}
           rows={2}
           value={tools}
-          onChange={(event) => type({ tools: event.target.value })}
+          onType={(value) => type({ tools: value })}
         />
         <div className="row">
           <button

@@ -64,8 +64,8 @@ export function AssignDialog({
             label={words.accountSearch}
             type="search"
             value={search}
-            onChange={(event) => {
-              setSearch(event.target.value);
+            onType={(value) => {
+              setSearch(value);
               // The one that was chosen may not be among those that are found now.
               setAccountId('');
             }}

@@ -99,7 +99,7 @@ export function NewPriceDialog({ onClose }: { readonly onClose: () => void }) {
             error={about('amount')}
             inputMode="decimal"
             value={draft.amount}
-            onChange={(event) => change({ amount: event.target.value })}
+            onType={(value) => change({ amount: value })}
           />
           <TextField
             label={words.perQuantity}
@@ -107,14 +107,14 @@ export function NewPriceDialog({ onClose }: { readonly onClose: () => void }) {
             type="number"
             min={1}
             value={draft.perQuantity}
-            onChange={(event) => change({ perQuantity: event.target.value })}
+            onType={(value) => change({ perQuantity: value })}
           />
           <TextField
             label={words.from}
             error={about('effective_from')}
             type="datetime-local"
             value={draft.from}
-            onChange={(event) => change({ from: event.target.value })}
+            onType={(value) => change({ from: value })}
           />
         </>
       )}

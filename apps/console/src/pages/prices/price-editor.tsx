@@ -67,7 +67,7 @@ export function PriceEditor({
               label={admin.prices.from}
               type="datetime-local"
               value={from}
-              onChange={(event) => change(() => setFrom(event.target.value))}
+              onType={(value) => change(() => setFrom(value))}
             />
           </div>
           {missing.length > 0 && (

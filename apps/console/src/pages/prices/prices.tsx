@@ -46,7 +46,7 @@ export function PricesPage() {
           label={words.model}
           type="search"
           value={search.model ?? ''}
-          onChange={(event) => set({ model: event.target.value || undefined })}
+          onType={(value) => set({ model: value || undefined })}
         />
         <Check
           label={words.history}

@@ -113,7 +113,7 @@ export function ReadListDialog({
         inputMode="decimal"
         placeholder="1"
         value={draft.factor}
-        onChange={(event) => change({ factor: event.target.value })}
+        onType={(value) => change({ factor: value })}
       />
       <Choice
         label={words.rounding}
@@ -127,7 +127,7 @@ export function ReadListDialog({
         error={about('effective_from')}
         type="datetime-local"
         value={draft.from}
-        onChange={(event) => change({ from: event.target.value })}
+        onType={(value) => change({ from: value })}
       />
     </FormDialog>
   );
@@ -162,7 +162,7 @@ function Place({
           error={about('url')}
           type="url"
           value={draft.url}
-          onChange={(event) => onChange({ url: event.target.value })}
+          onType={(value) => onChange({ url: value })}
         />
       )}
       {draft.place === 'file' && (
@@ -186,7 +186,7 @@ function Place({
           spellCheck={false}
           className="code-area"
           value={draft.text}
-          onChange={(event) => onChange({ text: event.target.value })}
+          onType={(value) => onChange({ text: value })}
         />
       )}
     </>

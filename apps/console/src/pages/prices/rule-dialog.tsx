@@ -78,7 +78,7 @@ export function RuleDialog({ listId, onClose }: { readonly listId: string; reado
           error={about('amount')}
           inputMode="decimal"
           value={draft.amount}
-          onChange={(event) => change({ amount: event.target.value })}
+          onType={(value) => change({ amount: value })}
         />
       ) : (
         <TextField
@@ -88,7 +88,7 @@ export function RuleDialog({ listId, onClose }: { readonly listId: string; reado
           inputMode="decimal"
           placeholder="0.9"
           value={draft.factor}
-          onChange={(event) => change({ factor: event.target.value })}
+          onType={(value) => change({ factor: value })}
         />
       )}
       <TextField
@@ -96,7 +96,7 @@ export function RuleDialog({ listId, onClose }: { readonly listId: string; reado
         error={about('effective_from')}
         type="datetime-local"
         value={draft.from}
-        onChange={(event) => change({ from: event.target.value })}
+        onType={(value) => change({ from: value })}
       />
     </FormDialog>
   );
@@ -149,7 +149,7 @@ function Scope({
         hint={isAmount ? words.variantAmount : words.variantFactor}
         error={about('variant')}
         value={draft.variant}
-        onChange={(event) => onChange({ variant: event.target.value })}
+        onType={(value) => onChange({ variant: value })}
       />
       {(isToken(draft) || draft.unit === '') && (
         <TextField
@@ -159,7 +159,7 @@ function Scope({
           type="number"
           min={0}
           value={draft.band}
-          onChange={(event) => onChange({ band: event.target.value })}
+          onType={(value) => onChange({ band: value })}
         />
       )}
     </>

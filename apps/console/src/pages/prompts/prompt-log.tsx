@@ -208,7 +208,7 @@ function Filters({ of: shown, onChange }: { readonly of: Shown; readonly onChang
         type="search"
         maxLength={256}
         value={typed.session}
-        onChange={(event) => setTyped({ ...typed, session: event.target.value })}
+        onType={(value) => setTyped({ ...typed, session: value })}
         onBlur={apply}
       />
       <TextField
@@ -216,7 +216,7 @@ function Filters({ of: shown, onChange }: { readonly of: Shown; readonly onChang
         type="search"
         maxLength={100}
         value={typed.requestId}
-        onChange={(event) => setTyped({ ...typed, requestId: event.target.value })}
+        onType={(value) => setTyped({ ...typed, requestId: value })}
         onBlur={apply}
       />
     </form>

@@ -103,18 +103,8 @@ function Filters() {
         <option value="image">{tasks.types.image}</option>
       </Select>
       <ModelFilter value={search.model ?? ''} onChange={(value) => set('model', value)} />
-      <TextField
-        label={common.from}
-        type="date"
-        value={search.from ?? ''}
-        onChange={(event) => set('from', event.target.value)}
-      />
-      <TextField
-        label={common.to('UTC')}
-        type="date"
-        value={search.to ?? ''}
-        onChange={(event) => set('to', event.target.value)}
-      />
+      <TextField label={common.from} type="date" value={search.from ?? ''} onType={(value) => set('from', value)} />
+      <TextField label={common.to('UTC')} type="date" value={search.to ?? ''} onType={(value) => set('to', value)} />
     </form>
   );
 }

@@ -137,7 +137,7 @@ function Filters({
         label={tasks.requestId}
         type="search"
         value={search.request_id ?? ''}
-        onChange={(event) => find(event.target.value.trim())}
+        onType={(value) => find(value.trim())}
       />
     </DayRangeFilters>
   );
