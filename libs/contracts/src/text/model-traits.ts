@@ -36,7 +36,7 @@ export const TRAITS = {
     about:
       'where its thinking can be sent back: only to the account, or only behind the same conversation, that it came from',
   },
-  call_proofs: { values: ['unneeded', 'needed'], about: 'a proof at the first call of a turn, over gemini' },
+  call_proofs: { values: ['unneeded', 'needed'], about: 'a proof at the first call of a turn, over gemini and chat' },
   system_messages: {
     values: ['in_place', 'in_front'],
     about: 'where system messages in the middle of a conversation go',

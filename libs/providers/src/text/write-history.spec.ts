@@ -228,6 +228,38 @@ describe('A gemini upstream', () => {
     expect(JSON.stringify(native).split('skip_thought_signature_validator')).toHaveLength(2);
   });
 
+  it.each(['functionCall', 'function_call'])(
+    'gets the marker also in the bytes of a caller whose calls another model made without a proof: %s',
+    (field) => {
+      const bodyWith = (more: object): JsonObject => ({
+        contents: [
+          { role: 'user', parts: [{ text: 'x' }] },
+          { role: 'model', parts: [{ [field]: { name: 'f' }, ...more }, { [field]: { name: 'g' } }] },
+        ],
+      });
+      const native = (body: JsonObject, model: string) => {
+        const sent = {
+          kind: 'bytes' as const,
+          bytes: Buffer.from(JSON.stringify(body)),
+          front: { labels: {} },
+          parsed: () => body,
+        };
+        return [PROTOCOL_CODECS.gemini.native?.(sent, {}, model), sent] as const;
+      };
+      const [proven] = native(bodyWith({}), 'gemini-3-flash');
+      expect(proven).toMatchObject({ kind: 'rewritten', body: { labels: {} } });
+      expect(JSON.stringify(proven).split('skip_thought_signature_validator')).toHaveLength(2);
+      for (const [body, model] of [
+        [bodyWith({}), 'gemini-2.5-flash'],
+        [bodyWith({ thoughtSignature: 'proof' }), 'gemini-3-flash'],
+        [bodyWith({ thought_signature: 'proof' }), 'gemini-3-flash'],
+      ] as const) {
+        const [same, sent] = native(body, model);
+        expect(same).toBe(sent);
+      }
+    },
+  );
+
   it('gets adjacent turns of a role as one content, and otherwise the original bytes', () => {
     const native = (roles: string[]) => {
       const contents = roles.map((role, index) => ({ role, parts: [{ text: String(index) }] }));

@@ -216,3 +216,15 @@ it.each([
     expect(JSON.stringify(PROTOCOL_CODECS[protocol].write({ ...PLAIN, turns }, 'm', {}))).toContain(`"${name}"`);
   }
 });
+
+describe('The address of a gemini model', () => {
+  it.each([
+    ['gemini-4-argon', '/models/gemini-4-argon:generateContent'],
+    ['models/gemini-4-argon', '/models/gemini-4-argon:generateContent'],
+    ['tunedModels/my-model', '/tunedModels/my-model:generateContent'],
+    ['google/gemini-4-argon', '/models/google%2Fgemini-4-argon:generateContent'],
+    ['models/../secrets?x', '/models/..%2Fsecrets%3Fx:generateContent'],
+  ])('is that of its name, also where an operator writes it as the vendor lists it: %s', (name, path) => {
+    expect(PROTOCOL_CODECS.gemini.path(name, false)).toBe(path);
+  });
+});

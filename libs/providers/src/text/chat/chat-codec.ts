@@ -3,7 +3,7 @@ import { traitsOf } from '../traits/model-traits.js';
 import type { ProtocolCodec } from '../upstream/protocol-codec.js';
 import { renameTopLevelField } from '../upstream/top-level-field.js';
 import { ChatStreamDecoder, readChatReply } from './read-chat-reply.js';
-import { writeChatRequest } from './write-chat-request.js';
+import { withCallsProven, writeChatRequest } from './write-chat-request.js';
 
 interface Call {
   readonly arguments?: JsonValue;
@@ -82,13 +82,26 @@ function withLimitField(native: NativeBody, field: LimitField): NativeBody {
   return { kind: 'rewritten', body: { ...rest, [field]: limit } };
 }
 
+/** A body with the proofs that the model's server takes no call without. */
+function withProofs(native: NativeBody, traits: ModelTraits): NativeBody {
+  const body = native.kind === 'rewritten' ? native.body : native.parsed();
+  const sent = body['messages'];
+  if (!Array.isArray(sent)) return native;
+  const messages = withCallsProven(sent as readonly JsonValue[], traits);
+  if (messages === sent) return native;
+  return { kind: 'rewritten', body: { ...(native.kind === 'bytes' && native.front), ...body, messages } };
+}
+
 /** The chat completions interface, which most vendors and local servers speak. */
 export const chatCodec: ProtocolCodec = {
   protocol: 'chat',
   path: () => '/chat/completions',
   headers: (key) => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
   write: writeChatRequest,
-  native: (body, options, model) => withLimitField(body, traitsOf(options, 'chat', model).output_limit_field),
+  native: (body, options, model) => {
+    const traits = traitsOf(options, 'chat', model);
+    return withLimitField(withProofs(body, traits), traits.output_limit_field);
+  },
   read: readChatReply,
   decoder: () => new ChatStreamDecoder(),
   producedReader: () => producedInChat,

@@ -1,5 +1,9 @@
 import type { JsonObject, TextRequest } from '#contracts';
 import { PLAIN } from '../testing/text-requests.js';
+import { upstreamTraits } from '../traits/model-traits.js';
+import { markSignature } from '../upstream/signatures.js';
+import { chatCodec } from './chat-codec.js';
+import { proofOfCall } from './chat-proofs.js';
 import { writeChatRequest } from './write-chat-request.js';
 
 const call = (id: string) => ({ type: 'call', id, name: 'f', arguments: '{}' }) as const;
@@ -63,5 +67,60 @@ describe('A conversation that another vendor began', () => {
   it.each(['kimi-k2-0905-preview', 'Qwen/Qwen3-32B'])('goes to %s with every id as it is', (model) => {
     const id = 'functions.mcp__documents__search_by_meaning:0';
     expect(idsIn(written(model, longTurns(id)))).toEqual([id, id]);
+  });
+});
+
+describe('Calls without a proof, at a server that refuses them', () => {
+  const SKIP = { google: { thought_signature: 'skip_thought_signature_validator' } };
+  const at = (server: string) => ({
+    traits: upstreamTraits({ protocol: 'chat', server, models: {}, ofAll: () => ({}), said: {} }),
+  });
+  const GOOGLE = at('generativelanguage.googleapis.com');
+  const signature = markSignature('chat', proofOfCall('proof', false));
+  const own = { type: 'reasoning', text: '', signature } as const;
+  const turns: TextRequest['turns'] = [
+    { role: 'user', parts: [said('Hello')] },
+    { role: 'assistant', parts: [call('a'), call('b')] },
+    { role: 'user', parts: [result('a'), result('b')] },
+    { role: 'assistant', parts: [own, call('c'), call('d')] },
+    { role: 'user', parts: [result('c'), result('d')] },
+  ];
+  const extras = (messages: unknown): unknown[] =>
+    (messages as readonly JsonObject[]).flatMap(({ tool_calls: calls = [] }) =>
+      (calls as readonly JsonObject[]).map(({ extra_content: extra }) => extra ?? null),
+    );
+
+  it.each([
+    ['gemini-3-flash-preview', GOOGLE],
+    ['models/gemini-3.8-flash', GOOGLE],
+    ['google/gemini-4-argon', at('aiplatform.googleapis.com')],
+  ])('have the word that its maker documents, the first of a turn alone: %s', (model, options) => {
+    const { messages } = writeChatRequest({ ...PLAIN, turns }, model, options);
+    expect(extras(messages)).toEqual([SKIP, null, { google: { thought_signature: 'proof' } }, null]);
+  });
+
+  it.each([
+    ['gemini-2.5-flash', GOOGLE],
+    ['google/gemini-3-flash-preview', at('openrouter.ai')],
+    ['gpt-4.1', GOOGLE],
+  ])('have none where nobody asks for one: %s', (model, options) => {
+    const { messages } = writeChatRequest({ ...PLAIN, turns }, model, options);
+    expect(extras(messages)).toEqual([null, null, { google: { thought_signature: 'proof' } }, null]);
+  });
+
+  it('have it too in a body that passes through, of which nothing else changes', () => {
+    const { messages } = writeChatRequest({ ...PLAIN, turns }, 'm', {});
+    const body: JsonObject = { model: 'm', seed: 7, messages: messages as JsonObject[] };
+    const bytes = Buffer.from(JSON.stringify(body));
+    const sent = { kind: 'bytes', bytes, front: { user: 'u' }, parsed: () => body } as const;
+    const native = chatCodec.native?.(sent, GOOGLE, 'gemini-3-flash');
+    const { messages: proven, ...rest } = (native as { body: JsonObject }).body;
+    expect([extras(proven), rest]).toEqual([
+      [SKIP, null, { google: { thought_signature: 'proof' } }, null],
+      { user: 'u', model: 'm', seed: 7 },
+    ]);
+    expect(chatCodec.native?.(sent, GOOGLE, 'gemini-2.5-flash')).toBe(sent);
+    const unproven = { ...sent, parsed: () => ({ ...body, messages: [{ role: 'user', content: 'Hi' }] }) };
+    expect(chatCodec.native?.(unproven, GOOGLE, 'gemini-3-flash')).toBe(unproven);
   });
 });

@@ -4,6 +4,7 @@ import {
   type FilePart,
   type FunctionTool,
   type ImagePart,
+  isJsonObject,
   type JsonObject,
   type JsonValue,
   type ModelTraits,
@@ -25,6 +26,7 @@ import {
   type CallIdRule,
   failedText,
   fileName,
+  mapped,
   mediaAddress,
   nonEmpty,
   offeredTools,
@@ -38,8 +40,8 @@ import { currentSchema, objectSchema, strictness } from '../upstream/object-sche
 import { jsonInWords, withSystemInFront } from '../upstream/system-in-front.js';
 import { traitsOf } from '../traits/model-traits.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
-import { ownSignature } from '../upstream/signatures.js';
-import { accountIn, besideCall, callProofIn, IN_CONTENT, isBehindCall } from './chat-proofs.js';
+import { MADE_ELSEWHERE, ownSignature } from '../upstream/signatures.js';
+import { accountIn, besideCall, callProofIn, IN_CONTENT, isBehindCall, proofBeside } from './chat-proofs.js';
 
 /** Stands between a result and what the user says next, which must follow something that the model has said. */
 const HEARD = { role: 'assistant', content: 'OK.' };
@@ -49,7 +51,26 @@ function acceptedMessages(messages: readonly JsonObject[], traits: ModelTraits):
   const heard = traits.user_after_result === 'refused' ? heardResults(messages) : messages;
   // Kimi models read the name of the function in their ids.
   const { call_ids: ids } = traits;
-  return ids === 'any' ? heard : heard.map((message) => withAcceptedIds(message, ids));
+  return withCallsProven(ids === 'any' ? heard : heard.map((message) => withAcceptedIds(message, ids)), traits);
+}
+
+/** The messages with a proof at the first call of each turn where the server wants one and it has none; the same where there is none. */
+export const withCallsProven = <Message extends JsonValue>(
+  messages: readonly Message[],
+  { call_proofs: proofs }: ModelTraits,
+): readonly (Message | JsonObject)[] =>
+  proofs === 'needed'
+    ? mapped<Message | JsonObject>(messages, (message) => (isJsonObject(message) ? withFirstProven(message) : message))
+    : messages;
+
+function withFirstProven(message: JsonObject): JsonObject {
+  const [first, ...others] = Array.isArray(message['tool_calls'])
+    ? (message['tool_calls'] as readonly JsonValue[])
+    : [];
+  if (!isJsonObject(first) || proofBeside(first['extra_content']) !== undefined) return message;
+  const { extra_content: extra } = first;
+  const proven = { ...first, extra_content: besideCall(MADE_ELSEWHERE, isJsonObject(extra) ? extra : {}) };
+  return { ...message, tool_calls: [proven, ...others] };
 }
 
 const heardResults = (messages: readonly JsonObject[]): readonly JsonObject[] =>

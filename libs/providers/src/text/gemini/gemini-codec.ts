@@ -44,25 +44,29 @@ const withPartsOf = (first: JsonObject, others: readonly JsonValue[]): JsonObjec
   parts: [first, ...others].flatMap((content) => partsOf(content) ?? []),
 });
 
-/** The caller's own bytes, unless its contents do not alternate or lost the proofs of another vendor. */
+/** The caller's own bytes, unless its contents do not alternate or hold calls that the model takes with a proof alone. */
 function nativeGemini(native: NativeBody, options: ProtocolOptions, model: string): NativeBody {
   const body = native.kind === 'rewritten' ? native.body : native.parsed();
   const sent = body['contents'];
   if (!Array.isArray(sent)) return native;
-  const contents = alternating(sent as readonly JsonValue[]);
-  if (native.kind === 'bytes')
-    return contents === sent ? native : { kind: 'rewritten', body: { ...native.front, ...body, contents } };
-  return {
-    kind: 'rewritten',
-    body: { ...body, contents: withCallsProven(contents, traitsOf(options, 'gemini', model)) },
-  };
+  const contents = withCallsProven(alternating(sent as readonly JsonValue[]), traitsOf(options, 'gemini', model));
+  if (contents === sent) return native;
+  return { kind: 'rewritten', body: { ...(native.kind === 'bytes' && native.front), ...body, contents } };
+}
+
+/** How the vendor lists models, which is where they lie. */
+const PLACE = /^(models|tunedModels)\/(.+)$/s;
+
+/** Where a model is asked, also by a name that says where it lies. */
+function placeOf(model: string): string {
+  const [, folder = 'models', name = model] = PLACE.exec(model) ?? [];
+  return `/${folder}/${encodeURIComponent(name)}`;
 }
 
 /** The content-generation interface. Streams are always asked for as server-sent events. */
 export const geminiCodec: ProtocolCodec = {
   protocol: 'gemini',
-  path: (model, stream) =>
-    `/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+  path: (model, stream) => `${placeOf(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
   headers: (key) => (key === undefined ? {} : { 'x-goog-api-key': key }),
   write: writeGeminiRequest,
   native: nativeGemini,

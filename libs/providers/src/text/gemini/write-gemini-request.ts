@@ -20,6 +20,7 @@ import { currentSchema, describedSchema, objectSchema } from '../upstream/object
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import {
   argumentsAsObject,
+  mapped,
   nonEmpty,
   offeredTools,
   present,
@@ -28,7 +29,7 @@ import {
   takenSampling,
   wantsNoReasoning,
 } from '../upstream/request-fields.js';
-import { ownSignature } from '../upstream/signatures.js';
+import { MADE_ELSEWHERE, ownSignature } from '../upstream/signatures.js';
 import { beginningWithUser, withSystemInFront } from '../upstream/system-in-front.js';
 import { selfContainedSchema } from './self-contained-schema.js';
 
@@ -207,11 +208,8 @@ function writeModelPart(part: Exclude<AssistantPart, { type: 'reasoning' }>): Re
     : { functionCall: { id: part.id, name: part.name, args: argumentsAsObject(part.arguments) } };
 }
 
-/** What the vendor documents as the proof of a call that another model made. */
-const MADE_ELSEWHERE = 'skip_thought_signature_validator';
-
 /**
- * The contents with a proof at each call that wants one and has none: a conversation may come from another vendor. Calls of earlier
+ * The contents with a proof at each call that wants one and has none, the same where there is none: a conversation may come from another vendor. Calls of earlier
  * turns have it too, although the vendor looks at those of the last one alone: what was sent must stay as it was, for its prompt cache.
  */
 export const withCallsProven = (
@@ -219,7 +217,7 @@ export const withCallsProven = (
   { call_proofs: proofs }: ModelTraits,
 ): readonly JsonValue[] =>
   proofs === 'needed'
-    ? contents.map((content) => (isJsonObject(content) ? withFirstProven(content) : content))
+    ? mapped(contents, (content) => (isJsonObject(content) ? withFirstProven(content) : content))
     : contents;
 
 const partsOf = (content: JsonValue): readonly JsonValue[] =>

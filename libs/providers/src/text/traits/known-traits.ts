@@ -32,6 +32,7 @@ const USING_GPT_6 = 'https://developers.openai.com/api/docs/guides/latest-model?
 const OPENAI_REASONING = 'https://developers.openai.com/api/docs/guides/reasoning';
 const GEMINI_4 = 'https://ai.google.dev/gemini-api/docs/generate-content/latest-model';
 const GEMINI_THINKING = 'https://ai.google.dev/gemini-api/docs/thinking';
+const GEMINI_PROOFS = 'https://ai.google.dev/gemini-api/docs/thought-signatures';
 const LONG_DECODE = 'https://ai.google.dev/gemini-api/docs/generate-content/long-decode';
 
 /**
@@ -234,8 +235,24 @@ export const KNOWN_TRAITS: readonly TraitRow[] = [
       thinking: 'effort',
       thinking_off: 'refused',
       efforts: ['low', 'medium', 'high'],
-      call_proofs: 'needed',
     },
+  },
+  {
+    family: 'gemini',
+    from: [3, 0],
+    protocols: ['gemini'],
+    source: GEMINI_PROOFS,
+    asOf: '2026-11-28',
+    traits: { call_proofs: 'needed' },
+  },
+  {
+    family: 'gemini',
+    from: [3, 0],
+    protocols: ['chat'],
+    servers: ['googleapis.com'],
+    source: GEMINI_PROOFS,
+    asOf: '2026-11-28',
+    traits: { call_proofs: 'needed' },
   },
   {
     family: 'gemini',

@@ -168,23 +168,20 @@ const QUESTIONS: Readonly<
           const fields = effortField(protocol, effort);
           return fields ? [{ what: `the effort ${effort}`, takenWith: [effort], fields }] : [];
         }),
-  call_proofs: (protocol) =>
-    protocol === 'gemini'
-      ? [
-          {
-            what: 'a call without a proof',
-            takenWith: ['unneeded'],
-            fields: {
-              ...TOOLS.gemini,
-              contents: [
-                { role: 'user', parts: [{ text: 'What time is it?' }] },
-                { role: 'model', parts: [{ functionCall: { name: NAME, args: {} } }] },
-                { role: 'user', parts: [{ functionResponse: { name: NAME, response: { output: 'Noon.' } } }] },
-              ],
-            },
-          },
-        ]
-      : [],
+  call_proofs: (protocol, { tools_over_chat: tools }) => {
+    const contents = [
+      { role: 'user', parts: [{ text: 'What time is it?' }] },
+      { role: 'model', parts: [{ functionCall: { name: NAME, args: {} } }] },
+      { role: 'user', parts: [{ functionResponse: { name: NAME, response: { output: 'Noon.' } } }] },
+    ];
+    const fields = {
+      chat: tools === 'taken' ? called('abcdefghi') : undefined,
+      gemini: { ...TOOLS.gemini, contents },
+      messages: undefined,
+      responses: undefined,
+    }[protocol];
+    return fields ? [{ what: 'a call without a proof', takenWith: ['unneeded'], fields }] : [];
+  },
   system_messages: (protocol) =>
     protocol === 'messages'
       ? [

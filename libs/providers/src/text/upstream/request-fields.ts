@@ -27,6 +27,12 @@ export function present(fields: Readonly<Record<string, JsonValue | undefined>>)
 /** The list itself, or undefined when it is empty: most interfaces refuse empty lists. */
 export const nonEmpty = <T>(list: readonly T[]): readonly T[] | undefined => (list.length > 0 ? list : undefined);
 
+/** The list with each entry as `change` has it; the same list where it changes none. */
+export function mapped<T>(list: readonly T[], change: (entry: T) => T): readonly T[] {
+  const changed = list.map(change);
+  return changed.every((entry, place) => entry === list[place]) ? list : changed;
+}
+
 /** The longest name of a user, or key of the prompt cache, that two of the interfaces take, in characters. */
 const LONGEST = 64;
 

@@ -27,6 +27,9 @@ export function markedProof(signature: string): MarkedProof | undefined {
 export const accountMark = (vendorAccount: string): string =>
   createHash('sha256').update(`vendor account ${vendorAccount}`).digest('hex').slice(0, 8);
 
+/** What the vendor whose models take no call without a proof documents as that of a call which another model made. */
+export const MADE_ELSEWHERE = 'skip_thought_signature_validator';
+
 /** Marks a vendor's proof with its protocol, so that a conversation that changes upstream sends it to no other vendor. */
 export const markSignature = (protocol: TextProtocol, signature: string): string => `${protocol}:${signature}`;
 
