@@ -45,6 +45,7 @@ interface Chunk {
     readonly cachedContentTokenCount?: number;
     readonly candidatesTokenCount?: number;
     readonly thoughtsTokenCount?: number;
+    readonly totalTokenCount?: number;
     /** Lists of `{modality, tokenCount}`. */
     readonly promptTokensDetails?: unknown;
     readonly toolUsePromptTokensDetails?: unknown;
@@ -84,9 +85,11 @@ function tokensOf(modality: string, details: unknown): number {
   return ofIt.reduce((sum, detail) => sum + countOf(detail['tokenCount']), 0);
 }
 
-/** Output here leaves thoughts out, ours holds them. */
+/** Output here leaves thoughts out, ours holds them. Words that are not counted are what the total says beside the rest. */
 function readUsage(usage: NonNullable<Chunk['usageMetadata']>): TextUsage | undefined {
   const thoughts = usage.thoughtsTokenCount ?? 0;
+  const input = sumOf(usage.promptTokenCount ?? 0, usage.toolUsePromptTokenCount ?? 0);
+  const beside = sumOf(usage.totalTokenCount) - sumOf(input, thoughts);
   const { promptTokensDetails: read, toolUsePromptTokensDetails: fetched, candidatesTokensDetails: written } = usage;
   const units = {
     audio_input_token: tokensOf('AUDIO', read) + tokensOf('AUDIO', fetched),
@@ -94,11 +97,11 @@ function readUsage(usage: NonNullable<Chunk['usageMetadata']>): TextUsage | unde
     image_output_token: tokensOf('IMAGE', written),
   };
   const tokens = {
-    inputTokens: sumOf(usage.promptTokenCount ?? 0, usage.toolUsePromptTokenCount ?? 0),
+    inputTokens: input,
     cachedInputTokens: usage.cachedContentTokenCount ?? 0,
     cacheWriteTokens: 0,
     imageInputTokens: tokensOf('IMAGE', read) + tokensOf('IMAGE', fetched),
-    outputTokens: sumOf(usage.candidatesTokenCount ?? 0, thoughts),
+    outputTokens: sumOf(usage.candidatesTokenCount ?? (beside > 0 ? beside : 0), thoughts),
     reasoningTokens: thoughts,
   };
   const reported = reportedUsage(tokens, units);

@@ -320,3 +320,20 @@ describe.each(PROTOCOLS)('Garbage in place of the usage of a %s reply', (protoco
     }
   });
 });
+
+it.each([
+  [{ thoughtsTokenCount: 20, totalTokenCount: 40 }, 28, 20],
+  [{ thoughtsTokenCount: 20, totalTokenCount: 32 }, 20, 20],
+  [{ thoughtsTokenCount: 20 }, 20, 20],
+  [{ totalTokenCount: 15 }, 3, 0],
+  [{ toolUsePromptTokenCount: 8, totalTokenCount: 30 }, 10, 0],
+  [{ totalTokenCount: '40' }, 0, 0],
+  [{ totalTokenCount: 5 }, 0, 0],
+])(
+  'What a gemini vendor leaves out of its words is what its total says beside the rest: %j',
+  (told, output, reasoning) => {
+    const reply = { ...(REPLIES.gemini(12, 3) as JsonObject), usageMetadata: { promptTokenCount: 12, ...told } };
+    for (const events of [PROTOCOL_CODECS.gemini.read(reply), decoded(PROTOCOL_CODECS.gemini, asStream([reply]))])
+      expect(events.at(-1)).toMatchObject({ usage: { outputTokens: output, reasoningTokens: reasoning } });
+  },
+);
