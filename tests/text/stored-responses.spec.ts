@@ -52,6 +52,25 @@ describe('A stored response, for the openai library', () => {
     },
   );
 
+  it.each(['vendor-responses', 'vendor-responses-2026-11-01'])(
+    'shows the public name of its model everywhere, whole, streamed and read again, where the vendor answers as %s',
+    async (name) => {
+      gateway.vendor.rewrite = (json) => json.replaceAll('"vendor-responses"', JSON.stringify(name));
+      const namesIn = (text: string): unknown[] => [...text.matchAll(/"model":"([^"]*)"/g)].map(([, shown]) => shown);
+      const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
+      for (const stream of [false, true]) {
+        const body = JSON.stringify({ model: MODEL_OVER.responses, input: 'Hello there', stream });
+        const sent = await fetch(`${gateway.baseUrl}/v1/responses`, { method: 'POST', headers, body });
+        const text = await sent.text();
+        const id = /"id":"(resp_\w+)"/.exec(text)?.[1];
+        const stored = await fetch(`${gateway.baseUrl}/v1/responses/${id}`, { headers });
+        for (const names of [namesIn(text), namesIn(await stored.text())])
+          expect([names.length >= 1, new Set(names)]).toEqual([true, new Set([MODEL_OVER.responses])]);
+      }
+      gateway.vendor.rewrite = (json) => json;
+    },
+  );
+
   it('numbers a failure after the events passed on', async () => {
     gateway.vendor.fault = 'cut-mid-event';
     const answer = await fetch(`${gateway.baseUrl}/v1/responses`, {

@@ -514,7 +514,7 @@ export class HttpTextProvider implements TextProvider {
     return {
       kind: 'body',
       json,
-      answer: () => (shown === sent ? answer : parseReply(shown)),
+      answer: () => named(shown === sent ? answer : parseReply(shown), call),
       outcome: () => ({ usage, produced, failure: undefined }),
       words,
     };
@@ -560,7 +560,7 @@ export class HttpTextProvider implements TextProvider {
     return {
       kind: 'stream',
       frames,
-      answer: () => tap.answer,
+      answer: () => tap.answer && named(tap.answer, call),
       outcome: () => tap.outcome(),
       words: () => tap.words(),
     };
@@ -787,11 +787,18 @@ function brokenBy(error: unknown, signal: StopSignal): unknown {
   return signal.aborted ? signal.reason : networkFailure(error);
 }
 
+const modelField = ({ style }: TextCall): string => (style === 'gemini' ? 'modelVersion' : 'model');
+
 /** Shows the caller the name it knows. */
 function renameModel(json: string, call: TextCall): string {
   if (call.model === call.upstreamModel) return json;
-  const field = call.style === 'gemini' ? 'modelVersion' : 'model';
-  return Buffer.concat(replaceTopLevelString(Buffer.from(json), field, call.model)).toString('utf8');
+  return Buffer.concat(replaceTopLevelString(Buffer.from(json), modelField(call), call.model)).toString('utf8');
+}
+
+/** The same of a reply that was read. */
+function named(answer: JsonObject, call: TextCall): JsonObject {
+  const field = modelField(call);
+  return call.model === call.upstreamModel || !(field in answer) ? answer : { ...answer, [field]: call.model };
 }
 
 /** Of the expected type, and not compressed, which was not asked for. */
