@@ -102,6 +102,25 @@ describe('A reply that called and says that it ended by itself', () => {
   });
 });
 
+describe('A reply of a gemini vendor that ends with a reason of no known meaning', () => {
+  const endedBy = (reason: string): void => {
+    gateway.vendor.script = () => ({ reasoning: undefined, text: 'It is sunny.', call: undefined });
+    gateway.vendor.rewrite = (json) => json.replace('"finishReason":"STOP"', `"finishReason":"${reason}"`);
+  };
+  const CASES = ['OTHER', 'MISSING_THOUGHT_SIGNATURE', 'stop'].flatMap((reason) =>
+    STYLES.flatMap((style) => BOTH.map((stream) => [reason, style, stream] as const)),
+  );
+
+  it.each(CASES)('is whole once it said something: %s, to %s, streamed: %s', async (reason, style, stream) => {
+    endedBy(reason);
+    const asked = gateway.vendor.seen.length;
+    const [status, text] = await ask(style, 'odd-gemini', stream);
+    expect([status, gateway.vendor.seen.length - asked]).toEqual([200, 1]);
+    expect(text).toContain('It i');
+    expect(text).not.toMatch(/"error":\{|event: error/);
+  });
+});
+
 describe('A reply that nobody can read', () => {
   it.each(PROTOCOLS.flatMap((protocol) => BOTH.map((stream) => [protocol, stream] as const)))(
     'is asked for once: over %s, streamed: %s',

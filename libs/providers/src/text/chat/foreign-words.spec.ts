@@ -12,6 +12,16 @@ const read = (...events: object[]): TextEvent[] => joined(decoded(chatCodec, asS
 
 it.each([
   ['model_length', 'length'],
+  ['max_output_tokens', 'length'],
+  ['max_length', 'length'],
+  ['MAX_TOKENS', 'length'],
+  ['SAFETY', 'content-filter'],
+  ['RECITATION', 'content-filter'],
+  ['PROHIBITED_CONTENT', 'content-filter'],
+  ['content-filter', 'content-filter'],
+  ['refusal', 'content-filter'],
+  ['tool_use', 'tool-calls'],
+  ['STOP', 'stop'],
   ['max_tokens', 'length'],
   ['model_context_window_exceeded', 'length'],
   ['sensitive', 'content-filter'],

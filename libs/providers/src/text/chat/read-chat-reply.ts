@@ -135,11 +135,21 @@ const FINISH_REASONS: Record<string, FinishReason> = {
   tool_calls: 'tool-calls',
   function_call: 'tool-calls',
   content_filter: 'content-filter',
-  // The words of other vendors.
+  // The words of other vendors, and those of other protocols that some servers hand on as they come.
   model_length: 'length',
+  max_length: 'length',
   max_tokens: 'length',
+  max_output_tokens: 'length',
   model_context_window_exceeded: 'length',
+  tool_use: 'tool-calls',
   sensitive: 'content-filter',
+  'content-filter': 'content-filter',
+  refusal: 'content-filter',
+  safety: 'content-filter',
+  recitation: 'content-filter',
+  blocklist: 'content-filter',
+  prohibited_content: 'content-filter',
+  spii: 'content-filter',
 };
 
 /** Reasons of servers that lost the reply in its middle: what came is not whole, however it looks. */
@@ -149,7 +159,7 @@ const LOST = /^(error|network_error|insufficient_system_resource|abort)$/;
 function finishReason(sent: string, native: string | null | undefined): FinishReason {
   const lost = [sent, native].find((reason) => reason != null && LOST.test(reason));
   if (lost) throw reportedFailure({ type: lost });
-  return FINISH_REASONS[sent] ?? 'stop';
+  return FINISH_REASONS[sent.toLowerCase()] ?? 'stop';
 }
 
 const reportIn = ({ usage, choices, x_groq: other }: ChatReply): ChatUsage | null | undefined =>

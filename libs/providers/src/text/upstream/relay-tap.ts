@@ -33,12 +33,12 @@ export class RelayTap {
     const { decode, latest } = this.codec.marks;
     // One expression over the bytes as they are: a look into a buffer for each mark took ten times as long.
     const text = events.toString('latin1');
+    this.held.hold(events);
     if (decode.test(text)) this.decodeMarked(events);
     if (latest !== undefined && text.includes(latest)) {
       this.first ??= events;
       this.latest = events;
     }
-    this.held.hold(events);
   }
 
   /** @throws GatewayError `upstream_error` when the stream ended before the protocol's own end. */
@@ -113,7 +113,9 @@ export class RelayTap {
       } catch (error) {
         // The upstream's own report of a failure reaches the caller as it is.
         if (!(error instanceof GatewayError)) throw error;
-        this.seenFailure = error;
+        // Its decoder has seen the marked events alone: what was said before them makes it a reply.
+        if (error.isByModel && this.words() !== '') this.isDone = true;
+        else this.seenFailure = error;
       }
       // Only the last event of one protocol carries the whole reply.
       if (data.includes('"response"')) this.keepAnswer(data);
