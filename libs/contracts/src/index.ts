@@ -306,6 +306,7 @@ export {
   type FunctionTool,
   type HostedTool,
   type ImagePart,
+  isTextType,
   type MediaSource,
   type OutputFormat,
   REASONING_EFFORTS,

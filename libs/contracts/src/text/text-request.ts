@@ -7,6 +7,13 @@ export type MediaSource =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'inline'; readonly mediaType: string; readonly base64: string };
 
+/** Types of what a model reads as text. */
+const TEXT_TYPE =
+  /^text\/|[/+](?:json|xml|yaml)$|^application\/(?:x-)?(?:yaml|toml|sql|graphql|ndjson|jsonl|(?:java|ecma|type)script|python(?:-code)?|sh|tex)$/i;
+
+/** Whether a file of the type, which has no parameters, is a text. */
+export const isTextType = (mediaType: string): boolean => TEXT_TYPE.test(mediaType);
+
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;

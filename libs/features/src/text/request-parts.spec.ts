@@ -1,4 +1,5 @@
 import { chatStyle } from './chat/chat-style.js';
+import { inlineMedia, readMediaAddress } from './request-parts.js';
 
 const LONG = 'word '.repeat(500_000);
 const parameters = { type: 'object', properties: { a: { type: 'string', description: LONG } } };
@@ -24,5 +25,21 @@ describe('Schemas of a request that is translated', () => {
     expect(() => chatStyle.read(request(more), 'm', false)).toThrow(
       'The schemas of all tools and of the answer together may have at most 4194304 characters.',
     );
+  });
+});
+
+describe('A file that stands in a request', () => {
+  it.each([
+    ['data:text/html;base64,eA==', 'text/html'],
+    ['data:text/html;charset=utf-8;base64,eA==', 'text/html'],
+    ['data:application/json; charset=utf-8;base64,eA==', 'application/json'],
+    ['DATA:Image/PNG;name=a.png;base64,eA==', 'image/png'],
+    ['data:image/jpg;base64,eA==', 'image/jpeg'],
+  ])('is of the type that its address names, whatever else that says: %s', (address, mediaType) => {
+    expect(readMediaAddress(address)).toEqual({ kind: 'inline', mediaType, base64: 'eA==' });
+  });
+
+  it('is of the type that a field names, without parameters', () => {
+    expect(inlineMedia('application/json; charset=utf-8', 'eA==').mediaType).toBe('application/json');
   });
 });

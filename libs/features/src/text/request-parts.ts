@@ -21,14 +21,13 @@ export function withShortSchemas(request: TextRequest): TextRequest {
   return request;
 }
 
-/** Inline media; many clients call one type by a name that not all vendors take. */
-export const inlineMedia = (mediaType: string, base64: string): Extract<MediaSource, { kind: 'inline' }> => ({
-  kind: 'inline',
-  mediaType: mediaType === 'image/jpg' ? 'image/jpeg' : mediaType,
-  base64,
-});
+/** Inline media. Clients write its type with parameters, or by a name that not all vendors take. */
+export function inlineMedia(named: string, base64: string): Extract<MediaSource, { kind: 'inline' }> {
+  const mediaType = named.replace(/;.*/s, '').trim().toLowerCase();
+  return { kind: 'inline', mediaType: mediaType === 'image/jpg' ? 'image/jpeg' : mediaType, base64 };
+}
 
-const DATA_URI = /^data:([^;,]+);base64,/;
+const DATA_URI = /^data:([^,]+);base64,/i;
 
 /** Reads a URL or data URI. A text that is neither is taken as bare base64 of unknown type. */
 export function readMediaAddress(address: string): MediaSource {

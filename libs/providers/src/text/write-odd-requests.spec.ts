@@ -217,6 +217,35 @@ it.each([
   }
 });
 
+it.each([
+  'text/x-python',
+  'application/json',
+  'application/ld+json',
+  'application/javascript',
+  'application/x-javascript',
+  'application/typescript',
+  'application/x-python-code',
+  'application/sql',
+  'application/toml',
+  'application/x-ndjson',
+  'application/jsonl',
+  'application/x-sh',
+  'application/graphql',
+  'application/yaml',
+])('A file of the type %s is a text to a messages vendor', (mediaType) => {
+  const file = { type: 'file', source: { kind: 'inline', mediaType, base64: 'eA==' } } as const;
+  const { messages } = write('messages', { turns: [{ role: 'user', parts: [file] }] });
+  expect(messages).toMatchObject([{ content: [{ source: { type: 'text', data: 'x' } }] }]);
+});
+
+it.each(['application/octet-stream', 'application/zip', 'application/x-sharedlib', 'application/xmlish'])(
+  'A file of the type %s is none',
+  (mediaType) => {
+    const file = { type: 'file', source: { kind: 'inline', mediaType, base64: 'eA==' } } as const;
+    expect(() => write('messages', { turns: [{ role: 'user', parts: [file] }] })).toThrow(mediaType);
+  },
+);
+
 describe('The address of a gemini model', () => {
   it.each([
     ['gemini-4-argon', '/models/gemini-4-argon:generateContent'],

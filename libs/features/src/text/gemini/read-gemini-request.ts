@@ -11,6 +11,7 @@ import {
   type ImagePart,
   isJsonObject,
   isOptionalTool,
+  isTextType,
   type JsonObject,
   type JsonValue,
   type MediaSource,
@@ -269,12 +270,10 @@ function readUserPart(part: GeminiPart, param: string): Exclude<UserPart, { type
   throw cannotTranslate(param, 'this kind of part in a user turn');
 }
 
-/** Types of what is read as text. */
-const TEXT_TYPE = /^text\/|[/+](?:json|xml|yaml)$|^application\/x-yaml$/i;
-
-function mediaPart(source: MediaSource, mediaType: string, param: string): ImagePart | FilePart {
+function mediaPart(source: MediaSource, named: string, param: string): ImagePart | FilePart {
+  const mediaType = source.kind === 'inline' ? source.mediaType : named;
   if (mediaType.startsWith('image/')) return { type: 'image', source, param };
-  if (mediaType === 'application/pdf' || (TEXT_TYPE.test(mediaType) && source.kind === 'inline'))
+  if (mediaType === 'application/pdf' || (isTextType(mediaType) && source.kind === 'inline'))
     return { type: 'file', source, param };
   throw cannotTranslate(`${param}.mimeType`, `"${mediaType}"`);
 }

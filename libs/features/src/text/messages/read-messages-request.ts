@@ -25,7 +25,7 @@ import {
 import { readableMessages } from '../hosted-tools/messages-steps.js';
 import { asJson, withoutAbsent } from '../json-object.js';
 import { cannotTranslate } from '../refusals.js';
-import { stopSequences } from '../request-parts.js';
+import { inlineMedia, stopSequences } from '../request-parts.js';
 import { TurnList } from '../turn-list.js';
 
 /** Reads a checked messages body into the canonical request. */
@@ -197,7 +197,7 @@ function readAssistantBlock(block: MessagesBlock, param: string, turns: TurnList
 function readImage({ source }: MessagesImageBlock, param: string): ImagePart {
   if (source.type === 'url') return { type: 'image', source: { kind: 'url', url: source.url }, param };
   if (source.type === 'base64')
-    return { type: 'image', source: { kind: 'inline', mediaType: source.media_type, base64: source.data }, param };
+    return { type: 'image', source: inlineMedia(source.media_type, source.data), param };
   throw cannotTranslate(`${param}.source`, 'an uploaded file');
 }
 
@@ -214,7 +214,7 @@ function readDocument({ source, title, context, citations }: MessagesDocumentBlo
         withoutAbsent<FilePart>({ type: 'file', source: { kind: 'url', url: source.url }, name: title, param }),
       ];
     case 'base64': {
-      const inline = { kind: 'inline' as const, mediaType: source.media_type, base64: source.data };
+      const inline = inlineMedia(source.media_type, source.data);
       return [...about, withoutAbsent<FilePart>({ type: 'file', source: inline, name: title, param })];
     }
     case 'content':

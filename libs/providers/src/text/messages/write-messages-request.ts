@@ -5,6 +5,7 @@ import {
   type ImagePart,
   type JsonObject,
   type MediaSource,
+  isTextType,
   type ModelTraits,
   type OutputFormat,
   REDACTED,
@@ -213,7 +214,7 @@ function writeDocumentSource(source: MediaSource, param: string): JsonObject {
   if (source.kind === 'url') return { type: 'url', url: source.url };
   const { mediaType, base64 } = source;
   if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: base64 };
-  if (/^text\/|[/+](json|xml|yaml)$|^application\/x-yaml$/i.test(mediaType))
+  if (isTextType(mediaType))
     return { type: 'text', media_type: 'text/plain', data: Buffer.from(base64, 'base64').toString('utf8') };
   throw cannotSay(param, `a file of the type "${mediaType}"`);
 }

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
   type FunctionTool,
+  isTextType,
   type JsonObject,
   type JsonValue,
   type MediaSource,
@@ -84,12 +85,12 @@ const ENDINGS: readonly (readonly [RegExp, string])[] = [
   [/[/+]json$/, 'json'],
   [/[/+]xml$/, 'xml'],
   [/[/+-]yaml$/, 'yaml'],
-  [/^text\//, 'txt'],
 ];
 
 /** The name of a file: its own, or one with an ending of its type, by which vendors tell what to read. */
 export const fileName = (name: string | undefined, mediaType: string): string =>
-  name ?? `document.${ENDINGS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? 'pdf'}`;
+  name ??
+  `document.${ENDINGS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? (isTextType(mediaType) ? 'txt' : 'pdf')}`;
 
 /** What a function returned, for protocols that have no other field to mark a failure. */
 export const failedText = (text: string, isError: boolean): string =>
