@@ -115,6 +115,44 @@ describe('npm run smoke --traits of a text upstream', () => {
     for (const word of words) expect(said).toContain(word);
   });
 
+  it.each([
+    [
+      'messages',
+      'us.anthropic.claude-opus-5-5-v1:0',
+      {
+        data: [
+          { id: 'other', max_input_tokens: 5 },
+          { id: 'us.anthropic.claude-opus-5-5-v1:0', max_input_tokens: 900_000 },
+        ],
+      },
+      { context_tokens: 900_000 },
+    ],
+    [
+      'gemini',
+      'models/gemini-4-argon',
+      { models: [{ name: 'models/gemini-4-argon', inputTokenLimit: 2_097_152, outputTokenLimit: 65_536 }] },
+      { context_tokens: 2_097_152 },
+    ],
+    ['chat', 'vendor/small', { data: [{ id: 'vendor/small', context_length: 32_768 }] }, { context_tokens: 32_768 }],
+    ['chat', 'small', { data: [{ id: 'small', max_model_len: 8_192 }] }, { context_tokens: 8_192 }],
+    ['chat', 'small', { data: [{ id: 'small', max_model_len: '8192' }] }, undefined],
+    ['chat', 'small', { data: [{ id: 'another', max_model_len: 8_192 }] }, undefined],
+  ])('reads in the list of the vendor how much a model reads: %s, %s, %j', async (protocol, name, body, told) => {
+    vendor.listing = { status: 200, body };
+    const read = (patch: unknown): unknown =>
+      (patch as { model_traits?: { model: { context_tokens?: number } } } | undefined)?.model_traits?.model
+        .context_tokens;
+    const { patch, said } = await smoke(protocol, name, { traits: true, spend: '1' });
+    const more = { model_traits: { model: { context_tokens: told?.context_tokens ?? 1 } } };
+    const again = await smoke(protocol, name, { traits: true, spend: '1', more });
+    expect([read(patch), read(again.patch)]).toEqual([told?.context_tokens, undefined]);
+    expect([said, again.said]).toEqual(
+      told
+        ? [expect.stringContaining('context_tokens: DIFFERS'), expect.stringMatching(/context_tokens: .* as held/)]
+        : [expect.stringContaining('context_tokens: not known'), expect.stringContaining('context_tokens: not known')],
+    );
+  });
+
   it('asks for the limits of output as one that a reply may reach', async () => {
     const { said } = await smoke('messages', 'claude-opus-5-5', { traits: true, spend: '0.1' });
     expect(said).toContain('a limit of 128000: not known (it may cost more than is left of --spend)');

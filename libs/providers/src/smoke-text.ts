@@ -1,7 +1,9 @@
 import { stringify } from 'yaml';
 import {
   GatewayError,
+  isJsonObject,
   type JsonObject,
+  type JsonValue,
   type ModelTraits,
   parseMicros,
   type TextProvider,
@@ -169,6 +171,7 @@ async function askForTraits(place: Place, asking: Asking): Promise<0 | 1 | 2> {
     return 2;
   }
   const patch: Record<string, JsonObject> = {};
+  const listed = await listedModels(place);
   let isClear = true;
   for (const model of models) {
     const least = await ask(place, asking, model, { fields: {} });
@@ -179,11 +182,52 @@ async function askForTraits(place: Place, asking: Asking): Promise<0 | 1 | 2> {
     }
     const { told, isAllTold } = await toldBy(place, asking, model);
     isClear &&= isAllTold;
-    if (Object.keys(told).length > 0) patch[model] = told;
+    const traits = { ...told, ...readsAnother(place, listed, model) };
+    if (Object.keys(traits).length > 0) patch[model] = traits;
   }
   if (Object.keys(patch).length === 0) return isClear ? 0 : 1;
   say(`What differs, as lines of the entry ${entry.id}:\n${stringify({ model_traits: patch }).trimEnd()}`);
   return 1;
+}
+
+/** The fields in which vendors' lists say how much a model reads, in tokens. */
+const READS = [
+  'inputTokenLimit',
+  'max_input_tokens',
+  'context_length',
+  'context_window',
+  'max_context_length',
+  'max_model_len',
+];
+
+const withoutPlace = (name: unknown): unknown => (typeof name === 'string' ? name.replace(/^models\//, '') : name);
+
+/** What the vendor's list says of each model; nothing where it has none. */
+async function listedModels({ provider }: Place): Promise<readonly JsonObject[]> {
+  try {
+    const list = parseReply((await provider.readModels?.(new AbortController().signal)) ?? '{}');
+    const models = list['data'] ?? list['models'];
+    return Array.isArray(models) ? (models as readonly JsonValue[]).filter((model) => isJsonObject(model)) : [];
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return [];
+  }
+}
+
+/** How much a model reads by its vendor's list, where that is another number than the one held: a prompt so long would cost too much. */
+function readsAnother(place: Place, listed: readonly JsonObject[], model: string): JsonObject {
+  const name = withoutPlace(nameOf(place, model));
+  const entry = listed.find(({ id, name: named }) => withoutPlace(id ?? named) === name) ?? {};
+  const told = READS.map((field) => entry[field]).find((count) => Number.isSafeInteger(count) && Number(count) > 0);
+  const { context_tokens: held } = heldOf(place, model);
+  const found =
+    told === undefined
+      ? "not known (the vendor's list does not say)"
+      : told === held
+        ? `${held}, as held`
+        : `DIFFERS: ${Number(told)} in the vendor's list`;
+  place.say(`${model} context_tokens: ${found}`);
+  return told === undefined || told === held ? {} : { context_tokens: told };
 }
 
 /** What answers tell of a model that differs from what is held of it. */
