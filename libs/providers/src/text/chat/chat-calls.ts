@@ -28,6 +28,8 @@ const NONE: readonly ChatToolCall[] = [];
 interface OpenCall {
   readonly key: number;
   readonly id: string;
+  /** As its server named it, which may name several so. */
+  readonly sentId: string | null | undefined;
   name: string;
   readonly written: WrittenArguments;
   proof: string | undefined;
@@ -121,7 +123,8 @@ export class ChatCalls {
   private open(sent: ChatToolCall): OpenCall {
     const call = {
       key: sent.index ?? this.calls.length,
-      id: sent.id || newCallId(),
+      id: this.freeId(sent.id),
+      sentId: sent.id,
       name: '',
       written: new WrittenArguments(),
       proof: proofBeside(sent.extra_content) ?? this.ahead,
@@ -132,14 +135,20 @@ export class ChatCalls {
     return call;
   }
 
+  /** Its server's id, unless it gave none or has given it to another call: results would not find theirs. */
+  private freeId(sent: string | null | undefined): string {
+    return !sent || this.calls.some(({ id }) => id === sent) ? newCallId() : sent;
+  }
+
   /** Some servers leave the index out or repeat 0, some the id as well: a name then means a new call. */
   private find({ index, id, function: called }: ChatToolCall, place: number, json: string): OpenCall | undefined {
     const same = index == null ? this.calls.at(-1) : this.latest.get(index);
     if (!same || !called?.name) return same;
-    if (id) return same.id === id || same.name === '' ? same : undefined;
+    // In one chunk stand calls side by side, not pieces of one.
+    if (index == null && place > 0 && same.name !== '') return undefined;
+    if (id) return same.sentId === id || same.name === '' ? same : undefined;
     // A server that repeats the name with every piece does not begin again behind whole arguments.
-    const isAnother = (index == null && place > 0) || (json !== '' && same.written.areWhole);
-    return isAnother ? undefined : same;
+    return json !== '' && same.written.areWhole ? undefined : same;
   }
 }
 

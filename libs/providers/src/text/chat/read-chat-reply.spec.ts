@@ -294,6 +294,42 @@ it('A whole chat completion reads as its stream would', () => {
   ]);
 });
 
+it.each([
+  ['one name', ['tool_0', 'tool_0']],
+  ['several names', ['tool_0', 'tool_1']],
+])(
+  'Calls of %s under one id are calls of their own, whole and streamed, each with an id of its own',
+  (_what, names) => {
+    const sent = names.map((name, index) => ({
+      index,
+      id: 'call_0',
+      type: 'function',
+      function: { name, arguments: `{"city":"${index}"}` },
+    }));
+    const whole = sent.map(({ index: _index, ...call }) => call);
+    const inTwo = (call: (typeof sent)[number]) =>
+      [/^.{5}/s, /(?<=^.{5}).+/s].map((half) => ({
+        ...call,
+        function: { ...call.function, arguments: half.exec(call.function.arguments)?.[0] ?? '' },
+      }));
+    const message = { role: 'assistant', content: null, tool_calls: whole };
+    for (const events of [
+      joined(readWhole(chatCodec, { choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage: USAGE })),
+      read(tools(...sent), delta({}, 'tool_calls'), COUNTED),
+      read(...sent.map((call) => tools(call)), delta({}, 'tool_calls'), COUNTED),
+      read(tools(...whole), delta({}, 'tool_calls'), COUNTED),
+      read(...sent.flatMap((call) => inTwo(call).map((half) => tools(half))), delta({}, 'tool_calls'), COUNTED),
+    ])
+      expect(events).toEqual([
+        { type: 'call', id: 'call_0', name: names[0] },
+        { type: 'arguments', json: '{"city":"0"}' },
+        { type: 'call', id: expect.stringMatching(/^call_[0-9a-f]{24}$/), name: names[1] },
+        { type: 'arguments', json: '{"city":"1"}' },
+        CALLED,
+      ]);
+  },
+);
+
 it('A chunk of several choices is read with all of them, so that none is produced for nothing', () => {
   const decoder = chatCodec.decoder();
   const choices = ['one', 'two'].map((content, index) => ({ index, delta: { content }, finish_reason: 'stop' }));
