@@ -1,6 +1,6 @@
 import { GatewayError } from '#contracts';
 import { parseReply } from './codec-failures.js';
-import { refusedByUpstream, reportedFailure, withoutSecrets } from './refused-by-upstream.js';
+import { refusedByUpstream, refusesProof, reportedFailure, withoutSecrets } from './refused-by-upstream.js';
 
 const refused = (status: number, body: unknown, sent = '{"model":"theirs"}'): GatewayError =>
   refusedByUpstream({ status, headers: {} }, typeof body === 'string' ? body : JSON.stringify(body), {
@@ -67,6 +67,23 @@ const ELSEWHERE: readonly unknown[] = [
   { object: 'error', message: { detail: [{ msg: 'The field is wrong.' }] }, type: 'invalid_request_error', code: null },
   { object: 'error', message: 'The field is wrong.', type: 'BadRequestError', code: 400 },
   [{ error: { code: 400, status: 'INVALID_ARGUMENT', message: 'The field is wrong.' } }],
+  { errors: [{ code: 7_003, message: 'The field is wrong.' }] },
+  { code: 'InvalidParameter', msg: 'The field is wrong.' },
+  { error: { error: { message: 'The field is wrong.' } } },
+  // What stands behind a server, in its own words.
+  { error: { message: JSON.stringify({ error: { message: 'The field is wrong.' } }), code: 400 } },
+  ...[
+    { error: { message: 'The field is wrong.', type: 'invalid_request_error' } },
+    [{ error: { code: 400, message: 'The field is wrong.' } }],
+    { message: 'The field is wrong.' },
+    'The field is wrong.',
+  ].map((raw) => ({
+    error: {
+      message: 'Provider returned error',
+      code: 400,
+      metadata: { raw: typeof raw === 'string' ? raw : JSON.stringify(raw, null, 2), provider_name: 'Maker' },
+    },
+  })),
 ];
 
 describe('A refusal by an upstream', () => {
@@ -88,6 +105,32 @@ describe('A refusal by an upstream', () => {
       param: 'temperature',
     });
   });
+
+  it('is one of a proof where the maker behind a server refuses it', () => {
+    for (const message of [
+      'Corrupted thought signature.',
+      'messages.7.content.2: Invalid signature in thinking block',
+    ]) {
+      const metadata = { raw: JSON.stringify({ message }), provider_name: 'Maker' };
+      const error = refused(400, { error: { message: 'Provider returned error', code: 400, metadata } });
+      expect([error.publicMessage, refusesProof(error)]).toEqual([message, true]);
+    }
+  });
+
+  it('keeps the words for machines of a server and of the maker behind it', () => {
+    const raw = JSON.stringify({ error: { message: 'Too long.', code: 'context_length_exceeded', param: 'input' } });
+    const body = { error: { message: 'Provider returned error', code: 400, metadata: { raw } } };
+    expect(refused(400, body)).toMatchObject({ upstreamCode: 'context_length_exceeded', param: 'input' });
+    expect(reportedFailure(body.error)).toMatchObject({ upstreamCode: 'context_length_exceeded', param: 'input' });
+  });
+
+  it.each([[{ raw: '' }], [{ raw: '{' }], [{ raw: 7 }], ['x'], [{}]])(
+    'is read with strange words beside it: %j',
+    (metadata) => {
+      const error = refused(400, { error: { message: 'The field is wrong.', metadata } });
+      expect(error.publicMessage).toMatch(/^(The field is wrong\.|\{)$/);
+    },
+  );
 
   it("is not blamed on the operator because of the caller's own words in it", () => {
     const body = { error: { message: 'stop: "API key not valid" is too long' } };

@@ -264,20 +264,37 @@ const statusIn = (code: unknown): number | undefined => (STATUS.test(String(code
 function sentenceIn(said: unknown): string | undefined {
   if (typeof said === 'string') return said === '' ? undefined : said.slice(0, MAX_MESSAGE);
   if (Array.isArray(said)) return sentenceIn(said[0]);
-  return isJsonObject(said) ? sentenceIn(said['detail'] ?? said['msg']) : undefined;
+  return isJsonObject(said) ? sentenceIn(said['detail'] ?? said['msg'] ?? said['message']) : undefined;
 }
 
 /** Reads an error object; one that is none reads as an empty refusal. */
 export function refusalOf(error: unknown): UpstreamRefusal {
   const { message, param, code, ...rest } = isJsonObject(error) ? error : {};
+  const behind = isJsonObject(error) ? errorBehind(error) : undefined;
+  const told = behind === undefined ? undefined : refusalOf(behind);
   return {
-    message: sentenceIn(message),
-    param: typeof param === 'string' ? param : undefined,
-    reasons: errorReasons({ code, ...rest }),
-    code: isReason(code) ? code : undefined,
-    status: statusIn(code),
-    waitMs: waitIn(rest),
+    message: told?.message ?? sentenceIn(message),
+    param: told?.param ?? (typeof param === 'string' ? param : undefined),
+    reasons: [...errorReasons({ code, ...rest }), ...(told?.reasons ?? [])],
+    code: told?.code ?? (isReason(code) ? code : undefined),
+    status: statusIn(code) ?? told?.status,
+    waitMs: waitIn(rest) ?? told?.waitMs,
   };
+}
+
+/** The error of the server behind one that hands it on, in whatever place and form; undefined: there is none. */
+function errorBehind({ error, message, metadata }: Readonly<Record<string, unknown>>): unknown {
+  if (isJsonObject(error)) return error;
+  const raw = isJsonObject(metadata) ? metadata['raw'] : undefined;
+  for (const text of [raw, message]) {
+    if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) continue;
+    try {
+      return errorIn(parseBounded(text));
+    } catch {
+      // It only looks like JSON.
+    }
+  }
+  return typeof raw === 'string' && raw !== '' ? { message: raw } : undefined;
 }
 
 /** The error object of a body; some servers write its sentence in its place. */
@@ -285,8 +302,8 @@ function errorIn(body: unknown): unknown {
   // One protocol wraps its error object in an array when it streams.
   const outer: unknown = Array.isArray(body) ? body[0] : body;
   if (!isJsonObject(outer)) return outer;
-  const { error, message, detail, ...others } = outer;
-  return isJsonObject(error) ? error : { ...others, message: error ?? message ?? detail };
+  const { error, message, detail, errors, msg, ...others } = outer;
+  return isJsonObject(error) ? error : { ...others, message: error ?? message ?? detail ?? errors ?? msg };
 }
 
 /** Reads the body of a refusal. */
