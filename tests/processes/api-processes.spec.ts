@@ -225,14 +225,23 @@ describe('A gateway with API_PROCESSES=2 on its embedded database', () => {
     expect(timesSaid(gateway, 'process.stopped')).toBe((before[1] ?? 0) + 3);
   });
 
-  it('ends at once, children and all, at a second signal', async () => {
+  it('takes no new requests at SIGTERM, and ends at once, children and all, at a second signal', async () => {
     await start();
     const { answer } = await heldStream();
     const cut = text(answer).catch(() => 'cut');
     const children = startedChildren(gateway);
     gateway.child.kill('SIGTERM');
     await eventually(() => timesSaid(gateway, 'process.stopping') === 3);
+    // The stream goes on meanwhile, and nobody else is let in.
+    await eventually(() =>
+      ask(`${baseUrl}/v1/balance`).then(
+        () => false,
+        ({ code }: { code?: string }) => code === 'ECONNREFUSED',
+      ),
+    );
+    const signalledMs = Date.now();
     expect(await gateway.end('SIGTERM')).toBe(130);
+    expect(Date.now() - signalledMs).toBeLessThan(2_000);
     expect(await cut).toBe('cut');
     for (const { pid } of children) await eventually(() => !isAlive(pid));
   });
