@@ -1,10 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { signals } from '#platform';
 import { MODEL_OVER } from '../tests/harness/text-vendor/text-gateway.js';
-import type { SetUp } from './agent.js';
+import { LIMIT_MS, session, type SetUp } from './agent.js';
 import { describeAgent, itEndsOverSandbox, itLivesLong } from './agent-suite.js';
 import { itIsCutOff } from './cut-off.js';
 import { itFailsOver } from './failing-over.js';
 import { NOTES, IMAGE } from './run-cli.js';
-import { BESIDE, BINARY_OUTPUT, LONG_WORDS, type Step, type Steps } from './scripted-session.js';
+import {
+  BESIDE,
+  BINARY_OUTPUT,
+  LAST_WORDS,
+  LONG_WORDS,
+  scriptedSession,
+  type Step,
+  type Steps,
+} from './scripted-session.js';
 
 const CODEX = { name: '@openai/codex', version: '0.169.0', command: 'codex' };
 
@@ -18,16 +28,11 @@ const STEPS: Steps = [
   ...[6, 7, 8, 9, 10].map((turn) => run(`echo turn ${turn}`)),
 ];
 
-const settings = (baseUrl: string, model: string): string => `
-model = "${model}"
-model_provider = "gateway"
-[model_providers.gateway]
-name = "gateway"
-base_url = "${baseUrl}/v1"
-env_key = "GATEWAY_KEY"
-wire_api = "responses"
-supports_websockets = false
-`;
+/** The entry that the page for clients tells people to write. */
+const ENTRY = /```toml\n(.*?)```/s.exec(readFileSync('docs/clients.md', 'utf8'))?.[1] ?? '';
+
+const settings = (baseUrl: string, model: string): string =>
+  ENTRY.replace('MODEL', model).replace('GATEWAY/v1', `${baseUrl}/v1`);
 
 const setUp: SetUp = (upstream, { baseUrl, key }) => {
   const freely = ['--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'];
@@ -46,4 +51,19 @@ describeAgent(CODEX, (open) => {
   itFailsOver(agent);
   itIsCutOff(agent, /max_output_tokens/);
   itEndsOverSandbox(agent, 'Use exec_command once.', /exec/);
+
+  it(
+    'asks for no WebSocket with the entry of the page for clients',
+    async () => {
+      const refused = async (): Promise<number> =>
+        (await signals.httpRequests.get()).values
+          .filter(({ labels }) => String(labels.code) === '426')
+          .reduce((sum, { value }) => sum + value, 0);
+      const before = await refused();
+      agent.gateway().vendor.script = scriptedSession(STEPS.slice(0, 2));
+      const { code, output } = await session(agent, 'responses', 'Look at the notes.');
+      expect([code, output, (await refused()) - before]).toEqual([0, expect.stringContaining(LAST_WORDS), 0]);
+    },
+    LIMIT_MS,
+  );
 });
