@@ -1,7 +1,7 @@
 import { MODEL_OVER } from '../tests/harness/text-vendor/text-gateway.js';
 import type { SetUp } from './agent.js';
 import { describeAgent, itEndsOverSandbox, itLivesLong } from './agent-suite.js';
-import { itFailsOver } from './failing-over.js';
+import { itFailsOver, itStays } from './failing-over.js';
 import { NOTES, IMAGE } from './run-cli.js';
 import { BESIDE, BINARY_OUTPUT, LONG_WORDS, type Step, type Steps } from './scripted-session.js';
 
@@ -38,5 +38,6 @@ describeAgent(CLAUDE, (open) => {
   const agent = open(STEPS, setUp);
   itLivesLong(agent);
   itFailsOver(agent);
+  itStays(agent, 'messages');
   itEndsOverSandbox(agent, 'Say hello.', /sandbox writer/);
 });

@@ -4,7 +4,7 @@ import { MODEL_OVER } from '../tests/harness/text-vendor/text-gateway.js';
 import { LIMIT_MS, session, type SetUp } from './agent.js';
 import { describeAgent, itEndsOverSandbox, itLivesLong } from './agent-suite.js';
 import { itIsCutOff } from './cut-off.js';
-import { itFailsOver } from './failing-over.js';
+import { itFailsOver, itStays } from './failing-over.js';
 import { NOTES, IMAGE } from './run-cli.js';
 import {
   BESIDE,
@@ -49,6 +49,7 @@ describeAgent(CODEX, (open) => {
   const agent = open(STEPS, setUp, 'iVBOR');
   itLivesLong(agent);
   itFailsOver(agent);
+  itStays(agent, 'responses');
   itIsCutOff(agent, /max_output_tokens/);
   itEndsOverSandbox(agent, 'Use exec_command once.', /exec/);
 

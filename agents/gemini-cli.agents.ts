@@ -2,7 +2,7 @@ import { MODEL_OVER } from '../tests/harness/text-vendor/text-gateway.js';
 import type { SetUp } from './agent.js';
 import { describeAgent, itEndsOverSandbox, itLivesLong } from './agent-suite.js';
 import { itIsCutOff } from './cut-off.js';
-import { itFailsOver } from './failing-over.js';
+import { itFailsOver, itStays } from './failing-over.js';
 import { NOTES, IMAGE } from './run-cli.js';
 import { BESIDE, BINARY_OUTPUT, LONG_WORDS, type Step, type Steps } from './scripted-session.js';
 
@@ -39,6 +39,7 @@ describeAgent(GEMINI, (open) => {
   const agent = open(STEPS, setUp);
   itLivesLong(agent);
   itFailsOver(agent);
+  itStays(agent, 'gemini');
   itIsCutOff(agent);
   itEndsOverSandbox(agent, 'Use list_directory once.', /list_directory/);
 });

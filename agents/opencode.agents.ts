@@ -2,7 +2,7 @@ import { MODEL_OVER, type TextGateway } from '../tests/harness/text-vendor/text-
 import type { SetUp } from './agent.js';
 import { describeAgent, itEndsOverSandbox, itLivesLong } from './agent-suite.js';
 import { itIsCutOff } from './cut-off.js';
-import { type Failover, itFailsOver } from './failing-over.js';
+import { type Failover, itFailsOver, itStays } from './failing-over.js';
 import { NOTES, IMAGE } from './run-cli.js';
 import { BESIDE, BINARY_OUTPUT, LONG_WORDS, type Step, type Steps } from './scripted-session.js';
 
@@ -64,6 +64,7 @@ describeAgent(OPENCODE, (open) => {
     const agent = open(STEPS, setUp(provider));
     itLivesLong(agent, [FAILOVERS[provider]]);
     itFailsOver(agent, [FAILOVERS[provider]]);
+    itStays(agent, FAILOVERS[provider][0]);
     itIsCutOff(agent);
     itEndsOverSandbox(agent, 'Say hello.', /\S/);
   });

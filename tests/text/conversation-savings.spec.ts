@@ -5,6 +5,7 @@ import type { JsonObject } from '#contracts';
 import { ConversationReport } from '#features';
 import { describeWithRedis, eventually, uniqueRedisPrefix } from '#testing';
 import { type AdminGateway, startAdminGateway } from '../harness/admin-gateway.js';
+import { billCached } from '../harness/text-vendor/caching-vendor.js';
 import { FakeTextVendor } from '../harness/text-vendor/fake-text-vendor.js';
 import { MODEL_OVER } from '../harness/text-vendor/text-gateway.js';
 import { type Style, STYLES, textRequest } from '../harness/text-vendor/text-requests.js';
@@ -17,32 +18,9 @@ import {
 } from '../harness/test-gateway.js';
 
 const TURNS = 10;
-const CHARACTERS_PER_TOKEN = 4;
-
-const commonLength = (one: string, other: string): number => {
-  let length = 0;
-  while (length < one.length && one[length] === other[length]) length += 1;
-  return length;
-};
-
-/** A vendor account that bills what it has read before as cached: the longest beginning that an earlier request had in common. */
 async function startCachingVendor(): Promise<FakeTextVendor> {
   const vendor = await FakeTextVendor.start();
-  vendor.rewrite = (json) => {
-    const { text } = vendor.last;
-    const known = Math.max(0, ...vendor.seen.slice(0, -1).map((earlier) => commonLength(text, earlier.text)));
-    const [input, cached] = [text.length, known].map((length) => Math.floor(length / CHARACTERS_PER_TOKEN)) as [
-      number,
-      number,
-    ];
-    return json
-      .replace(/"(prompt_tokens|promptTokenCount)":\d+/, `"$1":${input}`)
-      .replace(/"(cached_tokens|cachedContentTokenCount|cache_read_input_tokens)":\d+/, `"$1":${cached}`)
-      .replace(
-        /"input_tokens":\d+/,
-        `"input_tokens":${json.includes('cache_read_input_tokens') ? input - cached : input}`,
-      );
-  };
+  billCached(vendor);
   vendor.script = ({ text }) => ({ reasoning: undefined, text: `heard ${text.slice(0, 20)}`, call: undefined });
   return vendor;
 }
