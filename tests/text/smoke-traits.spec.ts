@@ -146,11 +146,9 @@ describe('npm run smoke --traits of a text upstream', () => {
     const more = { model_traits: { model: { context_tokens: told?.context_tokens ?? 1 } } };
     const again = await smoke(protocol, name, { traits: true, spend: '1', more });
     expect([read(patch), read(again.patch)]).toEqual([told?.context_tokens, undefined]);
-    expect([said, again.said]).toEqual(
-      told
-        ? [expect.stringContaining('context_tokens: DIFFERS'), expect.stringMatching(/context_tokens: .* as held/)]
-        : [expect.stringContaining('context_tokens: not known'), expect.stringContaining('context_tokens: not known')],
-    );
+    const words = told ? [/context_tokens: DIFFERS/, /context_tokens: .* as held/] : [/context_tokens: not known/];
+    expect(said).toMatch(words[0]!);
+    expect(again.said).toMatch(words.at(-1)!);
   });
 
   it('asks for the limits of output as one that a reply may reach', async () => {

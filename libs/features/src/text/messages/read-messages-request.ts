@@ -196,8 +196,7 @@ function readAssistantBlock(block: MessagesBlock, param: string, turns: TurnList
 
 function readImage({ source }: MessagesImageBlock, param: string): ImagePart {
   if (source.type === 'url') return { type: 'image', source: { kind: 'url', url: source.url }, param };
-  if (source.type === 'base64')
-    return { type: 'image', source: inlineMedia(source.media_type, source.data), param };
+  if (source.type === 'base64') return { type: 'image', source: inlineMedia(source.media_type, source.data), param };
   throw cannotTranslate(`${param}.source`, 'an uploaded file');
 }
 

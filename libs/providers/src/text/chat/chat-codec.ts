@@ -3,7 +3,7 @@ import { traitsOf } from '../traits/model-traits.js';
 import type { ProtocolCodec } from '../upstream/protocol-codec.js';
 import { renameTopLevelField } from '../upstream/top-level-field.js';
 import { ChatStreamDecoder, readChatReply } from './read-chat-reply.js';
-import { withCallsProven, writeChatRequest } from './write-chat-request.js';
+import { withMessagesProven, writeChatRequest } from './write-chat-request.js';
 
 interface Call {
   readonly arguments?: JsonValue;
@@ -87,7 +87,7 @@ function withProofs(native: NativeBody, traits: ModelTraits): NativeBody {
   const body = native.kind === 'rewritten' ? native.body : native.parsed();
   const sent = body['messages'];
   if (!Array.isArray(sent)) return native;
-  const messages = withCallsProven(sent as readonly JsonValue[], traits);
+  const messages = withMessagesProven(sent as readonly JsonValue[], traits);
   if (messages === sent) return native;
   return { kind: 'rewritten', body: { ...(native.kind === 'bytes' && native.front), ...body, messages } };
 }

@@ -51,11 +51,11 @@ function acceptedMessages(messages: readonly JsonObject[], traits: ModelTraits):
   const heard = traits.user_after_result === 'refused' ? heardResults(messages) : messages;
   // Kimi models read the name of the function in their ids.
   const { call_ids: ids } = traits;
-  return withCallsProven(ids === 'any' ? heard : heard.map((message) => withAcceptedIds(message, ids)), traits);
+  return withMessagesProven(ids === 'any' ? heard : heard.map((message) => withAcceptedIds(message, ids)), traits);
 }
 
 /** The messages with a proof at the first call of each turn where the server wants one and it has none; the same where there is none. */
-export const withCallsProven = <Message extends JsonValue>(
+export const withMessagesProven = <Message extends JsonValue>(
   messages: readonly Message[],
   { call_proofs: proofs }: ModelTraits,
 ): readonly (Message | JsonObject)[] =>
