@@ -5,6 +5,9 @@ import { KEY_CACHE_MS } from '#features';
 import { eventually } from '#testing';
 import { consoleClient } from '../harness/console-client.js';
 import { startTestGateway, type TestGateway } from '../harness/test-gateway.js';
+import type { GateMoment } from '../harness/text-vendor/fake-text-vendor.js';
+import { MODEL_OVER, startTextGateway, type TextGateway } from '../harness/text-vendor/text-gateway.js';
+import { STYLES, textRequest, type Style } from '../harness/text-vendor/text-requests.js';
 
 const ADMIN_TOKEN = 'an-admin-token-for-tests';
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
@@ -12,6 +15,26 @@ const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', res
 interface Made {
   readonly id: string;
   readonly key: string;
+}
+
+interface Question {
+  readonly style: Style;
+  readonly model: string;
+  readonly stream: boolean;
+  /** Further headers. */
+  readonly more?: Record<string, string>;
+}
+
+/** A gate that replies of the vendor wait at; `reached` when so many do. */
+function closedGate(at: GateMoment, replies = 1) {
+  let [open, reachedByAll, left] = [(): void => {}, (): void => {}, replies];
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const reached = new Promise<void>((resolve) => (reachedByAll = resolve));
+  const onReached = (): void => {
+    left -= 1;
+    if (left === 0) reachedByAll();
+  };
+  return { at, opened, open, reached, onReached };
 }
 
 describe('What a secret of a key has opened', () => {
@@ -177,5 +200,93 @@ describe('What a secret of a key has opened', () => {
       values: [accountId],
     });
     expect(await repeat).toMatchObject({ status: 401, body: { error: { code: 'invalid_api_key' } } });
+  });
+
+  describe('as text', () => {
+    let text: TextGateway;
+    beforeAll(async () => {
+      text = await startTextGateway({ ADMIN_TOKEN });
+      text.vendor.script = () => ({ reasoning: undefined, text: 'alpha sigma omega', call: undefined });
+    });
+    afterEach(async () => {
+      text.vendor.gate = undefined;
+      await disable(false);
+    });
+    afterAll(() => text.stop());
+
+    const operate = async <Data>(method: string, path: string, body: object): Promise<Data> => {
+      const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+      return (await text.send<{ data: Data }>(method, `/admin/v1${path}`, body, headers)).body.data;
+    };
+    const disable = (disabled: boolean): Promise<unknown> =>
+      operate('PATCH', `/accounts/${text.accountId}`, { disabled });
+
+    const key = (): Promise<Made> => operate<Made>('POST', `/accounts/${text.accountId}/keys`, { name: 'key' });
+    const revoke = ({ id }: Made): Promise<unknown> => operate('POST', `/keys/${id}/revoke`, {});
+
+    /** Asks, and answers what comes. */
+    async function ask(made: Made, { style, model, stream, more }: Question) {
+      const { path, headers, body } = textRequest(style, { key: made.key, model, stream });
+      const answer = await fetch(text.baseUrl + path, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json', ...more },
+        body: JSON.stringify(body),
+      });
+      return { status: answer.status, text: await answer.text() };
+    }
+
+    const STREAMS: readonly Question[] = STYLES.flatMap((style) =>
+      (['chat', 'messages'] as const).map((upstream) => ({ style, model: MODEL_OVER[upstream], stream: true })),
+    );
+
+    it.each<[string, (made: Made) => Promise<unknown>]>([
+      ['their key', revoke],
+      ['their account', () => disable(true)],
+    ])('ends streams of every style with %s, which cost what was delivered', async (_with, change) => {
+      const made = await key();
+      const gate = closedGate({ behind: 'sigma' }, STREAMS.length);
+      text.vendor.gate = gate;
+      const asking = Promise.all(STREAMS.map((question) => ask(made, question)));
+      await gate.reached;
+      await change(made);
+      for (const told of await asking) {
+        expect(told.text).toMatch(/sigma.*unknown, or was revoked/s);
+        expect(told.text).not.toContain('omega');
+      }
+      await text.settled();
+      const { rows } = await text.database.query<{ status: string; output: bigint }>({
+        text: `select status, output_tokens as output from usage_record where api_key_id = $1`,
+        values: [made.id],
+      });
+      expect(rows).toHaveLength(STREAMS.length);
+      for (const { status, output } of rows) expect([status, output > 0n]).toEqual(['cancelled', true]);
+    });
+
+    it('makes a whole reply that was ordered, and tells it to another key of the account alone', async () => {
+      const asked = {
+        style: 'chat',
+        model: MODEL_OVER.chat,
+        stream: false,
+        more: { 'idempotency-key': 'whole' },
+      } as const;
+      const made = await key();
+      const gate = closedGate('start');
+      text.vendor.gate = gate;
+      const asking = ask(made, asked);
+      await gate.reached;
+      await revoke(made);
+      const refused = async (): Promise<boolean> =>
+        (await text.send('GET', '/v1/balance', undefined, { authorization: `Bearer ${made.key}` })).status === 401;
+      await eventually(refused, { limitMs: KEY_CACHE_MS + 10_000 });
+      gate.open();
+      const answer = await asking;
+      expect(answer.status).toBe(401);
+      expect(answer.text).not.toContain('alpha');
+      expect(await ask(await key(), asked)).toMatchObject({
+        status: 200,
+        text: expect.stringContaining('alpha sigma omega'),
+      });
+      expect(text.vendor.seen.filter(({ text: sent }) => !sent.includes('"stream":true'))).toHaveLength(1);
+    });
   });
 });

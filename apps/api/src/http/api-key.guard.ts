@@ -42,6 +42,13 @@ export class ApiKeyGuard implements CanActivate {
   }
 }
 
+/** How often it is asked whether an answer that takes long may go on, in milliseconds. */
+export const ALLOWED_EVERY_MS = 2_000;
+
+/** Whether `expectStillAllowed` says no. What cannot be asked at the moment refuses nothing. */
+export const isRefusal = (error: unknown): error is GatewayError =>
+  error instanceof GatewayError && (error.status === 401 || error.status === 403);
+
 const narrowed = (): GatewayError =>
   new GatewayError(
     'permission_denied',

@@ -6,6 +6,7 @@ import {
   type Attempt,
   type Beginning,
   IdempotencyService,
+  KEY_CACHE_MS,
   type NamedRequest,
   onlyOwnKey,
   OpenWaits,
@@ -15,7 +16,7 @@ import {
 import { logger, timeOrderedId } from '#platform';
 import { submitted } from './submitted.js';
 import { Admission } from './admission.js';
-import { callerOf } from './api-key.guard.js';
+import { callerOf, isRefusal } from './api-key.guard.js';
 import { envelope } from './envelope.js';
 import { isKeptAlive, isStreamed } from './keep-alive.js';
 import { JSON_TYPE, SerializedBody } from './serialized-body.js';
@@ -84,9 +85,20 @@ export class IdempotentRequests {
   /**
    * What `work` returns, or what it returned to the request that first came with the same key.
    *
-   * @throws GatewayError `rate_limit_exceeded`, `idempotency_in_flight`, `idempotency_mismatch`, and what `work` throws.
+   * @throws GatewayError `rate_limit_exceeded`, `idempotency_in_flight`, `idempotency_mismatch`, what `work` throws, and why its caller
+   * may not have an answer that took long: it was made and paid for, and a repeat by another key of the account gets it.
    */
-  answer(request: Request, response: Response, work: Work): Promise<SerializedBody | undefined> {
+  async answer(request: Request, response: Response, work: Work): Promise<SerializedBody | undefined> {
+    const began = performance.now();
+    const body = await this.answered(request, response, work);
+    if (body && performance.now() - began > KEY_CACHE_MS)
+      await request.expectStillAllowed?.().catch((error: unknown) => {
+        if (isRefusal(error)) throw error;
+      });
+    return body;
+  }
+
+  private answered(request: Request, response: Response, work: Work): Promise<SerializedBody | undefined> {
     const isTask = request.match.facts.cost === 'task';
     const key = request.headers['idempotency-key'];
     if (typeof key === 'string')

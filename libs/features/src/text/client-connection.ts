@@ -13,6 +13,7 @@ export class ClientConnection {
   private readonly upstream = new StopSource();
   private isGone = false;
   private endReason: GatewayError | undefined;
+  private refusal: GatewayError | undefined;
   private whenLeft: (() => void) | undefined;
   private leaving: AbortController | undefined;
 
@@ -32,6 +33,16 @@ export class ClientConnection {
     return this.endReason;
   }
 
+  /** Whether more may be begun for the caller: they are there, and may still ask. */
+  get isServed(): boolean {
+    return !this.isGone && !this.refusal;
+  }
+
+  /** Whether the caller pays for what they did not see of the work: they ended it, by leaving or by the end of their key. */
+  get owesUnseen(): boolean {
+    return this.refusal !== undefined || (this.isGone && !this.endReason);
+  }
+
   /** Aborted as soon as the caller has left, for work that only this caller pays for. */
   get left(): AbortSignal {
     this.leaving ??= new AbortController();
@@ -39,8 +50,9 @@ export class ClientConnection {
     return this.leaving.signal;
   }
 
-  /** @throws Error: the client has left, and nothing more is to be begun for it. */
+  /** @throws Error: the client has left, or may not ask any more, and nothing more is to be begun for it. */
   expectPresent(): void {
+    if (this.refusal) throw this.refusal;
     if (this.isGone) throw new Error('the caller has left');
   }
 
@@ -48,6 +60,15 @@ export class ClientConnection {
   end(reason: GatewayError): void {
     if (!this.isGone) this.endReason ??= reason;
     this.upstream.abort(this.endReason);
+  }
+
+  /**
+   * The caller's key or session has ended. A stream ends with it, and costs what it costs to leave, or keys would be ended to pay for less.
+   * A reply that is not streamed is made to its end, as tasks are; nothing more is begun for it.
+   */
+  refuse(reason: GatewayError, isStreamed: boolean): void {
+    this.refusal ??= reason;
+    if (isStreamed) this.end(reason);
   }
 
   /** The caller is gone. Before any work has begun that ends it; after, `whenLeft` decides. */

@@ -316,7 +316,7 @@ export class TextRequestContext<Body> {
     let left = this.continuations;
     if (left === 0) return undefined;
     return (used) => {
-      if (this.client.hasLeft || left === 0 || (used?.outputTokens ?? 0) >= limit) return false;
+      if (!this.client.isServed || left === 0 || (used?.outputTokens ?? 0) >= limit) return false;
       left -= 1;
       return true;
     };

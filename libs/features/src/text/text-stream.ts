@@ -231,9 +231,10 @@ export class TextStream {
       usage: this.metering.reportedUsage(),
       produced: this.produced + this.metering.heldBack(),
     };
-    if (this.client.endedBy) return this.metering.settle({ usage, produced, status: 'failed' });
-    const isUnseen = this.client.hasLeft || this.heldUpMs >= HELD_UP_MS;
-    this.metering.settle({ usage, produced, status: this.status('failed'), isUnseen });
+    const { endedBy, owesUnseen } = this.client;
+    if (endedBy && !owesUnseen) return this.metering.settle({ usage, produced, status: 'failed' });
+    const isUnseen = this.client.hasLeft || owesUnseen || this.heldUpMs >= HELD_UP_MS;
+    this.metering.settle({ usage, produced, status: owesUnseen ? 'aborted' : this.status('failed'), isUnseen });
   }
 }
 
@@ -242,7 +243,7 @@ export class TextStream {
  * after its caller had left, may have done all that was held for it.
  */
 export function endWithoutReply(error: unknown, client: ClientConnection, metering: Metering): ReplyEnd {
-  if (!client.hasLeft || client.endedBy) return { usage: undefined, produced: '', status: 'failed' };
+  if (!client.owesUnseen) return { usage: undefined, produced: '', status: 'failed' };
   const isUnseen = error === client.signal.reason;
   return { usage: isUnseen ? metering.reportedUsage() : undefined, produced: '', status: 'aborted', isUnseen };
 }

@@ -235,7 +235,7 @@ export class TextService {
       return json;
     } catch (error) {
       // Of a whole reply that broke nothing was delivered; one that its caller did not wait for was.
-      const isDelivered = isOpen && client.hasLeft && !client.endedBy;
+      const isDelivered = isOpen && client.owesUnseen;
       metering.settle(
         isDelivered
           ? {

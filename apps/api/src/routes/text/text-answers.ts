@@ -13,7 +13,7 @@ import {
   TextUpstreams,
 } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
-import { callerOf } from '../../http/api-key.guard.js';
+import { ALLOWED_EVERY_MS, callerOf, isRefusal } from '../../http/api-key.guard.js';
 import { expectClient } from '../../http/client-gone.js';
 import { IdempotentRequests } from '../../http/idempotent-requests.js';
 import { isStreamed, keepAlive } from '../../http/keep-alive.js';
@@ -127,7 +127,11 @@ export class TextAnswers {
   }
 }
 
-/** Does the work of one text request, which counts as running until its answer has left. @throws GatewayError why the process ended it. */
+/**
+ * Does the work of one text request, which counts as running until its answer has left.
+ *
+ * @throws GatewayError why it was ended: by the process, or with the key or session that it came with.
+ */
 export async function duringText<Result>(
   running: RunningTexts,
   request: Request,
@@ -135,11 +139,16 @@ export async function duringText<Result>(
   work: (client: ClientConnection) => Promise<Result>,
 ): Promise<Result> {
   const client = running.begin(callerOf(request).accountId);
+  const refuse = (error: unknown): void => {
+    if (isRefusal(error)) client.refuse(error, isStreamed(request));
+  };
+  const asking = setInterval(() => void request.expectStillAllowed?.().catch(refuse), ALLOWED_EVERY_MS);
   try {
     return await work(client);
   } catch (error) {
     throw client.endedBy ?? error;
   } finally {
+    clearInterval(asking);
     if (response.closed) running.over(client);
     else response.once('close', () => running.over(client));
   }

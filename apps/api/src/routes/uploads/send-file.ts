@@ -1,12 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { GatewayError } from '#contracts';
+import { ALLOWED_EVERY_MS, isRefusal } from '../../http/api-key.guard.js';
 import { STALL_MS } from '../../http/serialized-body.js';
 import type { Transfer } from './open-transfers.js';
-
-/** How often it is asked whether a file may still be read, in milliseconds. */
-const ALLOWED_EVERY_MS = 2_000;
 
 /** What is sent as this answer, for others to count and to end. */
 export function sentOver(response: ServerResponse): Transfer {
@@ -48,7 +45,3 @@ export async function sendFile(
   await pipeline(content, response).catch(() => undefined);
   clearInterval(asking);
 }
-
-/** What cannot be asked at the moment refuses nothing. */
-const isRefusal = (error: unknown): boolean =>
-  error instanceof GatewayError && (error.code === 'invalid_api_key' || error.code === 'permission_denied');

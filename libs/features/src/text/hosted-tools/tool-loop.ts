@@ -170,7 +170,7 @@ export class ToolLoop {
     const { finish } = reply;
     round.usage = await round.metering.usageOf(finish.usage, round.produced);
     this.usage = sumOf(this.usage, round.usage);
-    const isOver = CUT_OFF.has(finish.reason) || client.hasLeft || this.rounds >= order.maxRounds;
+    const isOver = CUT_OFF.has(finish.reason) || !client.isServed || this.rounds >= order.maxRounds;
     const calls = isOver ? [] : reply.hostedCalls;
     const { results, waits } = yield* work.run(calls, round);
     metering.endRound(client.hasLeft ? 'aborted' : 'completed');
@@ -211,7 +211,7 @@ export class ToolLoop {
   private lastReason({ reason }: FinishEvent, reply: RoundReply, waits: boolean): FinishReason | undefined {
     if (CUT_OFF.has(reason)) return reason;
     if (reply.hasClientCalls) return 'tool-calls';
-    if (waits || this.parts.client.hasLeft) return 'stop';
+    if (waits || !this.parts.client.isServed) return 'stop';
     if (reply.hostedCalls.length === 0) return reason === 'tool-calls' ? 'stop' : reason;
     return this.rounds >= this.parts.order.maxRounds ? 'tool-limit' : undefined;
   }
