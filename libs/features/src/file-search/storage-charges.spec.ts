@@ -220,6 +220,25 @@ describe('The price of stored files', () => {
     await expectExact();
   });
 
+  it('is still due where the account has no price for a while, and charged when it has one again', async () => {
+    const id = await keeper('given-later', 1_024, 10n ** 9n);
+    await dieBehindTheHold();
+    await test.database.query({
+      text: `insert into account_price_list (account_id, list_id, effective_from, created_by) values ($1, 'gift', now(), 'test')`,
+      values: [id],
+    });
+    await chargeAll();
+    expect(await records(id)).toEqual([]);
+    await test.database.query({ text: 'delete from account_price_list where account_id = $1', values: [id] });
+    await nextDay();
+    await chargeAll();
+    expect((await records(id)).map(({ amount }) => amount)).toEqual([150_000n]);
+    await nextDay();
+    await chargeAll();
+    expect((await records(id)).map(({ amount }) => amount)).toEqual([150_000n, 200_000n]);
+    await expectExact();
+  });
+
   it('becomes a debt where the balance does not cover it', async () => {
     const id = await keeper('poor', 1_024, 1_000n);
     await chargeAll();

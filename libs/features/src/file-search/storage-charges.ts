@@ -53,10 +53,9 @@ const ALL_FREE = `
 update file_usage set byte_seconds = 0, metered_at = now(), closed_on = (now() at time zone 'utc')::date
 where closed_on < (now() at time zone 'utc')::date and due_request_id is null`;
 
-/** What was still due of the account at a price that has gone, too. */
+/** What is due from before waits until the account has a price again. */
 const FREE = `
-update file_usage set byte_seconds = 0, metered_at = now(), closed_on = (now() at time zone 'utc')::date,
-  due_request_id = null, due_mb_days = 0
+update file_usage set byte_seconds = 0, metered_at = now(), closed_on = (now() at time zone 'utc')::date
 where account_id = $1`;
 
 interface OpenDays {
