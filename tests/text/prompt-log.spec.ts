@@ -143,6 +143,20 @@ describe('The log of prompts and answers of an account', () => {
     expect((await admin('GET', '')).body.data['bytes']).toBeGreaterThan(1_000);
   });
 
+  it('keeps nothing of requests that are refused before an upstream is asked', async () => {
+    await set({ enabled: true });
+    await gateway.setBalance(0n);
+    for (const style of STYLES)
+      for (const stream of [false, true]) {
+        const request = textRequest(style, { key: gateway.key, model: MODEL_OVER[style], stream, text: WORDS });
+        const { status } = await gateway.send('POST', request.path, request.body, request.headers);
+        expect(status).toBe(402);
+      }
+    await gateway.spareMoney();
+    await ask('chat', false, { session: 'paid' });
+    expect((await kept(1)).map(({ session }) => session)).toEqual(['paid']);
+  });
+
   it('leaves a record of each reading, change and deletion, with who it was', async () => {
     await set({ enabled: true });
     await ask('chat', false);

@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Batcher, Database, logger, SecretSealer, signals, timeOrderedId } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
 import { KeptRequest, keptAnswer } from './prompt-text.js';
-import { Redaction } from './redaction.js';
+import { Redaction, RedactionTime } from './redaction.js';
 
 const log = logger('prompt-log');
 const compress = promisify(brotliCompress);
@@ -98,6 +98,7 @@ const MAKING_ROOM_MS = 5_000;
 @Injectable()
 export class PromptLogWriter {
   private readonly bytesMax: number;
+  private readonly time = new RedactionTime();
   private readonly pending = new Set<Promise<void>>();
   private readonly waiting = new Batcher((entries: readonly WaitingEntry[]) => this.writeEach(entries), {
     maxItems: AT_ONCE,
@@ -166,7 +167,10 @@ export class PromptLogWriter {
     const redaction = new Redaction(open.redactions);
     const sealed: { readonly entry: WaitingEntry; readonly id: string; readonly bytes: Buffer }[] = [];
     for (const entry of entries) {
+      if (!this.time.hasSome(accountId)) continue;
+      const before = redaction.busyMs;
       const texts = await cleaned(entry, redaction);
+      this.time.take(accountId, redaction.busyMs - before);
       if (!texts) continue;
       const id = timeOrderedId('prompt');
       sealed.push({ entry, id, bytes: sealer.seal(await compress(JSON.stringify(texts), QUICKLY), id) });

@@ -1,5 +1,5 @@
 import { GatewayError } from '#contracts';
-import { expectRedactions, Redaction, REDACTION_NAMES } from './redaction.js';
+import { expectRedactions, Redaction, REDACTION_NAMES, RedactionTime } from './redaction.js';
 
 const clean = async (text: string, ...redactions: string[]): Promise<string | undefined> =>
   (await new Redaction(redactions).clean([text]))[0];
@@ -69,5 +69,19 @@ describe('Redaction', () => {
         expect(await clean(`${'é'.repeat(before - 1)} ${secret} ${secret}`, redaction)).toBe(
           `${'é'.repeat(before - 1)} [redacted] [redacted]`,
         );
+  });
+
+  it('has ten seconds of an account at once, and a tenth of the time of it, each account its own', () => {
+    let now = 0;
+    const time = new RedactionTime(() => now);
+    for (let taken = 0; taken < 10_000; taken += 2_000) {
+      expect(time.hasSome('acct_a')).toBe(true);
+      time.take('acct_a', 2_000);
+    }
+    expect([time.hasSome('acct_a'), time.hasSome('acct_b')]).toEqual([false, true]);
+    now += 20_000;
+    expect(time.hasSome('acct_a')).toBe(true);
+    time.take('acct_a', 2_000);
+    expect(time.hasSome('acct_a')).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { GatewayError } from '#contracts';
-import { nextTurn, Turns } from '#platform';
+import { lruCache, nextTurn, Turns } from '#platform';
 
 /** What stands where something was taken out. */
 const REDACTED = '[redacted]';
@@ -86,8 +86,30 @@ class RedactionTooSlow extends Error {}
 /** How long the texts of one entry may take, in milliseconds. */
 const REDACTION_MS = 2_000;
 
+/** Of each account: so much at once, in milliseconds, and in the long run this part of the time. */
+const ACCOUNT_MS = 10_000;
+const ACCOUNT_PART = 0.1;
+
+/** How much time of the processor each account may take for its redactions: its entries are free, and their patterns its own. */
+export class RedactionTime {
+  /** Behind this moment, on the clock of `now`, an account has all of its time again. */
+  private readonly wholeAt = lruCache<string, number>(10_000);
+
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
+  hasSome(accountId: string): boolean {
+    return (this.wholeAt.get(accountId) ?? 0) - this.now() < ACCOUNT_MS / ACCOUNT_PART;
+  }
+
+  take(accountId: string, ms: number): void {
+    this.wholeAt.set(accountId, Math.max(this.wholeAt.get(accountId) ?? 0, this.now()) + ms / ACCOUNT_PART);
+  }
+}
+
 /** Takes out of texts what an account wants nobody to read, and lets other work run meanwhile. */
 export class Redaction {
+  /** What it has taken until now, in milliseconds. */
+  busyMs = 0;
   private readonly detectors: readonly Detector[];
 
   /** @param redactions names and patterns that `expectRedactions` has passed. */
@@ -102,7 +124,7 @@ export class Redaction {
     if (this.detectors.length === 0) return [...texts];
     const turns = new Turns();
     const cleaned: string[] = [];
-    let busyMs = 0;
+    const mostMs = this.busyMs + REDACTION_MS;
     for (const text of texts) {
       let left = text;
       for (const detector of this.detectors) {
@@ -110,8 +132,8 @@ export class Redaction {
         for (let isOver = false; !isOver;) {
           const since = performance.now();
           isOver = search.goOn();
-          busyMs += performance.now() - since;
-          if (busyMs > REDACTION_MS) throw new RedactionTooSlow('the texts take too long to redact');
+          this.busyMs += performance.now() - since;
+          if (this.busyMs > mostMs) throw new RedactionTooSlow('the texts take too long to redact');
           if (turns.isOver) await nextTurn(turns);
         }
         left = search.cleaned;

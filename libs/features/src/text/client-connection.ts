@@ -12,6 +12,7 @@ export class ClientConnection {
   slot = NO_SLOT;
   private readonly upstream = new StopSource();
   private isGone = false;
+  private isAsked = false;
   private endReason: GatewayError | undefined;
   private refusal: GatewayError | undefined;
   private whenLeft: (() => void) | undefined;
@@ -50,10 +51,20 @@ export class ClientConnection {
     return this.leaving.signal;
   }
 
-  /** @throws Error: the client has left, or may not ask any more, and nothing more is to be begun for it. */
-  expectPresent(): void {
+  /**
+   * Takes note that an upstream is asked for the caller.
+   *
+   * @throws Error: they have left, or may not ask any more, and nothing more is to be begun for them.
+   */
+  ask(): void {
     if (this.refusal) throw this.refusal;
     if (this.isGone) throw new Error('the caller has left');
+    this.isAsked = true;
+  }
+
+  /** Whether an upstream was asked, so that the request was let in and paid for. */
+  get hasAsked(): boolean {
+    return this.isAsked;
   }
 
   /** Ends the work for a reason of ours, which the caller is told, if they are still there. They pay for what was delivered. */

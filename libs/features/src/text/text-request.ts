@@ -293,11 +293,11 @@ export class TextRequestContext<Body> {
       stream,
       model,
       request: () => {
-        this.client.expectPresent();
+        this.client.ask();
         return this.translated();
       },
       native: (account, provenFrom) => {
-        this.client.expectPresent();
+        this.client.ask();
         return this.nativeFor(account, provenFrom);
       },
       conversation,

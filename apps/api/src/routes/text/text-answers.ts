@@ -113,7 +113,8 @@ export class TextAnswers {
       // The client has left: no response can be sent.
       if (!client.hasLeft) throw error;
     } finally {
-      if (caller.isLogged === true) this.keep(context, caller);
+      // What is refused costs nothing, and so must not make work either.
+      if (caller.isLogged === true && client.hasAsked) this.keep(context, caller);
     }
     return undefined;
   }

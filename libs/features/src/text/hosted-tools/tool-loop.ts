@@ -112,7 +112,7 @@ export class ToolLoop {
       stream: order.stream,
       model: order.model,
       request: () => {
-        client.expectPresent();
+        client.ask();
         round.isAsked = true;
         return limited.request;
       },
