@@ -40,6 +40,36 @@ describe('A request meant to harm', () => {
     });
   });
 
+  const longHost = `https://${'水'.repeat(60_000)}.com/`;
+  it.each<[string, JsonObject, string]>([
+    [
+      '/v1/responses',
+      { model: MODEL_OVER.chat, input: 'x', tools: [{ type: 'mcp', server_label: 's', server_url: longHost }] },
+      'tools[0].server_url',
+    ],
+    [
+      '/v1/messages',
+      {
+        model: MODEL_OVER.chat,
+        messages: [{ role: 'user', content: 'x' }],
+        mcp_servers: [{ type: 'url', url: longHost, name: 's' }],
+      },
+      'mcp_servers[0].url',
+    ],
+    [
+      `/v1beta/models/${MODEL_OVER.chat}:generateContent`,
+      {
+        contents: [{ role: 'user', parts: [{ text: 'x' }] }],
+        tools: [{ mcpServers: [{ name: 's', streamableHttpTransport: { url: longHost } }] }],
+      },
+      'tools[0].mcpServers[0].streamableHttpTransport.url',
+    ],
+  ])('gets 400 at %s for the address of a server that takes seconds to parse', async (path, body, param) => {
+    const { status, body: answer } = await send(path, body);
+    expect(status).toBe(400);
+    expect(JSON.stringify(answer)).toContain(param);
+  });
+
   it.each<[string, string, JsonObject, string]>([
     [
       'NUL in the id of a vector store',

@@ -1,7 +1,7 @@
 export { CATALOG, familiesAt, familyOf, MODEL_IDS, type ModelId } from './catalog/catalog.js';
 export { FIELD_GROUPS, fieldTable, type FieldTableRow } from './catalog/field-table.js';
 export { type Field, fieldsOf, type Scalar } from './catalog/field.js';
-export { fileUrls, MAX_URL_LENGTH } from './catalog/file-source.js';
+export { fileUrls, hasParsableHost, isParsableUrl, MAX_URL_LENGTH } from './catalog/file-source.js';
 export type { EtaRequest } from './catalog/image-families/eta.js';
 export type { IotaEditRequest } from './catalog/image-families/iota-edit.js';
 export type { IotaRequest } from './catalog/image-families/iota.js';

@@ -2,10 +2,38 @@ import { atBest } from '#testing';
 import type { JsonObject } from '../json.js';
 import { CATALOG, familyOf } from './catalog.js';
 import type { FileSource } from './field.js';
-import { fileUrls, wrongSource } from './file-source.js';
+import { fileUrls, hasParsableHost, isParsableUrl, wrongSource } from './file-source.js';
 
 const WEB: FileSource = { medium: 'image', inline: [], maxInlineBytes: 1024, httpsOnly: false };
 const INLINE: FileSource = { ...WEB, inline: ['png', 'jpeg'] };
+
+/** Its punycode takes a second and more. */
+const LONG_HOST = `${Array.from({ length: 30_000 }, (_, index) => String.fromCodePoint(0x4e00 + ((index * 7_919) % 20_000))).join('')}.com`;
+
+describe('A URL from outside', () => {
+  it.each([
+    `https://${LONG_HOST}/`,
+    `https:/\t/${LONG_HOST}`,
+    `https:\n\\/\r${LONG_HOST}/`,
+    ` HTTPS:////${LONG_HOST}`,
+    `https:${LONG_HOST}`,
+    `https://user:pass@${LONG_HOST}`,
+  ])('is not parsed where its host is longer than any: %.16s', async (url) => {
+    expect(await atBest(20, () => hasParsableHost(url))).toBeLessThan(20);
+    expect(hasParsableHost(url)).toBe(false);
+    expect([isParsableUrl(url), isParsableUrl(url.slice(0, 8_000))]).toEqual([false, false]);
+  });
+
+  it.each([
+    `https://${'a'.repeat(63)}.example:8443/${LONG_HOST.slice(0, 4_000)}?x=https://${'b'.repeat(600)}#y`,
+    'http://[2001:db8::1]/a',
+    'https://exämple.com/水.png',
+    `https://a.example?${'q'.repeat(2_000)}`,
+    `https://a.example\\${'q'.repeat(2_000)}`,
+  ])('is parsed whatever else is long: %.40s', (url) => {
+    expect(isParsableUrl(url)).toBe(true);
+  });
+});
 
 describe('wrongSource', () => {
   it.each([

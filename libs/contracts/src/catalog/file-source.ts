@@ -4,6 +4,20 @@ import { type Field, fieldsOf, type FileSource } from './field.js';
 /** Longest URL accepted, in characters: room for presigned links, far below what a row or a log should hold. */
 export const MAX_URL_LENGTH = 8_192;
 
+/** More than any host has, with its port. */
+const AUTHORITY_MAX = 512;
+const LONG_AUTHORITY = new RegExp(String.raw`^[^/\\?#]*[/\\]*[^/\\?#]{${AUTHORITY_MAX + 1}}`);
+
+/**
+ * Whether the host of an absolute URL is short enough to be parsed. Parsers of URLs take time by the square of its length: a host of 30,000
+ * Chinese characters stops the process for more than a second.
+ */
+export const hasParsableHost = (text: string): boolean => !LONG_AUTHORITY.test(text.replaceAll(/[\t\n\r]/g, ''));
+
+/** Whether a text from outside is a URL, of any scheme with a host, and not too long for one. */
+export const isParsableUrl = (text: string): boolean =>
+  text.length <= MAX_URL_LENGTH && hasParsableHost(text) && URL.canParse(text);
+
 const WEB_URL = /^https?:\/\/[^\s\p{Cc}\p{Surrogate}]+$/iu;
 const HTTPS_URL = /^https:\/\/[^\s\p{Cc}\p{Surrogate}]+$/iu;
 const DATA_URI_HEAD = /^data:image\/([a-z+.-]{1,16});base64,/;
@@ -27,7 +41,7 @@ export function wrongSource(value: string, source: FileSource): string | null {
   if (value.startsWith('data:')) return wrongDataUri(value, source);
   if (value.length > MAX_URL_LENGTH) return `must be a URL of at most ${MAX_URL_LENGTH} characters`;
   const pattern = source.httpsOnly ? HTTPS_URL : WEB_URL;
-  return pattern.test(value) && URL.canParse(value) ? null : `must be ${allowedSource(source)}`;
+  return pattern.test(value) && isParsableUrl(value) ? null : `must be ${allowedSource(source)}`;
 }
 
 function wrongDataUri(value: string, source: FileSource): string | null {

@@ -1,4 +1,4 @@
-import { MAX_URL_LENGTH } from '../catalog/file-source.js';
+import { isParsableUrl } from '../catalog/file-source.js';
 import type { FieldCheck, Report } from './body-check.js';
 
 /** Largest inline image, in decoded bytes: 20 MB. */
@@ -34,8 +34,7 @@ function checkDigits(text: string, param: string, message: string, report: Repor
   else if (text === '' || NOT_BASE64.test(text)) report(param, 'invalid_parameter', message);
 }
 
-const isWebAddress = (text: string): boolean =>
-  text.length <= MAX_URL_LENGTH && /^https?:\/\/[^/]/i.test(text) && URL.canParse(text);
+const isWebAddress = (text: string): boolean => /^https?:\/\/[^/]/i.test(text) && isParsableUrl(text);
 
 /** An http(s) address. */
 export function webAddress(): FieldCheck {

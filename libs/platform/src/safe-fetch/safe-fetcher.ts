@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import { Agent, type Dispatcher, request } from 'undici';
+import { hasParsableHost } from '#contracts';
 import { abortAfter, withinTime } from '../clock/time-limit.js';
 import { NameResolver } from '../dns/name-resolver.js';
 import { AddressPolicy, type AllowList, parseAllowList } from './address-policy.js';
@@ -166,7 +167,7 @@ export class SafeFetcher {
    * @throws FetchRefused
    */
   checkUrl(text: string): URL {
-    if (!URL.canParse(text)) throw new FetchRefused('bad_url', 'it is not a URL');
+    if (!hasParsableHost(text) || !URL.canParse(text)) throw new FetchRefused('bad_url', 'it is not a URL');
     const url = new URL(text);
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
       throw new FetchRefused('bad_scheme', 'only http and https URLs are fetched');

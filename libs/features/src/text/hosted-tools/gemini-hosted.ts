@@ -1,4 +1,4 @@
-import { type GeminiRequest, type GeminiTool, isJsonObject, type JsonObject } from '#contracts';
+import { type GeminiRequest, type GeminiTool, isJsonObject, isParsableUrl, type JsonObject } from '#contracts';
 import {
   type HostedStyle,
   labelOf,
@@ -38,7 +38,7 @@ function readServers(sent: unknown, param: string): RequestedTool[] {
     const place = `${param}[${index}]`;
     const { name, streamableHttpTransport: transport } = objectOf(server);
     const { url, headers, timeout } = objectOf(transport);
-    if (typeof url !== 'string' || !URL.canParse(url))
+    if (typeof url !== 'string' || !isParsableUrl(url))
       throw wrong(`${place}.streamableHttpTransport.url`, 'an http or https URL');
     const label = typeof name === 'string' && name !== '' ? name.slice(0, 64) : labelOf(url);
     const seconds = typeof timeout === 'string' ? Math.ceil(Number(timeout.replace(/s$/, ''))) : timeout;

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type MessagesRequest, toolName } from '#contracts';
+import { isJsonObject, isParsableUrl, type JsonObject, type MessagesRequest, toolName } from '#contracts';
 import { asJson } from '../json-object.js';
 import {
   type HostedReference,
@@ -20,7 +20,7 @@ function readServer(server: JsonObject, param: string): RequestedMcpServer | und
   const { url, name, authorization_token: token, tool_configuration: sent } = server;
   const settings: JsonObject = isJsonObject(sent) ? sent : {};
   if (settings['enabled'] === false) return undefined;
-  if (typeof url !== 'string' || !URL.canParse(url)) throw wrong(`${param}.url`, 'an http or https URL');
+  if (typeof url !== 'string' || !isParsableUrl(url)) throw wrong(`${param}.url`, 'an http or https URL');
   const label = typeof name === 'string' && name !== '' ? name.slice(0, 64) : labelOf(url);
   const allowed = settings['allowed_tools'];
   return requestedServer({ params: [param], label, url, token }, param, {

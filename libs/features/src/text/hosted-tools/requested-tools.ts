@@ -3,6 +3,7 @@ import {
   type HostedKind,
   isIdentifier,
   isJsonObject,
+  isParsableUrl,
   type JsonObject,
   type RankWeights,
   readRankWeights,
@@ -270,7 +271,7 @@ function readMcp(tool: JsonObject, param: string): RequestedMcpServer | undefine
   if (url === undefined || url === null) return undefined;
   if (typeof label !== 'string' || !LABEL.test(label))
     throw wrong(`${param}.server_label`, '1 to 64 letters, digits, "_", "-" or "."');
-  if (typeof url !== 'string' || !URL.canParse(url)) throw wrong(`${param}.server_url`, 'an http or https URL');
+  if (typeof url !== 'string' || !isParsableUrl(url)) throw wrong(`${param}.server_url`, 'an http or https URL');
   const allowed = tool['allowed_tools'];
   const filter: JsonObject = isJsonObject(allowed) ? allowed : { tool_names: allowed ?? null };
   const names = filter['tool_names'];
@@ -317,7 +318,7 @@ export function requestedServer(
   },
 ): RequestedMcpServer {
   const { params, label, url, token } = server;
-  if (typeof url !== 'string' || !URL.canParse(url)) throw wrong(`${param}.url`, 'an http or https URL');
+  if (typeof url !== 'string' || !isParsableUrl(url)) throw wrong(`${param}.url`, 'an http or https URL');
   if (token !== undefined && token !== null && !(typeof token === 'string' && TOKEN.test(token)))
     throw wrong(`${param}.authorization`, 'printable ASCII characters, 8192 at most');
   const seconds = wholeIn(settings.timeout, `${param}.timeout`, Number.MAX_SAFE_INTEGER) ?? MCP_SECONDS;

@@ -7,6 +7,7 @@ import {
   isJsonObject,
   type JsonObject,
   type MeasuredReference,
+  isParsableUrl,
   MEDIA_REASONS,
   MediaFailure,
   type MediaOrder,
@@ -244,7 +245,7 @@ interface FilePlaces {
 function isFetchable({ url }: UpstreamOutput, { codec, origin }: FilePlaces): boolean {
   if (url.length > MAX_URL) return false;
   if (url.startsWith('kept:')) return codec.inlineFiles !== undefined && URL.canParse(url);
-  return (/^https?:/i.test(url) && URL.canParse(url)) || codec.fileAddress?.(url, origin) !== undefined;
+  return (/^https?:/i.test(url) && isParsableUrl(url)) || codec.fileAddress?.(url, origin) !== undefined;
 }
 
 /** The files that can be fetched, each without values that are not a length or a time. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type TextEvent } from '#contracts';
+import { isJsonObject, isParsableUrl, type TextEvent } from '#contracts';
 
 /** A part of a reply with what the vendor notes about it. */
 export interface AnnotatedText {
@@ -59,7 +59,7 @@ function urlCitation(annotation: unknown): UrlCitation | undefined {
   const inner = annotation['url_citation'];
   const fields = isJsonObject(inner) ? inner : annotation;
   const { url, title, content: quote } = fields;
-  if (typeof url !== 'string' || !/^https?:\/\//i.test(url) || !URL.canParse(url)) return undefined;
+  if (typeof url !== 'string' || !/^https?:\/\//i.test(url) || !isParsableUrl(url)) return undefined;
   return {
     url,
     title: typeof title === 'string' && title !== '' ? title : new URL(url).hostname,

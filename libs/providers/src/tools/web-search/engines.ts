@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import { excerpt, type FoundPage, isJsonObject, type JsonObject } from '#contracts';
+import { excerpt, type FoundPage, isJsonObject, isParsableUrl, type JsonObject } from '#contracts';
 import { abortAfter, parseBounded } from '#platform';
 import { type WebQuery, type WebSearch, type WebSearchEngineName, WebSearchFailure } from './web-search.js';
 
@@ -178,6 +178,6 @@ const objectsOf = (value: unknown): readonly JsonObject[] =>
 
 /** A web address as it is, or nothing: what an engine calls an address may be anything. */
 function webUrl(value: unknown): string | undefined {
-  if (typeof value !== 'string' || !URL.canParse(value)) return undefined;
+  if (typeof value !== 'string' || !isParsableUrl(value)) return undefined;
   return /^https?:$/.test(new URL(value).protocol) ? value : undefined;
 }
