@@ -12,6 +12,19 @@ const LIMIT_BYTES = 64 * MEBIBYTE;
 const GROWTH_NOISE_BYTES = 128 * MEBIBYTE;
 const GROWTH_FACTOR = 4;
 
+/** Its punycode takes time by the square of its length. */
+const hostOf = (letters: number): string =>
+  `https://${Array.from({ length: letters }, (_, index) => String.fromCodePoint(0x4e00 + ((index * 7_919) % 20_000))).join('')}.com/`;
+
+function endlessHosts(bytes: number): string {
+  const image = { type: 'input_image', image_url: hostOf(8_000) };
+  const content = Array.from({ length: Math.max(1, Math.floor(bytes / 50_000)) }, () => image);
+  const tools = [
+    { type: 'mcp', server_label: 's', server_url: hostOf(Math.floor(bytes / 10)), require_approval: 'never' },
+  ];
+  return JSON.stringify({ model: 'vendor-5', input: [{ role: 'user', content }], tools });
+}
+
 /** Bodies that are cheap to send and dear to understand, each of about `bytes`. */
 const SHAPES: Readonly<Record<string, (bytes: number) => string>> = {
   'empty objects': (bytes) => `{"q":[${'{},'.repeat(bytes / 3)}{}]}`,
@@ -21,6 +34,7 @@ const SHAPES: Readonly<Record<string, (bytes: number) => string>> = {
   'many keys': (bytes) => `{${Array.from({ length: bytes / 12 }, (_, index) => `"k${index}":1`).join(',')}}`,
   escapes: (bytes) => `{"prompt":"${'\\u0000'.repeat(bytes / 6)}"}`,
   'one long word': (bytes) => `{"model":"vendor-5","input":"${'a'.repeat(bytes)}"}`,
+  'endless hosts': endlessHosts,
   'white space': (bytes) => `{${' '.repeat(bytes)}"model":"vendor-5"}`,
 };
 
