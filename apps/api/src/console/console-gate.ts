@@ -1,6 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { CONSOLE_ACCESS, CONSOLE_VERSION, type ConsoleAccess, type ConsolePermission, GatewayError } from '#contracts';
 import { expectAllowedAddress, type OpenSession, type SessionsService } from '#features';
+import { lruCache } from '#platform';
 import { type Platform, publicBaseUrl } from '#runtime';
 import { ConsoleRefusal } from '../http/error-body.js';
 import type { OperatorAccess } from '../routes/ops/operator-access.js';
@@ -57,6 +58,9 @@ const UNKNOWN: ConsoleAccess = { needs: 'session' };
 const TOKEN_ROLES = { operator: 'admin', ops_viewer: 'viewer' } as const;
 export const CONSOLE_ROLES_OF_TOKENS = { admin: 'operator', viewer: 'ops_viewer' } as const;
 
+/** How long a session that was open is believed to be for answers that have begun, in milliseconds. */
+const STILL_OPEN_MS = 1_000;
+
 /** What the gate looks things up in. */
 export interface GateParts {
   readonly sessions: SessionsService;
@@ -69,6 +73,17 @@ export interface GateParts {
  * refused. Bodies without a session are not read.
  */
 export function consoleGate({ sessions, operators, platform }: GateParts): RequestHandler {
+  // A session may have a thousand answers that take long, each of which asks every two seconds.
+  const stillOpen = lruCache<string, Promise<OpenSession | null>>(10_000, { ttl: STILL_OPEN_MS });
+  const readAgain = (request: Request): Promise<OpenSession | null> => {
+    const whose = `${sessionTokenOf(request) ?? ''} ${request.ip ?? ''}`;
+    const known = stillOpen.get(whose);
+    if (known) return known;
+    const reading = readSession(request, sessions, operators);
+    stillOpen.set(whose, reading);
+    reading.catch(() => stillOpen.delete(whose));
+    return reading;
+  };
   return async (request: Request, response: Response, next: NextFunction) => {
     response.setHeader('cache-control', 'no-store');
     const access = accessOf(request);
@@ -80,7 +95,7 @@ export function consoleGate({ sessions, operators, platform }: GateParts): Reque
       if (session.caller) request.caller = session.caller;
     }
     expectAccess(access, session);
-    request.expectStillAllowed = async () => expectAccess(access, await readSession(request, sessions, operators));
+    request.expectStillAllowed = async () => expectAccess(access, await readAgain(request));
     next();
   };
 }
