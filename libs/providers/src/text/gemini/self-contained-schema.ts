@@ -116,8 +116,9 @@ function withoutShared(schema: JsonValue | undefined): JsonValue | undefined {
 
 /** Writes one schema. */
 class Writer {
-  /** The names under which kept references lead to something, and what. */
-  private readonly shared = new Map<string, { readonly name: string; schema?: JsonObject }>();
+  /** What kept references lead to, however they spell it, and under which names they do. */
+  private readonly shared = new Map<JsonObject, string>();
+  private readonly names = new Set<string>();
   private schemas = 0;
 
   constructor(
@@ -128,7 +129,9 @@ class Writer {
 
   write(): JsonObject {
     const written = this.schema(this.root);
-    const shared = [...this.shared.values()].map(({ name, schema }) => [name, schema ?? {}] as const);
+    const shared: [name: string, schema: JsonObject][] = [];
+    // One after the other, not one within the other: a chain of references may be as long as a request. Those found meanwhile come behind.
+    for (const [target, name] of this.shared) shared.push([name, this.schema(target)]);
     return shared.length > 0 ? { ...written, $defs: Object.fromEntries(shared) } : written;
   }
 
@@ -147,16 +150,14 @@ class Writer {
   };
 
   private nameOf(ref: string, target: JsonObject): string {
-    const known = this.shared.get(ref);
-    if (known) return known.name;
+    const known = this.shared.get(target);
+    if (known !== undefined) return known;
     const last = ref.split('/').at(-1)?.replaceAll(/\W/g, '_') ?? '';
-    const taken = new Set([...this.shared.values()].map(({ name }) => name));
-    const shared: { readonly name: string; schema?: JsonObject } = {
-      name: last !== '' && !taken.has(last) ? last : `shared_${taken.size}`,
-    };
-    this.shared.set(ref, shared);
-    shared.schema = this.schema(target);
-    return shared.name;
+    let name = last === '' || this.names.has(last) ? `shared_${this.names.size}` : last;
+    while (this.names.has(name)) name += '_';
+    this.names.add(name);
+    this.shared.set(target, name);
+    return name;
   }
 }
 

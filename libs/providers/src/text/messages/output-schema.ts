@@ -95,10 +95,10 @@ function inside(schema: JsonValue): JsonValue {
   return closed(schema);
 }
 
-/** Which references are being followed, and which were followed to their end. */
+/** What is being looked through because a reference leads there, however it spells it, and what was looked through. */
 interface Followed {
-  readonly open: Set<string>;
-  readonly done: Set<string>;
+  readonly open: Set<JsonObject>;
+  readonly done: Set<JsonObject>;
 }
 
 /** @throws Unsayable for a schema that holds itself, and for one that lies elsewhere. */
@@ -112,12 +112,13 @@ function expectNoCycle(value: JsonValue | undefined, root: JsonObject, followed:
 
 function follow(ref: string, root: JsonObject, followed: Followed): void {
   const { open, done } = followed;
-  if (open.has(ref)) throw new Unsayable();
-  if (done.has(ref)) return;
-  open.add(ref);
-  expectNoCycle(leadsTo(ref, root), root, followed);
-  open.delete(ref);
-  done.add(ref);
+  const target = leadsTo(ref, root);
+  if (open.has(target)) throw new Unsayable();
+  if (done.has(target)) return;
+  open.add(target);
+  expectNoCycle(target, root, followed);
+  open.delete(target);
+  done.add(target);
 }
 
 function leadsTo(ref: string, root: JsonObject): JsonObject {

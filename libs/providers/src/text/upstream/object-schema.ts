@@ -120,10 +120,13 @@ const SHAPE_WORDS = new Set([
 /** Schemas that refer to each other can say more than they hold, and be without end. */
 const DEEPEST = 16;
 const MOST_SCHEMAS = 1_000;
+const MOST_FIELDS = 100_000;
 
 /** Reads schemas that are put together of others, all below one root. */
 export class ShapeReader {
   private schemas = 0;
+  private fields = 0;
+  private readonly known = new Map<JsonObject, ObjectShape>();
 
   constructor(private readonly root: JsonObject) {}
 
@@ -133,10 +136,11 @@ export class ShapeReader {
     if (depth > DEEPEST || this.schemas > MOST_SCHEMAS) return undefined;
     if (schema === true) return NOTHING;
     if (!isJsonObject(schema) || !mayBeObject(schema)) return undefined;
-    return this.parts(schema, depth + 1).reduce<ObjectShape | undefined>(
-      (all, part) => all && part && both(all, part),
-      ownShape(schema),
-    );
+    const own = this.known.get(schema) ?? ownShape(schema);
+    this.known.set(schema, own);
+    const whole = allOf(own, this.parts(schema, depth + 1));
+    this.fields += (whole?.properties.size ?? 0) + (whole?.required.size ?? 0);
+    return this.fields > MOST_FIELDS ? undefined : whole;
   }
 
   /** What a reference leads to within the root. */
@@ -159,11 +163,15 @@ export class ShapeReader {
     const shapes = schemas.flatMap((schema) => this.read(schema, depth) ?? []);
     const [first] = shapes;
     if (!first) return undefined;
-    const names = new Set(shapes.flatMap(({ properties }) => [...properties.keys()]));
+    const named = new Map<string, Set<JsonObject>>();
+    for (const { properties } of shapes)
+      for (const [name, all] of properties) {
+        const known = named.get(name) ?? new Set();
+        for (const one of all) known.add(one);
+        named.set(name, known);
+      }
     return {
-      properties: new Map(
-        [...names].map((name) => [name, distinct(shapes.flatMap((shape) => shape.properties.get(name) ?? []))]),
-      ),
+      properties: new Map([...named].map(([name, all]) => [name, distinct([...all])])),
       required: new Set([...first.required].filter((name) => shapes.every(({ required }) => required.has(name)))),
       isClosed: shapes.every(({ isClosed }) => isClosed),
       isWhole: false,
@@ -190,22 +198,26 @@ function ownShape(schema: JsonObject): ObjectShape {
   };
 }
 
-/** What holds where both hold. Of a field that both speak of, the second, which is the closer one, is heard. */
-function both(one: ObjectShape, other: ObjectShape): ObjectShape {
-  const properties = new Map(one.properties);
-  let isWhole = one.isWhole && other.isWhole;
-  for (const [name, closer] of other.properties) {
-    const [wider] = properties.get(name) ?? [];
-    if (closer.every((schema) => Object.keys(schema).length === 0) && wider) continue;
-    if (wider) isWhole = false;
-    properties.set(name, wider ? closer.map((schema) => ({ ...wordsOf(wider), ...schema })) : closer);
+/** What holds where all hold; undefined where one is no object. Of a field that two speak of, the later, which is the closer one, is heard. */
+function allOf(own: ObjectShape, parts: readonly (ObjectShape | undefined)[]): ObjectShape | undefined {
+  if (parts.length === 0) return own;
+  const properties = new Map(own.properties);
+  const required = new Set(own.required);
+  let { isClosed, isWhole } = own;
+  for (const part of parts) {
+    if (!part) return undefined;
+    isClosed ||= part.isClosed;
+    isWhole &&= part.isWhole;
+    for (const name of part.required) required.add(name);
+    for (const [name, closer] of part.properties) {
+      const [wider] = properties.get(name) ?? [];
+      const saysNothing = closer.every((schema) => schema === wider || Object.keys(schema).length === 0);
+      if (wider && saysNothing) continue;
+      if (wider) isWhole = false;
+      properties.set(name, wider ? closer.map((schema) => ({ ...wordsOf(wider), ...schema })) : closer);
+    }
   }
-  return {
-    properties,
-    required: new Set([...one.required, ...other.required]),
-    isClosed: one.isClosed || other.isClosed,
-    isWhole,
-  };
+  return { properties, required, isClosed, isWhole };
 }
 
 const LONGEST_WORDS = 1_000;
