@@ -101,7 +101,53 @@ const stalledBodies: Attack = {
   },
 };
 
+/** Schemas that say far more than they hold: chains of references, and objects that are put together of one wide schema again and again. */
+function tangledSchemas(scale: number): readonly object[] {
+  const count = Math.max(100, Math.floor(3_000 * Math.min(1, scale)));
+  const named = (schemaOf: (index: number) => object): object =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`d${index}`, schemaOf(index)]));
+  const wide = { properties: named(() => ({ type: 'string' })) };
+  const many = Array.from({ length: 900 }, () => ({ $ref: '#/$defs/wide' }));
+  const chain = {
+    $defs: named((index) => ({ $ref: `#/$defs/d${index + 1}` })),
+    properties: { a: { $ref: '#/$defs/d0' } },
+  };
+  return [chain, { $defs: { wide }, allOf: many }, { $defs: { wide }, anyOf: many }];
+}
+
+const hostileSchemas: Attack = {
+  name: 'schemas that are put together of one another',
+  run: async (scene): Promise<Outcome> => {
+    const { target, intensity } = scene;
+    const attacker = await scene.tenant('5');
+    scene.vendor.plan = PLAIN;
+    const before = target.residentBytes();
+    let peak = before;
+    const watch = setInterval(() => (peak = Math.max(peak, target.residentBytes())), 20);
+    const wrong: string[] = [];
+    const measured = await besideVictim(scene.victim, readBalance(scene), async () => {
+      for (const protocol of ['chat', 'responses', 'messages', 'gemini'] as const)
+        for (const schema of tangledSchemas(intensity.scale)) {
+          const parameters = { type: 'object', ...schema };
+          const tools = [{ type: 'function', function: { name: 'f', parameters } }];
+          const format = { type: 'json_schema', json_schema: { name: 's', schema: parameters } };
+          for (const more of [{ tools }, { response_format: format }]) {
+            const { path, body } = textRequest('chat', protocol, false, more);
+            const status = await statusOf(scene, attacker, path, JSON.stringify(body));
+            if (status >= 499) wrong.push(`${protocol}: ${status}`);
+          }
+        }
+    }).finally(() => clearInterval(watch));
+    const breaches = [...measured.breaches];
+    if (wrong.length > 0) breaches.push(`answered with ${wrong.join(', ')}`);
+    if (peak - before > 2 * GROWTH_NOISE_BYTES)
+      breaches.push(`memory grew by ${Math.round((peak - before) / MEBIBYTE)} MiB`);
+    return { ...measured, breaches };
+  },
+};
+
 export const BODY_ATTACKS: readonly Attack[] = [
   ...Object.entries(SHAPES).map(([name, shape]) => hostileBody(name, shape)),
   stalledBodies,
+  hostileSchemas,
 ];
