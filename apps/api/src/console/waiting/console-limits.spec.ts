@@ -87,7 +87,9 @@ describe('Limits, notices and inputs in the console', () => {
     const { id, bearer } = await keyWith({ daily_limit: '0.35' });
     const answers = await Promise.all(Array.from({ length: 30 }, () => submit(bearer)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
-    expect(answers.flatMap(({ status, body }) => (status === 200 || status === 402 ? [] : [JSON.stringify(body)]))).toEqual([]);
+    expect(
+      answers.flatMap(({ status, body }) => (status === 200 || status === 402 ? [] : [JSON.stringify(body)])),
+    ).toEqual([]);
     expect(answers.filter(({ status }) => status === 402)).toHaveLength(20);
     await Promise.all(
       answers.flatMap(({ body }) => body.data?.map(({ task_id: task }) => gateway.waitForTask(task)) ?? []),
