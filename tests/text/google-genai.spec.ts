@@ -97,7 +97,7 @@ describe('The @google/genai library', () => {
     });
     await expect(client.batches.create({ model: MODEL_OVER.chat, src: [{ contents: 'x' }] })).rejects.toMatchObject({
       status: 404,
-      message: expect.stringContaining('There are no batches') as string,
+      message: expect.stringContaining('There is no batch API') as string,
     });
   });
 

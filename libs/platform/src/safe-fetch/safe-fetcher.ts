@@ -126,6 +126,8 @@ interface SafePostAnswer {
 
 /** The longest name that has an address (RFC 1035), in its ASCII form. */
 const HOST_CHARACTERS_MAX = 253;
+const hostTooLong = (): FetchRefused =>
+  new FetchRefused('bad_url', `its host may have at most ${HOST_CHARACTERS_MAX} characters, written in ASCII`);
 const DEFAULT_PORTS = [80, 443];
 const USER_AGENT = 'generation-gateway/1';
 
@@ -167,17 +169,14 @@ export class SafeFetcher {
    * @throws FetchRefused
    */
   checkUrl(text: string): URL {
-    if (!hasParsableHost(text) || !URL.canParse(text)) throw new FetchRefused('bad_url', 'it is not a URL');
+    if (!hasParsableHost(text)) throw hostTooLong();
+    if (!URL.canParse(text)) throw new FetchRefused('bad_url', 'it is not a URL');
     const url = new URL(text);
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
       throw new FetchRefused('bad_scheme', 'only http and https URLs are fetched');
     if (url.username !== '' || url.password !== '')
       throw new FetchRefused('credentials', 'a URL with a user name or password is not fetched');
-    if (hostNameOf(url).length > HOST_CHARACTERS_MAX)
-      throw new FetchRefused(
-        'bad_url',
-        `its host may have at most ${HOST_CHARACTERS_MAX} characters, written in ASCII`,
-      );
+    if (hostNameOf(url).length > HOST_CHARACTERS_MAX) throw hostTooLong();
     if (!this.allowsHost(url)) {
       this.checkPort(url);
       const host = withoutBrackets(url.hostname);
