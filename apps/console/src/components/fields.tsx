@@ -62,7 +62,7 @@ interface Typing {
   readonly onType?: ((value: string) => void) | undefined;
 }
 
-const typing = ({ onType }: Typing) => onType && { onChange: (event: Changed) => onType(event.target.value) };
+const typing = (onType: Typing['onType']) => onType && { onChange: (event: Changed) => onType(event.target.value) };
 type Changed = ChangeEvent<HTMLInputElement | HTMLTextAreaElement>;
 
 export const TextField = ({
@@ -74,7 +74,7 @@ export const TextField = ({
   ...input
 }: Described & Typing & Omit<ComponentProps<'input'>, Own>) => (
   <Field label={label} hint={hint} error={error} aside={aside}>
-    {(control) => <input {...control} {...typing({ onType })} {...input} />}
+    {(control) => <input {...control} {...typing(onType)} {...input} />}
   </Field>
 );
 
@@ -102,7 +102,7 @@ export const TextArea = ({
   ...input
 }: Described & Typing & Omit<ComponentProps<'textarea'>, Own>) => (
   <Field label={label} hint={hint} error={error} aside={aside}>
-    {(control) => <textarea {...control} {...typing({ onType })} {...input} />}
+    {(control) => <textarea {...control} {...typing(onType)} {...input} />}
   </Field>
 );
 

@@ -97,11 +97,13 @@ function Filters() {
         none={common.any}
         choices={STATUSES.map((each) => [each, status[each]])}
       />
-      <Select label={tasks.type} value={search.type ?? ''} onChange={(event) => set('type', event.target.value)}>
-        <option value="">{common.any}</option>
-        <option value="video">{tasks.types.video}</option>
-        <option value="image">{tasks.types.image}</option>
-      </Select>
+      <Choice
+        label={tasks.type}
+        value={search.type ?? ''}
+        onChoose={(value) => set('type', value)}
+        none={common.any}
+        choices={(['video', 'image'] as const).map((each) => [each, tasks.types[each]])}
+      />
       <ModelFilter value={search.model ?? ''} onChange={(value) => set('model', value)} />
       <TextField label={common.from} type="date" value={search.from ?? ''} onType={(value) => set('from', value)} />
       <TextField label={common.to('UTC')} type="date" value={search.to ?? ''} onType={(value) => set('to', value)} />

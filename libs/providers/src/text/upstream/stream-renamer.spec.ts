@@ -1,4 +1,4 @@
-import { streamRenamer } from './http-text-provider.js';
+import { streamRenamer } from './stream-renamer.js';
 
 const renamed = (model: string, upstreamModel: string, events: string): string =>
   streamRenamer({ model, upstreamModel })(Buffer.from(events)).toString('utf8');
