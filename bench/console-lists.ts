@@ -9,7 +9,7 @@ import type { ConsoleApi } from '#contracts';
 import { type ConsoleClient, consoleClient } from '../tests/harness/console-client.js';
 import { consoleLinks } from '../tests/harness/console-link.js';
 import { startTestGateway } from '../tests/harness/test-gateway.js';
-import { addConsoleRows } from './console-rows.js';
+import { addHistory } from './history-rows.js';
 import { processorSeconds } from './processor-time.js';
 import { startBenchServices } from './services.js';
 
@@ -28,11 +28,12 @@ const gateway = await startTestGateway({ workers: false, place, environment: { A
 try {
   const { rows } = await database.query<{ id: string }>({ text: "select id from api_key where kind = 'api' limit 1" });
   const beganAt = performance.now();
-  await addConsoleRows(database, {
+  await addHistory(database, {
     accountId: gateway.accountId,
     apiKeyId: rows[0]?.id ?? '',
     usageRows: USAGE_ROWS,
     tasks: TASKS,
+    otherAccounts: 200,
   });
   console.log(`the rows were written in ${Math.round((performance.now() - beganAt) / 1_000)} s`);
   const links = await consoleLinks(gateway);

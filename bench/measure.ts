@@ -149,14 +149,14 @@ function summary(contender: Contender, first: Contender, rounds: readonly Readon
   };
 }
 
-function medianOf(values: readonly number[]): number {
+export function medianOf(values: readonly number[]): number {
   const middle = values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
   if (middle === undefined) throw new Error('nothing was measured');
   return middle;
 }
 
 /** Of a process and its children. */
-function cpuSeconds({ pid }: Pick<ChildProcess, 'pid'>): number {
+export function cpuSeconds({ pid }: Pick<ChildProcess, 'pid'>): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
   const own = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;

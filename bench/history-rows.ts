@@ -1,16 +1,17 @@
 import type { Client } from 'pg';
 import { encodeTime } from 'ulid';
 
-/** How much there is of everything, beside the account whose pages are read. */
-export interface ConsoleRows {
+/** How much there is of everything, and whose it is. */
+export interface HistoryRows {
   /** The account that owns half of all rows, and its key. */
   readonly accountId: string;
   readonly apiKeyId: string;
   readonly usageRows: number;
   readonly tasks: number;
+  /** How many share the other half. */
+  readonly otherAccounts: number;
 }
 
-const OTHER_ACCOUNTS = 200;
 const MONTHS = 12;
 const DAY_MS = 86_400_000;
 const BATCH = 10_000;
@@ -18,11 +19,11 @@ const RANDOM_CHARACTERS = 16;
 
 const ADD_ACCOUNTS = `
 with added as (insert into account (id, name, available_micros) select 'acct_' || n, 'Studio ' || n, 0
-  from generate_series(1, ${OTHER_ACCOUNTS}) n returning id)
+  from generate_series(1, $1::integer) n returning id)
 insert into api_key (id, account_id, name, prefix, key_hash) select 'key_' || id, id, 'bench', 'sk', sha256(id::bytea) from added`;
 /** Every second row is of the account that is looked at. */
-const OWNER = `case when n % 2 = 0 then $1 else 'acct_' || 1 + n % ${OTHER_ACCOUNTS} end`;
-const KEY = `case when n % 2 = 0 then $2 else 'key_acct_' || 1 + n % ${OTHER_ACCOUNTS} end`;
+const OWNER = `case when n % 2 = 0 then $1 else 'acct_' || 1 + n % $6::integer end`;
+const KEY = `case when n % 2 = 0 then $2 else 'key_acct_' || 1 + n % $6::integer end`;
 
 const ADD_USAGE = `
 insert into usage_record (id, created_at, account_id, api_key_id, kind, model, request_id, status, amount_micros, lines,
@@ -55,31 +56,32 @@ cross join (values ('hold', 'available', 'held'), ('capture', 'held', 'revenue')
 where state = 'completed' order by id, k.kind desc`;
 const ADD_AUDIT = `
 insert into audit_record (id, created_at, actor, action, subject_type, subject_id, request_id)
-select 'audit_' || n, now() - n * interval '1 minute', 'admin', 'account.changed', 'account', 'acct_' || n % ${OTHER_ACCOUNTS}, 'req'
+select 'audit_' || n, now() - n * interval '1 minute', 'admin', 'account.changed', 'account', 'acct_' || n % $2::integer, 'req'
 from generate_series(1, $1::integer) n`;
 
-/** Fills the tables that the lists of the console read. */
-export async function addConsoleRows(database: Client, rows: ConsoleRows): Promise<void> {
-  const { accountId, apiKeyId, usageRows, tasks } = rows;
-  await database.query({ text: ADD_ACCOUNTS });
+/** Fills the tables of what has ended: tasks, ledger, usage, audit. */
+export async function addHistory(database: Client, rows: HistoryRows): Promise<void> {
+  const { accountId, apiKeyId, usageRows, tasks, otherAccounts } = rows;
+  await database.query({ text: ADD_ACCOUNTS, values: [otherAccounts] });
   for (let month = MONTHS - 1; month >= 0; month -= 1) {
     const start = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() - month, 1));
     await database.query({ text: `select ensure_month_partition('usage_record', $1::date)`, values: [start] });
-    const values = [accountId, apiKeyId, `${month}`, start, Math.ceil(usageRows / MONTHS)];
+    const values = [accountId, apiKeyId, `${month}`, start, Math.ceil(usageRows / MONTHS), otherAccounts];
     await database.query({ text: ADD_USAGE, values });
   }
   await database.query({ text: SUM_UP });
   for (let first = 0; first < tasks; first += BATCH) await addTasks(database, rows, first);
   await database.query({ text: ADD_ENTRIES });
-  await database.query({ text: ADD_AUDIT, values: [Math.ceil(usageRows / 1_000)] });
+  await database.query({ text: ADD_AUDIT, values: [Math.ceil(usageRows / 1_000), otherAccounts] });
   await database.query({ text: 'vacuum analyze' });
 }
 
 /** A batch of tasks, evenly over the last 90 days. Their ids sort by time, as all do. */
-async function addTasks(database: Client, { accountId, apiKeyId, tasks }: ConsoleRows, first: number): Promise<void> {
+async function addTasks(database: Client, rows: HistoryRows, first: number): Promise<void> {
+  const { accountId, apiKeyId, tasks, otherAccounts } = rows;
   const numbers = Array.from({ length: Math.min(BATCH, tasks - first) }, (_none, index) => first + index);
   const madeMs = (n: number): number => Date.now() - Math.round(((tasks - n) / tasks) * 90 * DAY_MS);
   const ids = numbers.map((n) => `task_${encodeTime(madeMs(n), 10)}${String(n).padStart(RANDOM_CHARACTERS, '0')}`);
   const made = numbers.map((n) => new Date(madeMs(n)));
-  await database.query({ text: ADD_TASKS, values: [accountId, apiKeyId, ids, made, numbers] });
+  await database.query({ text: ADD_TASKS, values: [accountId, apiKeyId, ids, made, numbers, otherAccounts] });
 }
