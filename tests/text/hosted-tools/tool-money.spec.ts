@@ -296,6 +296,32 @@ describe('The money of tools that the gateway runs', () => {
     expect(all[1]!.amount).toBeGreaterThan(ROUND_MICROS);
   });
 
+  it('is charged for the completed rounds alone when the vendor breaks the second, which its caller has left', async () => {
+    searches = 1;
+    const script = gateway.vendor.script;
+    let open = (): void => undefined;
+    gateway.vendor.script = (request) => {
+      gateway.vendor.fault = 'garbage';
+      if (request.result !== undefined)
+        gateway.vendor.gate = { at: 'start', opened: new Promise((done) => (open = done)) };
+      return script(request);
+    };
+    const leaving = new AbortController();
+    const asked = gateway.vendor.seen.length;
+    const answer = send(['/v1/responses', body()], leaving.signal).then((response) => response.text());
+    await eventually(() => gateway.vendor.seen.length === asked + 2);
+    leaving.abort();
+    await answer.catch(() => undefined);
+    gateway.vendor.gate = undefined;
+    open();
+    gateway.vendor.script = script;
+    await gateway.untilAnswered();
+    await gateway.settled();
+    const all = await eventually(async () => ((await rows()).length === 2 ? rows() : null));
+    expect(all[0]!.amount).toBeGreaterThan(SEARCH_MICROS);
+    expect(all[1]!.amount).toBe(0n);
+  });
+
   it('is charged for the completed rounds when the caller leaves between them', async () => {
     searches = 100;
     const leaving = new AbortController();

@@ -1,5 +1,6 @@
+import { GatewayError, shuttingDown } from '#contracts';
 import { readProcessConfig } from '#runtime';
-import { DisconnectDrainer, RunningTexts } from './client-connection.js';
+import { ClientConnection, DisconnectDrainer, RunningTexts } from './client-connection.js';
 
 const LIMITS = {
   readMs: 60_000,
@@ -80,5 +81,28 @@ describe('The text requests of an account that run at once', () => {
     running.over(first);
     running.begin('acct_a');
     expect(() => running.begin('acct_a')).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }));
+  });
+});
+
+describe('What a caller did not see of the work', () => {
+  const ended = new GatewayError('invalid_api_key', 'revoked');
+  const stop = (client: ClientConnection): void => client.end(shuttingDown());
+  const leave = (client: ClientConnection): void => client.leave();
+  const stream = (client: ClientConnection): void => client.refuse(ended, true);
+  const whole = (client: ClientConnection): void => client.refuse(ended, false);
+
+  it.each<[string, boolean, ((client: ClientConnection) => void)[]]>([
+    ['left', true, [leave]],
+    ['left before the process ended', true, [leave, stop]],
+    ['were told that the process ends', false, [stop, leave]],
+    ['streamed with a key that ended', true, [stream]],
+    ['streamed with a key that ended before the process', true, [stream, stop]],
+    ['wait for a whole reply with a key that ended', false, [whole]],
+    ['wait for one that the end of the process stops', false, [whole, stop]],
+    ['leave one', true, [whole, leave]],
+  ])('is owed where they %s: %s', (_how, owes, steps) => {
+    const client = new ClientConnection('acct_a');
+    for (const step of steps) step(client);
+    expect(client.owesUnseen).toBe(owes);
   });
 });

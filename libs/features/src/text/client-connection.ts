@@ -15,6 +15,7 @@ export class ClientConnection {
   private isAsked = false;
   private endReason: GatewayError | undefined;
   private refusal: GatewayError | undefined;
+  private isCutByKey = false;
   private whenLeft: (() => void) | undefined;
   private leaving: AbortController | undefined;
 
@@ -39,9 +40,9 @@ export class ClientConnection {
     return !this.isGone && !this.refusal;
   }
 
-  /** Whether the caller pays for what they did not see of the work: they ended it, by leaving or by the end of their key. */
+  /** Whether the caller pays for what they did not see of the work: they ended it, by leaving or by the end of the key of a stream. */
   get owesUnseen(): boolean {
-    return this.refusal !== undefined || (this.isGone && !this.endReason);
+    return this.isCutByKey || (this.isGone && !this.endReason);
   }
 
   /** Aborted as soon as the caller has left, for work that only this caller pays for. */
@@ -75,11 +76,13 @@ export class ClientConnection {
 
   /**
    * The caller's key or session has ended. A stream ends with it, and costs what it costs to leave, or keys would be ended to pay for less.
-   * A reply that is not streamed is made to its end, as tasks are; nothing more is begun for it.
+   * A reply that is not streamed is made to its end, as tasks are; nothing more is begun for it, and one that breaks is as free as any.
    */
   refuse(reason: GatewayError, isStreamed: boolean): void {
     this.refusal ??= reason;
-    if (isStreamed) this.end(reason);
+    if (!isStreamed) return;
+    this.isCutByKey = true;
+    this.end(reason);
   }
 
   /** The caller is gone. Before any work has begun that ends it; after, `whenLeft` decides. */

@@ -45,7 +45,7 @@ export class Round {
   readonly requestId: string;
   /** What it has written until now, for counting. */
   produced = '';
-  /** True from when an upstream is asked: nothing else can have been done for it before. */
+  /** True from when an upstream is asked until it has refused: else nothing can have been done for it. */
   isAsked = false;
   /** What it used; undefined until its reply is over. */
   usage: TextUsage | undefined;

@@ -128,7 +128,11 @@ export class ToolLoop {
       cacheKey: () => order.conversation.key()?.key,
       onReply: (progress) => round.metering.follow(progress),
     };
-    const routed = await router.call(call, client.signal);
+    const routed = await router.call(call, client.signal).catch((error: unknown) => {
+      // Upstreams refused, or broke what nobody has had a word of: free, as of a single call, whoever has left meanwhile.
+      if (error !== client.signal.reason) round.isAsked = false;
+      throw error;
+    });
     metering.repliedBy(routed.upstreamId, routed.reply.upstreamRequestId, routed.costs, routed.vendorCall);
     this.routed = routed;
     return { request, round, routed };
