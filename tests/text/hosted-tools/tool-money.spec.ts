@@ -270,6 +270,36 @@ describe('The money of tools that the gateway runs', () => {
     expect(refused).toBe(0);
   });
 
+  it('is charged for all rounds at the prices of when the request came', async () => {
+    searches = 1;
+    let open = (): void => undefined;
+    gateway.vendor.gate = { at: 'start', opened: new Promise((done) => (open = done)) };
+    const asked = gateway.vendor.seen.length;
+    const answer = ask();
+    await eventually(() => gateway.vendor.seen.length === asked + 1);
+    gateway.vendor.gate = undefined;
+    await gateway.database.query({
+      text: `insert into price (id, model, unit, amount_micros, per_quantity, effective_from, created_by)
+        values ('price_dear', $1, 'output_token', 1000, 1, now(), 'test')`,
+      values: [MODEL_OVER.chat],
+    });
+    const outputPrices = async (): Promise<readonly number[]> =>
+      (await rows())
+        .flatMap(({ lines }) => lines.filter(({ unit }) => unit === 'output_token'))
+        .map(({ quantity, amount_micros: amount }) => Number(amount) / quantity);
+    await eventually(async () => {
+      searches = 0;
+      await ask({ tools: [] });
+      return (await outputPrices()).includes(1000);
+    });
+    known = (await allRows()).map(({ request }) => request);
+    open();
+    expect((await answer).status).toBe(200);
+    const prices = await eventually(async () => ((await rows()).length === 2 ? outputPrices() : null));
+    await gateway.database.query({ text: `update price set withdrawn_at = now() where id = 'price_dear'`, values: [] });
+    expect(prices.filter((price) => price >= 1000)).toEqual([]);
+  });
+
   it('is charged for both rounds when the caller leaves in the second', async () => {
     searches = 1;
     const script = gateway.vendor.script;

@@ -31,8 +31,6 @@ export interface LedgerHold extends TextHold {
   isNoted: true | undefined;
   /** The service tier that was asked for. */
   readonly tier: string | undefined;
-  /** The prices when the request came in: it is charged at these, however long it runs. */
-  readonly tariff: TextTariff;
   readonly attribution: Attribution | undefined;
 }
 
@@ -138,7 +136,7 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
       attribution,
     } = order;
     const { mostInputTokens = inputTokens, leastOutputTokens = outputTokens } = order;
-    const tariff = await this.prices.tariffOf(model, isInputOnly, order.priceList);
+    const tariff = order.tariff ?? (await this.prices.tariffOf(model, isInputOnly, order.priceList));
     const amountMicros = tariff.estimate(inputTokens, outputTokens, order);
     if (amountMicros > MOST_HELD_MICROS)
       throw new GatewayError(

@@ -7,7 +7,7 @@ import {
   type ToolUses,
   type UnpricedUse,
 } from '#contracts';
-import type { HeldAt } from '../billing/prices/text-tariff.js';
+import type { HeldAt, TextTariff } from '../billing/prices/text-tariff.js';
 import type { Attribution } from '../billing/usage/attribution.js';
 
 /** The payer for a text request, and the most it may cost. */
@@ -19,6 +19,8 @@ export interface TextHoldOrder extends HeldAt {
   readonly apiKeyId: string;
   /** The price list of the account; undefined: the book alone. */
   readonly priceList?: string | undefined;
+  /** The prices of an earlier hold of the same request; undefined: those in force now. */
+  readonly tariff?: TextTariff | undefined;
   readonly model: string;
   /** Input as estimated from the request, output as limited by it, in tokens. */
   readonly inputTokens: number;
@@ -53,6 +55,8 @@ export interface TextHold {
   readonly requestId: string;
   /** The output that is covered. */
   readonly outputTokens: number;
+  /** The prices when the request came in: it is charged at these, however long it runs. */
+  readonly tariff: TextTariff;
 }
 
 /** How a text request ended. */

@@ -5,6 +5,7 @@ import type { LastPart, RequestUses, TextRequest, TextUsage } from '#contracts';
 import { TextCosts } from '#providers';
 import { ControllableClock } from '#testing';
 import { Settlements } from './settlements.js';
+import { TextTariff } from '../billing/prices/text-tariff.js';
 import type { TextBilling, TextHold, TextSettlement } from './text-billing.js';
 import { type ReplyEnd, TextMetering } from './text-metering.js';
 
@@ -24,13 +25,15 @@ const REPORTED: TextUsage = {
 /** The most that the reply can use. */
 const BOUNDS = { inputTokens: 1_000, outputTokens: 200 };
 
+const HOLD: TextHold = { requestId: 'req_1', outputTokens: 100, tariff: new TextTariff([]) };
+
 /** Takes what it is told to settle, and is done when the test says so. */
 class SlowBilling implements TextBilling {
   readonly settled: TextSettlement[] = [];
   finish: () => void = () => {};
 
   hold(): Promise<TextHold> {
-    return Promise.resolve({ requestId: 'req_1', outputTokens: 100 });
+    return Promise.resolve(HOLD);
   }
 
   async expectFunds(): Promise<void> {}
@@ -59,7 +62,7 @@ describe('TextMetering', () => {
 
   const begin = (request: TextRequest): TextMetering =>
     new TextMetering({
-      hold: { requestId: 'req_1', outputTokens: 100 },
+      hold: HOLD,
       billing,
       settlements,
       counter: () =>

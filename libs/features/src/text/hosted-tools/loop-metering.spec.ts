@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RequestUses, TextRequest } from '#contracts';
 import { ControllableClock } from '#testing';
+import { TextTariff } from '../../billing/prices/text-tariff.js';
 import type { ReplyEnd } from '../text-metering.js';
 import { Settlements } from '../settlements.js';
 import type { TextBilling, TextHold, TextSettlement } from '../text-billing.js';
@@ -13,7 +14,7 @@ class OpenBilling implements TextBilling {
   readonly settled: TextSettlement[] = [];
 
   async hold({ requestId, outputTokens }: { requestId: string; outputTokens: number }): Promise<TextHold> {
-    return { requestId, outputTokens };
+    return { requestId, outputTokens, tariff: new TextTariff([]) };
   }
 
   async expectFunds(): Promise<void> {}

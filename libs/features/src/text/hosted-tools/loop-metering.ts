@@ -2,6 +2,7 @@ import type { TextRequest, TextUsage, ToolUnit, ToolUses, UnpricedUse } from '#c
 import type { ModelLimits, TokenCounter } from '#providers';
 import { noteFacts } from '../../observability/request-facts.js';
 import { replyBounds } from '../text-metering.js';
+import type { TextTariff } from '../../billing/prices/text-tariff.js';
 import type { Attribution } from '../../billing/usage/attribution.js';
 import type { Settlements } from '../settlements.js';
 import { pricedBeside, type TextBilling } from '../text-billing.js';
@@ -80,6 +81,8 @@ export class ToolLoopMetering implements Metering {
   private round: Round | undefined;
   /** Resolves when what the round before did not use is back in the balance. */
   private isBack: Promise<void> | undefined;
+  /** Of the first hold. */
+  private tariff: TextTariff | undefined;
   private isOver = false;
   private whenOver: (() => void) | undefined;
 
@@ -121,6 +124,7 @@ export class ToolLoopMetering implements Metering {
       accountId,
       apiKeyId,
       priceList,
+      tariff: this.tariff,
       model,
       inputTokens: order.inputTokens,
       mostInputTokens: order.mostInputTokens,
@@ -132,6 +136,7 @@ export class ToolLoopMetering implements Metering {
       // A service tier reaches no upstream whose requests the gateway writes.
       ...pricedBeside(order.unpriced.filter(({ kind }) => kind !== 'service_tiers')),
     });
+    this.tariff ??= hold.tariff;
     const { inputTokens, hasFiles } = order;
     const bounds = replyBounds({ ...order, replies: 1 });
     const held = { inputTokens, outputTokens: hold.outputTokens, hasFiles, bounds };
