@@ -20,6 +20,9 @@ const ENFORCED = new Set([
   'description',
 ]);
 
+/** Words whose value is schemas by name. */
+const NAMED = new Set(['properties', '$defs', 'definitions']);
+
 /** What a description cannot say well enough. */
 const BEYOND_WORDS = ['allOf', 'not', 'if', 'prefixItems', 'patternProperties', 'propertyNames', 'dependentSchemas'];
 
@@ -46,11 +49,19 @@ export function enforceableSchema(schema: JsonObject): JsonObject | undefined {
 
 function closed(schema: JsonObject): JsonObject {
   if (BEYOND_WORDS.some((name) => name in schema) || isAnything(schema)) throw new Unsayable();
-  const { oneOf, additionalProperties, ...others } = schema;
-  const plain: JsonObject = Array.isArray(oneOf) ? { ...others, anyOf: oneOf } : others;
-  const entries = Object.entries(plain).filter(([name, value]) => isEnforced(name, value));
-  const written = Object.fromEntries(entries.map(([name, value]) => [name, nested(name, value ?? null)]));
-  return { ...written, ...described(plain), ...(isObject(schema) && onlyItsOwn(schema, additionalProperties)) };
+  const written: Record<string, JsonValue> = {};
+  let bounds = '';
+  // Loops: a request may hold tens of thousands of schemas, and lists of what is in each cost several times as much.
+  for (const word of Object.keys(schema)) {
+    const value = schema[word] ?? null;
+    const name = word === 'oneOf' && Array.isArray(value) ? 'anyOf' : word;
+    if (isEnforced(name, value)) written[name] = nested(name, value);
+    else if (word !== 'additionalProperties') bounds += `${bounds && ', '}${word}: ${JSON.stringify(value)}`;
+  }
+  const { description, additionalProperties } = schema;
+  if (bounds !== '') written['description'] = typeof description === 'string' ? `${description} (${bounds})` : bounds;
+  if (isObject(schema)) written['additionalProperties'] = onlyItsOwn(schema, additionalProperties);
+  return written;
 }
 
 /** Whether a value of any kind is meant. */
@@ -61,10 +72,10 @@ const isObject = ({ type, properties }: JsonObject): boolean =>
   type === 'object' || properties !== undefined || (Array.isArray(type) && type.includes('object'));
 
 /** @throws Unsayable for an object of any keys, which closed would be an empty one. */
-function onlyItsOwn({ properties }: JsonObject, others: JsonValue | undefined): JsonObject {
+function onlyItsOwn({ properties }: JsonObject, others: JsonValue | undefined): false {
   const isOpen = properties === undefined && others !== false;
   if (isOpen || isJsonObject(others)) throw new Unsayable();
-  return { additionalProperties: false };
+  return false;
 }
 
 function isEnforced(name: string, value: JsonValue | undefined): boolean {
@@ -73,20 +84,13 @@ function isEnforced(name: string, value: JsonValue | undefined): boolean {
   return ENFORCED.has(name);
 }
 
-function described(schema: JsonObject): JsonObject {
-  const left = Object.entries(schema).filter(([name, value]) => !isEnforced(name, value));
-  if (left.length === 0) return {};
-  const bounds = left.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ');
-  const { description } = schema;
-  return { description: typeof description === 'string' ? `${description} (${bounds})` : bounds };
-}
-
 function nested(name: string, value: JsonValue): JsonValue {
   if (name === 'anyOf' && Array.isArray(value)) return value.map((one) => inside(one as JsonValue));
   if (name === 'items') return inside(value);
-  if (['properties', '$defs', 'definitions'].includes(name) && isJsonObject(value))
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inside(one ?? null)]));
-  return value;
+  if (!NAMED.has(name) || !isJsonObject(value)) return value;
+  const schemas: Record<string, JsonValue> = {};
+  for (const key of Object.keys(value)) schemas[key] = inside(value[key] ?? null);
+  return schemas;
 }
 
 /** @throws Unsayable for `true`, which stands for any value. */
@@ -106,8 +110,8 @@ function expectNoCycle(value: JsonValue | undefined, root: JsonObject, followed:
   if (Array.isArray(value)) for (const one of value) expectNoCycle(one as JsonValue, root, followed);
   if (!isJsonObject(value)) return;
   if (typeof value['$ref'] === 'string') follow(value['$ref'], root, followed);
-  for (const [name, one] of Object.entries(value))
-    if (name !== '$defs' && name !== 'definitions') expectNoCycle(one, root, followed);
+  for (const name of Object.keys(value))
+    if (name !== '$defs' && name !== 'definitions') expectNoCycle(value[name], root, followed);
 }
 
 function follow(ref: string, root: JsonObject, followed: Followed): void {

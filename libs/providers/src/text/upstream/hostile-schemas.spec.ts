@@ -2,7 +2,7 @@ import { GatewayError, type JsonObject } from '#contracts';
 import { atBest } from '#testing';
 import { selfContainedSchema } from '../gemini/self-contained-schema.js';
 import { enforceableSchema } from '../messages/output-schema.js';
-import { objectSchema } from './object-schema.js';
+import { objectSchema, strictness } from './object-schema.js';
 
 /** As many as a body may have keys, or nearly. */
 const MANY = 9_000;
@@ -54,12 +54,28 @@ const SCHEMAS: Readonly<Record<string, JsonObject>> = {
     ...WIDE,
     allOf: Array.from({ length: 900 }, () => ({})),
   },
+  'a wide object that requires its fields behind tens of thousands of others': {
+    type: 'object',
+    ...WIDE,
+    // As it comes: names that were parsed as values are not the very same strings as keys.
+    required: JSON.parse(
+      JSON.stringify([
+        ...Array.from({ length: 8 * MANY }, (_, index) => `e${index % MANY}`),
+        ...Object.keys(named(MANY, () => ({}))),
+      ]),
+    ) as string[],
+  },
+  'thousands of objects with bounds in words': {
+    type: 'object',
+    properties: named(MANY, () => ({ type: 'object', properties: { a: { type: 'string', minLength: 3 } } })),
+  },
 };
 
 const WRITERS: Readonly<Record<string, (schema: JsonObject) => unknown>> = {
   'as it stands for gemini': selfContainedSchema,
   'as it is enforced by messages': enforceableSchema,
   'as arguments': (parameters) => objectSchema({ name: 'f', parameters }),
+  'as arguments that are held to it': (parameters) => strictness({ name: 'f', parameters, strict: true }),
 };
 
 describe.each(Object.entries(SCHEMAS))('A schema of a caller: %s', (_what, schema) => {

@@ -375,8 +375,8 @@ function leavesOut(schema: JsonValue): boolean {
   if (!isJsonObject(schema)) return false;
   const { properties, required, ...others } = schema;
   const fields = isJsonObject(properties) ? properties : {};
-  const needed: readonly JsonValue[] = Array.isArray(required) ? required : [];
-  return Object.keys(fields).some((name) => !needed.includes(name)) || [fields, others].some(anyLeavesOut);
+  const needed = new Set<JsonValue>(Array.isArray(required) ? (required as readonly JsonValue[]) : []);
+  return Object.keys(fields).some((name) => !needed.has(name)) || [fields, others].some(anyLeavesOut);
 }
 
 const anyLeavesOut = (schemas: JsonObject): boolean =>
