@@ -308,6 +308,7 @@ export {
   type ImagePart,
   isTextType,
   type MediaSource,
+  namedTools,
   type OutputFormat,
   REASONING_EFFORTS,
   type ReasoningEffort,

@@ -100,6 +100,12 @@ export interface HostedTool {
   readonly definition: JsonObject;
 }
 
+/** Those tools that are named. A request may name tens of thousands, and offer as many. */
+export function namedTools(tools: readonly FunctionTool[], names: readonly string[]): FunctionTool[] {
+  const wanted = new Set(names);
+  return tools.filter(({ name }) => wanted.has(name));
+}
+
 /** `names` narrows a required call to these functions. */
 export type ToolChoice =
   | { readonly mode: 'auto' }

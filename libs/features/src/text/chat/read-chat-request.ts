@@ -16,6 +16,7 @@ import {
   isChatCustomTool,
   isCustomCall,
   isOptionalTool,
+  namedTools,
   type OutputFormat,
   type ReasoningEffort,
   type ReasoningRequest,
@@ -44,7 +45,7 @@ export function readChatRequest(body: ChatRequest, model: string, stream: boolea
     model,
     stream,
     ...turns.conversation(),
-    tools: onlyTools ? tools.filter((tool) => onlyTools.includes(tool.name)) : tools,
+    tools: onlyTools ? namedTools(tools, onlyTools) : tools,
     hostedTools: readOtherTools(body),
     toolChoice,
     // The legacy form of a reply holds one call.

@@ -12,6 +12,7 @@ import {
   isJsonObject,
   isOptionalTool,
   isTextType,
+  namedTools,
   type JsonObject,
   type JsonValue,
   type MediaSource,
@@ -115,7 +116,7 @@ type Calling = NonNullable<GeminiRequest['toolConfig']>['functionCallingConfig']
 /** Unless a call is forced, the names say which functions there are. */
 function allowedTools(tools: FunctionTool[], config: Calling): FunctionTool[] {
   const names = config?.mode === 'VALIDATED' ? (config.allowedFunctionNames ?? []) : [];
-  return names.length > 0 ? tools.filter(({ name }) => names.includes(name)) : tools;
+  return names.length > 0 ? namedTools(tools, names) : tools;
 }
 
 function readToolChoice(config: Calling): ToolChoice {

@@ -10,6 +10,7 @@ import {
   isNamespace,
   isOptionalTool,
   isRemoteMcp,
+  namedTools,
   type OutputFormat,
   type ReasoningRequest,
   type ResponsesBlock,
@@ -51,7 +52,7 @@ export function readResponsesRequest(body: ResponsesRequest, model: string, stre
     model,
     stream,
     ...turns.conversation(),
-    tools: onlyTools ? tools.filter((tool) => onlyTools.includes(tool.name)) : tools,
+    tools: onlyTools ? namedTools(tools, onlyTools) : tools,
     hostedTools: readHostedTools(body),
     toolChoice,
     parallelToolCalls: body.parallel_tool_calls ?? true,
@@ -98,7 +99,7 @@ function readToolChoice(sent: ResponsesRequest['tool_choice'], tools: readonly R
   }
   if (sent.type === 'custom') return { toolChoice: { mode: 'required', names: [flatName(sent.namespace, sent.name)] } };
   if (sent.type !== 'allowed_tools') throw cannotTranslate('tool_choice', 'the choice of a hosted tool');
-  const names = sent.tools.flatMap((allowed) => allowedNames(allowed, tools));
+  const names = allowedNames(sent.tools, tools);
   if (sent.mode !== 'required') return { toolChoice: { mode: 'auto' }, onlyTools: names };
   if (names.length > 0) return { toolChoice: { mode: 'required', names } };
   expectOffered(sent.tools, tools);
@@ -106,16 +107,23 @@ function readToolChoice(sent: ResponsesRequest['tool_choice'], tools: readonly R
   return { toolChoice: { mode: 'none' } };
 }
 
-/** The names of what one entry of `allowed_tools` allows: a tool, all of a namespace, or nothing known. */
-function allowedNames(
-  { type, name, namespace }: { type?: string; name?: string; namespace?: string | null },
-  tools: readonly ResponsesTool[],
-): string[] {
-  if (name === undefined) return [];
-  if (type !== 'namespace') return [flatName(namespace, name)];
-  return flatTools(tools)
-    .filter(({ origin }) => origin.namespace === name)
-    .map(({ tool }) => tool.name);
+interface AllowedTool {
+  readonly type?: string;
+  readonly name?: string;
+  readonly namespace?: string | null;
+}
+
+/** The names of what the entries of `allowed_tools` allow: a tool, all of a namespace, or nothing known. Each once, however often it is said. */
+function allowedNames(allowed: readonly AllowedTool[], tools: readonly ResponsesTool[]): readonly string[] {
+  const names = new Set<string>();
+  const namespaces = new Set<string>();
+  for (const { type, name, namespace } of allowed)
+    if (name !== undefined && type === 'namespace') namespaces.add(name);
+    else if (name !== undefined) names.add(flatName(namespace, name));
+  if (namespaces.size > 0)
+    for (const { tool, origin } of flatTools(tools))
+      if (origin.namespace !== undefined && namespaces.has(origin.namespace)) names.add(tool.name);
+  return [...names];
 }
 
 function readFormat(text: ResponsesRequest['text']): OutputFormat {

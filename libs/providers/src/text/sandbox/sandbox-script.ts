@@ -1,4 +1,13 @@
-import type { CallPart, FunctionTool, ImagePart, ReasoningPart, ResultPart, TextRequest, UserPart } from '#contracts';
+import {
+  type CallPart,
+  type FunctionTool,
+  type ImagePart,
+  namedTools,
+  type ReasoningPart,
+  type ResultPart,
+  type TextRequest,
+  type UserPart,
+} from '#contracts';
 import { BufferSource, decodedBase64, inspectMedia } from '#media';
 import { newCallId, offeredTools, wantsNoReasoning } from '../upstream/request-fields.js';
 import { SchemaExample } from './schema-example.js';
@@ -116,7 +125,7 @@ function callsFor(request: TextRequest, prompt: string): CallPart[] {
   const offered = offeredTools(request, request.hostedTools);
   if (toolChoice.mode === 'none' || offered.length === 0) return [];
   const forced = toolChoice.mode === 'required' && toolChoice.names.length > 0;
-  const allowed = forced ? offered.filter(({ name }) => toolChoice.names.includes(name)) : offered;
+  const allowed = forced ? namedTools(offered, toolChoice.names) : offered;
   const named = allowed.filter(({ name }) => prompt.includes(name));
   const chosen = named.length > 0 ? named : unnamed(allowed, request);
   return chosen.slice(0, request.parallelToolCalls ? chosen.length : 1).map((tool) => ({

@@ -8,6 +8,7 @@ import {
   type ModelTraits,
   type ReasoningEffort,
   type ReasoningRequest,
+  namedTools,
   takenEffort,
   type TextProtocol,
   type TextRequest,
@@ -145,9 +146,10 @@ export function offeredTools(
   const { names, param = 'tool_choice' } = toolChoice;
   if (tools.length === 0 && hosted.length === 0)
     throw cannotSay(param, 'a call that must be made, without a tool to call,');
-  if (names.some((wanted) => !tools.some(({ name }) => name === wanted)))
+  const offered = new Set(tools.map(({ name }) => name));
+  if (names.some((wanted) => !offered.has(wanted)))
     throw cannotSay(param, 'the choice of a function that is not offered');
-  return names.length < 2 ? tools : tools.filter(({ name }) => names.includes(name));
+  return names.length < 2 ? tools : namedTools(tools, names);
 }
 
 /** Tokens to think with, for vendors that want a number instead of a word. */
