@@ -32,6 +32,8 @@ export interface TextCall {
    * passes through is gone on with: its caller can do so.
    */
   readonly mayContinue?: (used: TextUsage | undefined) => boolean;
+  /** Takes memory for what is kept of such a reply. Throws where there is too little: the reply is gone on with no further. */
+  readonly keep?: (bytes: number) => void;
   /** Called when an upstream has begun to reply, once for each that is asked. */
   readonly onReply?: (progress: ReplyProgress) => void;
   /** The caller's headers. An upstream is sent no more of them than its protocol and its settings list, and none where the body is rewritten. */

@@ -302,7 +302,7 @@ export class TextRequestContext<Body> {
       },
       conversation,
       cacheKey: () => conversation.key()?.key,
-      ...(mayContinue && { mayContinue }),
+      ...(mayContinue && { mayContinue, keep: this.origin.reserve }),
       onReply: (progress) => metering.follow(progress),
       headers,
       unpriced: this.uses.unpriced,

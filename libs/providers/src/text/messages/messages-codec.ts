@@ -14,7 +14,7 @@ export const messagesCodec: ProtocolCodec = {
   headers: (key) => ({ 'anthropic-version': INTERFACE_VERSION, ...(key === undefined ? {} : { 'x-api-key': key }) }),
   write: writeMessagesRequest,
   read: readMessagesReply,
-  decoder: (mayContinue) => new MessagesStreamDecoder(mayContinue),
+  decoder: (keep) => new MessagesStreamDecoder(keep),
   continues: true,
   producedReader: () => producedInMessages,
   marks: { decode: /"(?:message_start|content_block_stop|message_delta|message_stop|error)"/ },

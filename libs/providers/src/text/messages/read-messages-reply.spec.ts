@@ -229,8 +229,17 @@ describe('A messages stream', () => {
 describe('A turn that its vendor paused', () => {
   const USAGE = { input_tokens: 8, output_tokens: 7 };
   const BODY = { max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }] };
-  const paused = (events: readonly object[], usage: object = USAGE, isKept = true) => {
-    const decoder = messagesCodec.decoder(isKept);
+  type Keep = (bytes: number) => void;
+  /** Memory for a megabyte. */
+  const room = (): Keep => {
+    let left = 1024 * 1024;
+    return (bytes) => {
+      left -= bytes;
+      if (left < 0) throw new Error('there is too little');
+    };
+  };
+  const paused = (events: readonly object[], usage: object = USAGE, keep: Keep | null = room()) => {
+    const decoder = messagesCodec.decoder(keep ?? undefined);
     const end = { type: 'message_delta', delta: { stop_reason: 'pause_turn' }, usage };
     for (const event of [START, ...events, end, { type: 'message_stop' }]) decoder.push(JSON.stringify(event));
     return decoder.continuation?.(BODY);
@@ -239,6 +248,17 @@ describe('A turn that its vendor paused', () => {
   const open = (block: object) => ({ type: 'content_block_start', index: 0, content_block: block });
   const piece = (delta: object) => ({ type: 'content_block_delta', index: 0, delta });
   const called = (json: string) => [open(SEARCH), piece({ type: 'input_json_delta', partial_json: json }), CLOSE];
+
+  /** Pages of 200 KB that a tool of the vendor read. */
+  const found = (pages: number) =>
+    Array.from({ length: pages }, () => [
+      open({ type: 'web_fetch_tool_result', tool_use_id: 's', content: 'x'.repeat(200_000) }),
+      CLOSE,
+    ]).flat();
+
+  it('goes on from as much as there is memory for', () => {
+    expect(JSON.stringify(paused(found(4))).length).toBeGreaterThan(800_000);
+  });
 
   it('goes on from the blocks of its vendor, with what is left of the limit', () => {
     expect(paused([...called('{"query":"x"}'), open({ type: 'text', text: '' }), CLOSE])).toEqual({
@@ -253,7 +273,8 @@ describe('A turn that its vendor paused', () => {
     ['it said nothing', paused([])],
     ['its usage is not known', paused(called('{}'), {})],
     ['nothing is left of the limit', paused(called('{}'), { ...USAGE, output_tokens: 50 })],
-    ['nobody asked for it', paused(called('{}'), USAGE, false)],
+    ['nobody asked for it', paused(called('{}'), USAGE, null)],
+    ['there is too little memory for what it found', paused(found(6))],
   ])('does not go on where %s', (_why, continuation) => {
     expect(continuation).toBeUndefined();
   });

@@ -246,8 +246,9 @@ export class MessagesStreamDecoder implements StreamDecoder {
   /** Undefined where nobody goes on with the reply. */
   private readonly sent: SentBlocks | undefined;
 
-  constructor(mayContinue = false) {
-    if (mayContinue) this.sent = new SentBlocks();
+  /** @param keep takes memory for what is kept of a reply that may be gone on with. */
+  constructor(keep?: (bytes: number) => void) {
+    if (keep) this.sent = new SentBlocks(keep);
   }
 
   push(data: EventData): readonly TextEvent[] {
@@ -256,7 +257,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
       return [];
     }
     const event = parseReply(data) as JsonObject & StreamEvent;
-    this.sent?.take(event);
+    this.sent?.take(event, data.length);
     const events = this.readEvent(event);
     this.parts.note(events);
     return events;

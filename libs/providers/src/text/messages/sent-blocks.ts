@@ -24,15 +24,24 @@ const TEXTS: Readonly<Record<string, readonly [piece: string, field: string]>> =
   input_json_delta: ['partial_json', 'input'],
 };
 
+/** Memory is taken in pieces of so many bytes. */
+const PIECE_BYTES = 256 * 1024;
+
 /** The blocks of a streamed reply as its vendor made them, its own tools with what they found included: it goes on from those. */
 export class SentBlocks {
   private readonly blocks: SentBlock[] = [];
   /** The latest block of each place. */
   private readonly open = new Map<number | undefined, SentBlock>();
   private isKnown = true;
+  private unreservedBytes = 0;
 
-  take({ type, index, content_block: begun, delta }: BlockEvent): void {
+  constructor(private readonly keep: (bytes: number) => void) {}
+
+  /** @param bytes about what the event takes. */
+  take({ type, index, content_block: begun, delta }: BlockEvent, bytes: number): void {
     if (!this.isKnown) return;
+    this.unreservedBytes += bytes;
+    if (this.unreservedBytes > PIECE_BYTES && !this.hasRoom()) return this.forget();
     if (type === 'content_block_start' && isJsonObject(begun)) {
       const block = { begun: begun as JsonObject, texts: new Map<string, string>(), citations: [] };
       this.blocks.push(block);
@@ -43,7 +52,24 @@ export class SentBlocks {
     this.isKnown = block !== undefined && hasGrown(block, delta as JsonObject);
   }
 
-  /** Undefined where something came that has no known place, or nothing came. */
+  private hasRoom(): boolean {
+    try {
+      this.keep(this.unreservedBytes);
+    } catch {
+      return false;
+    }
+    this.unreservedBytes = 0;
+    return true;
+  }
+
+  /** The reply ends where its vendor left it. */
+  private forget(): void {
+    this.isKnown = false;
+    this.blocks.length = 0;
+    this.open.clear();
+  }
+
+  /** Undefined where something came that has no known place, or nothing came, or more than there is memory for. */
   content(): readonly JsonObject[] | undefined {
     const whole = this.blocks.map(asWhole);
     // The interface takes no text without a word.

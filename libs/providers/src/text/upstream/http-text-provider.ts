@@ -468,7 +468,7 @@ export class HttpTextProvider implements TextProvider {
     const mayReasonUnasked = this.mayReasonUnasked(call);
     const opening = new Opening();
     if (rewritten) {
-      const decoder = codec.decoder(call.mayContinue !== undefined);
+      const decoder = codec.decoder(call.keep);
       call.onReply?.({
         reportedUsage: () => decoder.reportedUsage(),
         heldBack: () => decoder.heldBack?.() ?? '',

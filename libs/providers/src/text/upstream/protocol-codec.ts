@@ -3,6 +3,7 @@ import type {
   JsonObject,
   LackingTools,
   NativeBody,
+  TextCall,
   TextEvent,
   TextProtocol,
   TextRequest,
@@ -85,8 +86,8 @@ export interface ProtocolCodec {
   native?(body: NativeBody, options: ProtocolOptions, upstreamModel: string): NativeBody;
   /** Reads a whole reply as the events it would have been. */
   read(answer: JsonObject): readonly TextEvent[];
-  /** @param mayContinue whether the reply may be gone on with, for which some keep all of it. */
-  decoder(mayContinue?: boolean): StreamDecoder;
+  /** @param keep of a reply that may be gone on with: takes memory for what is kept of it, and throws where there is too little. */
+  decoder(keep?: TextCall['keep']): StreamDecoder;
   /** True: its vendor may leave a reply unfinished, and go on with it; what decoders have `continuation` for. */
   readonly continues?: boolean;
   /** Reads one stream that passes through, of which nothing may go uncounted. */
