@@ -6,6 +6,7 @@ import {
   type TextStyle,
   type UpstreamPolicy,
 } from '#contracts';
+import { atBest } from '#testing';
 import { permittedBody } from './permitted.js';
 
 function sent(style: TextStyle, body: JsonObject, policy: UpstreamPolicy = REFUSE_UNPRICED): JsonObject {
@@ -25,6 +26,15 @@ describe('A body that passes through', () => {
       tools: [{ type: 'web_search' }, FUNCTION],
       tool_choice: 'auto',
     });
+  });
+
+  it('drops thousands of them in a moment', async () => {
+    const tools = Array.from({ length: 25_000 }, () => ({ type: 'web_search' }));
+    const body = { tools: [...tools, FUNCTION] };
+    const { unpriced } = requestUses('responses', body);
+    const permitted = () => permittedBody({ kind: 'rewritten', body }, { unpriced }, REFUSE_UNPRICED);
+    expect(permitted()).toMatchObject({ body: { tools: [FUNCTION] } });
+    expect(await atBest(200, permitted)).toBeLessThan(200);
   });
 
   it('keeps the functions that stand in one object with such a tool', () => {

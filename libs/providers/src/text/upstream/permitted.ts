@@ -62,8 +62,9 @@ function withoutLackingTools(
   uses: readonly UnpricedUse[] | undefined,
   policy: UpstreamPolicy,
 ): NativeBody {
-  const left = (uses ?? []).filter((use) => use.isOptional === true && !allows(policy, use)).map(({ param }) => param);
-  if (left.length === 0) return native;
+  const lacking = (uses ?? []).filter((use) => use.isOptional === true && !allows(policy, use));
+  if (lacking.length === 0) return native;
+  const left = new Set(lacking.map(({ param }) => param));
   const body = native.kind === 'rewritten' ? native.body : native.parsed();
   const sent = Array.isArray(body['tools']) ? (body['tools'] as readonly JsonValue[]) : [];
   const tools = sent.flatMap((tool, index) => keptTool(tool, `tools[${index}]`, left));
@@ -81,10 +82,10 @@ function withChoiceAmong(tools: readonly JsonValue[], body: JsonObject): JsonObj
 }
 
 /** One style has several tools in an object, each under its name. */
-function keptTool(tool: JsonValue, path: string, left: readonly string[]): JsonValue[] {
-  if (left.includes(path)) return [];
+function keptTool(tool: JsonValue, path: string, left: ReadonlySet<string>): JsonValue[] {
+  if (left.has(path)) return [];
   if (!isJsonObject(tool)) return [tool];
-  const kept = Object.entries(tool).filter(([name]) => !left.includes(`${path}.${name}`));
+  const kept = Object.entries(tool).filter(([name]) => !left.has(`${path}.${name}`));
   return kept.length > 0 ? [Object.fromEntries(kept)] : [];
 }
 
