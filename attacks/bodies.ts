@@ -146,8 +146,32 @@ const hostileSchemas: Attack = {
   },
 };
 
+/** A choice among tools whose names would be a thousand times what it holds. */
+const repeatedNames: Attack = {
+  name: 'one namespace of tools that a choice names again and again',
+  run: async (scene): Promise<Outcome> => {
+    const attacker = await scene.tenant('5');
+    scene.vendor.plan = PLAIN;
+    const count = Math.max(100, Math.floor(5_900 * Math.min(1, scene.intensity.scale)));
+    const tools = Array.from({ length: count }, (_, nth) => ({ type: 'function', name: `n${nth}`, parameters: {} }));
+    const names = tools.map(() => ({ type: 'namespace', name: 'all' }));
+    const { path, body } = textRequest('responses', 'chat', false, {
+      tools: [{ type: 'namespace', name: 'all', description: 'All.', tools }],
+      tool_choice: { type: 'allowed_tools', mode: 'auto', tools: names },
+    });
+    const statuses: number[] = [];
+    const measured = await besideVictim(scene.victim, readBalance(scene), async () => {
+      for (let nth = 0; nth < 4; nth += 1) statuses.push(await statusOf(scene, attacker, path, JSON.stringify(body)));
+    });
+    const breaches = [...measured.breaches];
+    if (statuses.some((status) => status !== 200)) breaches.push(`answered with ${statuses.join(', ')}`);
+    return { ...measured, breaches };
+  },
+};
+
 export const BODY_ATTACKS: readonly Attack[] = [
   ...Object.entries(SHAPES).map(([name, shape]) => hostileBody(name, shape)),
   stalledBodies,
   hostileSchemas,
+  repeatedNames,
 ];
