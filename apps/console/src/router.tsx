@@ -9,18 +9,16 @@ import {
 import type { ComponentType } from 'react';
 import { ApiError } from './api/api-error';
 import { queryClient, sessionQuery } from './api/queries';
-import { day, oneOf, parseSearch, searchOf, someOf, stringifySearch, words } from './api/search';
+import { day, oneOf, parseSearch, searchOf, type Shape, someOf, stringifySearch, words } from './api/search';
 import { readyWords, type WordFile } from './messages/words';
 import { Crashed, NotFound } from './shell/last-resort';
 import { claimTab } from './shell/other-tabs';
 import { Shell } from './shell/shell';
 
+type Load<Name extends string> = () => Promise<Readonly<Record<Name, ComponentType>>>;
+
 /** A page that is loaded when it is first shown, together with the words that it needs. */
-const page = <Name extends string>(
-  load: () => Promise<Readonly<Record<Name, ComponentType>>>,
-  name: Name,
-  ...words: readonly WordFile[]
-) =>
+const page = <Name extends string>(load: Load<Name>, name: Name, words: readonly WordFile[]) =>
   lazyRouteComponent(async () => {
     const [{ [name]: Page }] = await Promise.all([load(), readyWords(...words)]);
     return { default: Page };
@@ -32,7 +30,7 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: searchOf({ to: words, error: words }),
-  component: page(() => import('./pages/sign-in/sign-in'), 'SignInPage', 'signIn'),
+  component: page(() => import('./pages/sign-in/sign-in'), 'SignInPage', ['signIn']),
 });
 
 /** Every page that needs a session. A visitor without one is sent to the sign-in and back. */
@@ -54,11 +52,30 @@ const shell = createRoute({
   },
 });
 
-const overview = createRoute({
-  getParentRoute: () => shell,
-  path: '/',
-  component: page(() => import('./pages/overview'), 'OverviewPage', 'overview', 'tasks', 'money'),
-});
+/** A page below the shell. */
+const below = <const Path extends string, Name extends string>(
+  path: Path,
+  load: Load<Name>,
+  name: Name,
+  files: readonly WordFile[],
+) => createRoute({ getParentRoute: () => shell, path, component: page(load, name, files) });
+
+/** One whose address says what it shows. */
+const searchable = <const Path extends string, Name extends string, Of extends Shape>(
+  path: Path,
+  load: Load<Name>,
+  name: Name,
+  files: readonly WordFile[],
+  shape: Of,
+) =>
+  createRoute({
+    getParentRoute: () => shell,
+    path,
+    component: page(load, name, files),
+    validateSearch: searchOf(shape),
+  });
+
+const overview = below('/', () => import('./pages/overview'), 'OverviewPage', ['overview', 'tasks', 'money']);
 
 const TASK_STATUSES = ['submitted', 'in_progress', 'completed', 'failed', 'cancelled'] as const;
 
@@ -68,208 +85,137 @@ const playground = createRoute({
   // The fields of the model's form stand in the address too; the form reads those it knows.
   validateSearch: (raw: Record<string, unknown>): Record<string, string> & { model?: string } =>
     Object.fromEntries(Object.entries(raw).filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
-  component: page(() => import('./pages/playground/playground'), 'PlaygroundPage', 'playground', 'tasks', 'money'),
+  component: page(() => import('./pages/playground/playground'), 'PlaygroundPage', ['playground', 'tasks', 'money']),
 });
 
-const tasks = createRoute({
-  getParentRoute: () => shell,
-  path: '/tasks',
-  validateSearch: searchOf({
-    status: oneOf(TASK_STATUSES),
-    type: oneOf(['video', 'image']),
-    model: words,
-    key: words,
-    from: day,
-    to: day,
-    text: words,
-    view: oneOf(['gallery', 'table']),
-    task: words,
-    compare: words,
-  }),
-  component: page(() => import('./pages/tasks/tasks'), 'TasksPage', 'tasks', 'money'),
+const tasks = searchable('/tasks', () => import('./pages/tasks/tasks'), 'TasksPage', ['tasks', 'money'], {
+  status: oneOf(TASK_STATUSES),
+  type: oneOf(['video', 'image']),
+  model: words,
+  key: words,
+  from: day,
+  to: day,
+  text: words,
+  view: oneOf(['gallery', 'table']),
+  task: words,
+  compare: words,
 });
 
-const task = createRoute({
-  getParentRoute: () => shell,
-  path: '/tasks/$taskId',
-  component: page(() => import('./pages/tasks/task'), 'TaskPage', 'tasks', 'money'),
+const task = below('/tasks/$taskId', () => import('./pages/tasks/task'), 'TaskPage', ['tasks', 'money']);
+const usage = searchable('/usage', () => import('./pages/usage/usage'), 'UsagePage', ['money', 'tasks'], {
+  from: day,
+  to: day,
+  by: someOf(['day', 'model', 'key', 'tag']),
+  tag: words,
+  records: oneOf(['true']),
+  request_id: words,
 });
 
-const usage = createRoute({
-  getParentRoute: () => shell,
-  path: '/usage',
-  validateSearch: searchOf({
-    from: day,
-    to: day,
-    by: someOf(['day', 'model', 'key', 'tag']),
-    tag: words,
-    records: oneOf(['true']),
-    request_id: words,
-  }),
-  component: page(() => import('./pages/usage/usage'), 'UsagePage', 'money', 'tasks'),
+const agentSessions = searchable(
+  '/agent-sessions',
+  () => import('./pages/usage/agent-sessions'),
+  'AgentSessionsPage',
+  ['money', 'tasks'],
+  { session: words, text: words },
+);
+const billing = searchable('/billing', () => import('./pages/billing/billing'), 'BillingPage', ['money'], {
+  task_id: words,
+  request_id: words,
 });
-
-const agentSessions = createRoute({
-  getParentRoute: () => shell,
-  path: '/agent-sessions',
-  validateSearch: searchOf({ session: words, text: words }),
-  component: page(() => import('./pages/usage/agent-sessions'), 'AgentSessionsPage', 'money', 'tasks'),
+const billingEntry = below('/billing/entries/$entryId', () => import('./pages/billing/entry'), 'EntryPage', ['money']);
+const keys = searchable('/keys', () => import('./pages/keys/keys'), 'KeysPage', ['keys'], { create: oneOf(['true']) });
+const key = below('/keys/$keyId', () => import('./pages/keys/key'), 'KeyPage', ['keys']);
+const webhooks = searchable('/webhooks', () => import('./pages/webhooks/webhooks'), 'WebhooksPage', ['webhooks'], {
+  task_id: words,
 });
-
-const billing = createRoute({
-  getParentRoute: () => shell,
-  path: '/billing',
-  validateSearch: searchOf({ task_id: words, request_id: words }),
-  component: page(() => import('./pages/billing/billing'), 'BillingPage', 'money'),
+const delivery = below('/webhooks/deliveries/$deliveryId', () => import('./pages/webhooks/delivery'), 'DeliveryPage', [
+  'webhooks',
+]);
+const models = searchable('/models', () => import('./pages/models/models'), 'ModelsPage', ['playground', 'money'], {
+  kind: oneOf(['video', 'image', 'text', 'embedding']),
+  name: words,
 });
-
-const billingEntry = createRoute({
-  getParentRoute: () => shell,
-  path: '/billing/entries/$entryId',
-  component: page(() => import('./pages/billing/entry'), 'EntryPage', 'money'),
+const model = below('/models/$model', () => import('./pages/models/model'), 'ModelPage', ['playground', 'money']);
+const account = below('/account', () => import('./pages/account/account'), 'AccountPage', ['overview']);
+const adminAccounts = searchable('/admin/accounts', () => import('./pages/admin/accounts'), 'AccountsPage', ['admin'], {
+  name: words,
 });
-
-const keys = createRoute({
-  getParentRoute: () => shell,
-  path: '/keys',
-  validateSearch: searchOf({ create: oneOf(['true']) }),
-  component: page(() => import('./pages/keys/keys'), 'KeysPage', 'keys'),
+const adminAccount = below('/admin/accounts/$accountId', () => import('./pages/admin/account'), 'AdminAccountPage', [
+  'admin',
+  'keys',
+  'money',
+  'selling',
+]);
+const adminPromptLog = searchable(
+  '/admin/accounts/$accountId/prompt-log',
+  () => import('./pages/prompts/prompt-log'),
+  'AdminPromptLogPage',
+  ['prompts', 'admin'],
+  { session: words, request_id: words, entry: words },
+);
+const promptLog = searchable('/prompt-log', () => import('./pages/prompts/prompt-log'), 'PromptLogPage', ['prompts'], {
+  session: words,
+  request_id: words,
+  entry: words,
 });
-
-const key = createRoute({
-  getParentRoute: () => shell,
-  path: '/keys/$keyId',
-  component: page(() => import('./pages/keys/key'), 'KeyPage', 'keys'),
-});
-
-const webhooks = createRoute({
-  getParentRoute: () => shell,
-  path: '/webhooks',
-  validateSearch: searchOf({ task_id: words }),
-  component: page(() => import('./pages/webhooks/webhooks'), 'WebhooksPage', 'webhooks'),
-});
-
-const delivery = createRoute({
-  getParentRoute: () => shell,
-  path: '/webhooks/deliveries/$deliveryId',
-  component: page(() => import('./pages/webhooks/delivery'), 'DeliveryPage', 'webhooks'),
-});
-
-const models = createRoute({
-  getParentRoute: () => shell,
-  path: '/models',
-  validateSearch: searchOf({ kind: oneOf(['video', 'image', 'text', 'embedding']), name: words }),
-  component: page(() => import('./pages/models/models'), 'ModelsPage', 'playground', 'money'),
-});
-
-const model = createRoute({
-  getParentRoute: () => shell,
-  path: '/models/$model',
-  component: page(() => import('./pages/models/model'), 'ModelPage', 'playground', 'money'),
-});
-
-const account = createRoute({
-  getParentRoute: () => shell,
-  path: '/account',
-  component: page(() => import('./pages/account/account'), 'AccountPage', 'overview'),
-});
-
-const adminAccounts = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/accounts',
-  validateSearch: searchOf({ name: words }),
-  component: page(() => import('./pages/admin/accounts'), 'AccountsPage', 'admin'),
-});
-
-const adminAccount = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/accounts/$accountId',
-  component: page(() => import('./pages/admin/account'), 'AdminAccountPage', 'admin', 'keys', 'money', 'selling'),
-});
-
-const adminPromptLog = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/accounts/$accountId/prompt-log',
-  validateSearch: searchOf({ session: words, request_id: words, entry: words }),
-  component: page(() => import('./pages/prompts/prompt-log'), 'AdminPromptLogPage', 'prompts', 'admin'),
-});
-
-const promptLog = createRoute({
-  getParentRoute: () => shell,
-  path: '/prompt-log',
-  validateSearch: searchOf({ session: words, request_id: words, entry: words }),
-  component: page(() => import('./pages/prompts/prompt-log'), 'PromptLogPage', 'prompts'),
-});
-
-const adminPeople = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/people',
-  component: page(() => import('./pages/admin/people'), 'PeoplePage', 'admin', 'overview'),
-});
-
-const adminPrices = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/prices',
-  validateSearch: searchOf({ model: words, history: oneOf(['true']) }),
-  component: page(() => import('./pages/prices/prices'), 'PricesPage', 'selling', 'admin', 'money'),
-});
-
-const adminProposals = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/prices/proposals',
-  validateSearch: searchOf({ read: oneOf(['true']), upstream: words }),
-  component: page(() => import('./pages/prices/proposals'), 'ProposalsPage', 'selling', 'admin', 'money'),
-});
-
-const adminProposal = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/prices/proposals/$proposalId',
-  validateSearch: searchOf({ costs: oneOf(['true']) }),
-  component: page(() => import('./pages/prices/proposal'), 'ProposalPage', 'selling', 'admin', 'money'),
-});
-
-const adminModelPrices = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/prices/models/$model',
-  component: page(() => import('./pages/prices/model-prices'), 'ModelPricesPage', 'selling', 'admin', 'money'),
-});
-
-const adminPriceLists = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/prices/lists',
-  validateSearch: searchOf({ add: oneOf(['true']) }),
-  component: page(() => import('./pages/prices/lists'), 'PriceListsPage', 'selling'),
-});
-
-const adminPriceList = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/prices/lists/$listId',
-  component: page(() => import('./pages/prices/list'), 'PriceListPage', 'selling', 'admin', 'money'),
-});
-
-const adminSimulation = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/prices/simulation',
-  validateSearch: searchOf({ from: day, to: day, proposal: words, list: words }),
-  component: page(() => import('./pages/prices/simulation'), 'SimulationPage', 'selling'),
-});
-
-const adminUpstreams = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/upstreams',
-  component: page(() => import('./pages/admin/upstreams'), 'UpstreamsPage', 'admin'),
-});
-
-const adminUpstream = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/upstreams/$upstreamId',
-  component: page(() => import('./pages/admin/upstream'), 'UpstreamPage', 'admin', 'selling'),
-});
-
-const adminTasks = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/tasks',
-  validateSearch: searchOf({
+const adminPeople = below('/admin/people', () => import('./pages/admin/people'), 'PeoplePage', ['admin', 'overview']);
+const adminPrices = searchable(
+  '/admin/prices',
+  () => import('./pages/prices/prices'),
+  'PricesPage',
+  ['selling', 'admin', 'money'],
+  { model: words, history: oneOf(['true']) },
+);
+const adminProposals = searchable(
+  '/admin/prices/proposals',
+  () => import('./pages/prices/proposals'),
+  'ProposalsPage',
+  ['selling', 'admin', 'money'],
+  { read: oneOf(['true']), upstream: words },
+);
+const adminProposal = searchable(
+  '/admin/prices/proposals/$proposalId',
+  () => import('./pages/prices/proposal'),
+  'ProposalPage',
+  ['selling', 'admin', 'money'],
+  { costs: oneOf(['true']) },
+);
+const adminModelPrices = below(
+  '/admin/prices/models/$model',
+  () => import('./pages/prices/model-prices'),
+  'ModelPricesPage',
+  ['selling', 'admin', 'money'],
+);
+const adminPriceLists = searchable(
+  '/admin/prices/lists',
+  () => import('./pages/prices/lists'),
+  'PriceListsPage',
+  ['selling'],
+  { add: oneOf(['true']) },
+);
+const adminPriceList = below('/admin/prices/lists/$listId', () => import('./pages/prices/list'), 'PriceListPage', [
+  'selling',
+  'admin',
+  'money',
+]);
+const adminSimulation = searchable(
+  '/admin/prices/simulation',
+  () => import('./pages/prices/simulation'),
+  'SimulationPage',
+  ['selling'],
+  { from: day, to: day, proposal: words, list: words },
+);
+const adminUpstreams = below('/admin/upstreams', () => import('./pages/admin/upstreams'), 'UpstreamsPage', ['admin']);
+const adminUpstream = below('/admin/upstreams/$upstreamId', () => import('./pages/admin/upstream'), 'UpstreamPage', [
+  'admin',
+  'selling',
+]);
+const adminTasks = searchable(
+  '/admin/tasks',
+  () => import('./pages/admin/tasks'),
+  'AdminTasksPage',
+  ['admin', 'tasks'],
+  {
     status: oneOf(TASK_STATUSES),
     type: oneOf(['video', 'image']),
     state: words,
@@ -283,70 +229,63 @@ const adminTasks = createRoute({
     vendor_request_id: words,
     created_from: words,
     created_to: words,
-  }),
-  component: page(() => import('./pages/admin/tasks'), 'AdminTasksPage', 'admin', 'tasks'),
-});
+  },
+);
 
-const adminHealth = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/health',
-  component: page(() => import('./pages/admin/health'), 'HealthPage', 'admin', 'tasks', 'money'),
+const adminHealth = below('/admin/health', () => import('./pages/admin/health'), 'HealthPage', [
+  'admin',
+  'tasks',
+  'money',
+]);
+const adminWorkers = searchable('/admin/workers', () => import('./pages/admin/workers'), 'WorkersPage', ['admin'], {
+  all: oneOf(['true']),
 });
-
-const adminWorkers = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/workers',
-  validateSearch: searchOf({ all: oneOf(['true']) }),
-  component: page(() => import('./pages/admin/workers'), 'WorkersPage', 'admin'),
-});
-
-const adminDeliveries = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/deliveries',
-  validateSearch: searchOf({
+const adminDeliveries = searchable(
+  '/admin/deliveries',
+  () => import('./pages/admin/deliveries'),
+  'DeliveriesPage',
+  ['admin', 'webhooks'],
+  {
     status: oneOf(['pending', 'delivered', 'failed']),
     task_id: words,
     account_id: words,
     endpoint_id: words,
-  }),
-  component: page(() => import('./pages/admin/deliveries'), 'DeliveriesPage', 'admin', 'webhooks'),
-});
+  },
+);
 
-const adminTask = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/tasks/$taskId',
-  component: page(() => import('./pages/admin/task'), 'AdminTaskPage', 'admin', 'tasks', 'money', 'webhooks'),
-});
-
-const adminMargins = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/margins',
-  validateSearch: searchOf({
+const adminTask = below('/admin/tasks/$taskId', () => import('./pages/admin/task'), 'AdminTaskPage', [
+  'admin',
+  'tasks',
+  'money',
+  'webhooks',
+]);
+const adminMargins = searchable(
+  '/admin/margins',
+  () => import('./pages/admin/margins'),
+  'MarginsPage',
+  ['admin', 'money', 'selling'],
+  {
     from: day,
     to: day,
     by: someOf(['day', 'upstream', 'model', 'account', 'kind', 'band', 'tag']),
-  }),
-  component: page(() => import('./pages/admin/margins'), 'MarginsPage', 'admin', 'money', 'selling'),
-});
+  },
+);
 
-const adminAgentSessions = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/agent-sessions',
-  validateSearch: searchOf({ session: words, account_id: words, text: words }),
-  component: page(() => import('./pages/usage/agent-sessions'), 'AdminAgentSessionsPage', 'admin', 'money', 'tasks'),
-});
-
-const adminReconciliation = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/reconciliation',
-  component: page(() => import('./pages/admin/reconciliation'), 'ReconciliationPage', 'admin'),
-});
-
-const adminAudit = createRoute({
-  getParentRoute: () => shell,
-  path: '/admin/audit',
-  validateSearch: searchOf({ subject_id: words }),
-  component: page(() => import('./pages/admin/audit'), 'AuditPage', 'admin'),
+const adminAgentSessions = searchable(
+  '/admin/agent-sessions',
+  () => import('./pages/usage/agent-sessions'),
+  'AdminAgentSessionsPage',
+  ['admin', 'money', 'tasks'],
+  { session: words, account_id: words, text: words },
+);
+const adminReconciliation = below(
+  '/admin/reconciliation',
+  () => import('./pages/admin/reconciliation'),
+  'ReconciliationPage',
+  ['admin'],
+);
+const adminAudit = searchable('/admin/audit', () => import('./pages/admin/audit'), 'AuditPage', ['admin'], {
+  subject_id: words,
 });
 
 /** Every other address: only a signed-in user sees "not found". */

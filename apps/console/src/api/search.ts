@@ -23,7 +23,8 @@ export const someOf =
   (raw) =>
     typeof raw === 'string' && raw !== '' && raw.split(',').every((each) => values.includes(each)) ? raw : undefined;
 
-type Shape = Readonly<Record<string, Reader<unknown>>>;
+/** What a page reads of the query string, by name. */
+export type Shape = Readonly<Record<string, Reader<unknown>>>;
 export type SearchOf<Of extends Shape> = { [Name in keyof Of]?: ReturnType<Of[Name]> };
 
 /** A page's part of the query string; what it does not know is left out, and named on the page. */

@@ -1,6 +1,8 @@
+import type { UseMutationResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useMessages } from '../messages/language';
 import { ProofRefused } from '../shell/proof-refused';
+import { Button } from './button';
 import { Dialog } from './dialog';
 import { Failure } from './states';
 
@@ -9,8 +11,8 @@ export function FormDialog({
   title,
   submit,
   isReady = true,
-  isBusy,
-  failure,
+  change,
+  cancel,
   isDangerous = false,
   onSubmit,
   onClose,
@@ -19,8 +21,10 @@ export function FormDialog({
   readonly title: ReactNode;
   readonly submit: string;
   readonly isReady?: boolean;
-  readonly isBusy: boolean;
-  readonly failure: Error | null;
+  /** What the form does, as far as it has gone. */
+  readonly change: Pick<UseMutationResult, 'isPending' | 'error'>;
+  /** The words for leaving it, where they say more than that. */
+  readonly cancel?: string;
   readonly isDangerous?: boolean;
   readonly onSubmit: () => void;
   readonly onClose: () => void;
@@ -31,16 +35,14 @@ export function FormDialog({
     <Dialog
       title={title}
       onClose={onClose}
-      onSubmit={() => isReady && !isBusy && onSubmit()}
+      onSubmit={() => isReady && !change.isPending && onSubmit()}
       footer={
         <>
-          <button type="button" className="button" onClick={onClose}>
-            {common.cancel}
-          </button>
+          <Button label={cancel ?? common.cancel} onClick={onClose} />
           <button
             type="submit"
             className={isDangerous ? 'button danger' : 'button primary'}
-            disabled={!isReady || isBusy}
+            disabled={!isReady || change.isPending}
           >
             {submit}
           </button>
@@ -49,7 +51,7 @@ export function FormDialog({
     >
       <div className="stack">
         {children}
-        {failure && !(failure instanceof ProofRefused) && <Failure of={failure} />}
+        {change.error && !(change.error instanceof ProofRefused) && <Failure of={change.error} />}
       </div>
     </Dialog>
   );

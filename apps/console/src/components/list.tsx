@@ -3,6 +3,7 @@ import type { CallInput } from '../api/call';
 import { type ItemOf, type ListRoute, useList } from '../api/queries';
 import { useKeptParts } from '../api/kept-parts';
 import { useMessages } from '../messages/language';
+import { Button } from './button';
 import { type Column, Table } from './table';
 import { Failure, Skeleton, Stale } from './states';
 
@@ -78,9 +79,7 @@ function ListFoot({
     <div className="table-foot">
       <span>{hasMore ? common.firstOfMore(count) : common.all(count)}</span>
       {hasMore && (
-        <button type="button" className="button small" disabled={isLoading} onClick={onMore}>
-          {isLoading ? common.loading : common.more}
-        </button>
+        <Button look="small" label={isLoading ? common.loading : common.more} disabled={isLoading} onClick={onMore} />
       )}
     </div>
   );

@@ -1,6 +1,7 @@
 import { useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useMessages } from '../messages/language';
+import { orNone } from './values';
 
 /** A page with its heading, which is also the title of the tab. */
 export function Page({
@@ -84,19 +85,25 @@ export function Card({
   );
 }
 
-/** Names and what they are. */
-export const Facts = ({ of: facts }: { readonly of: readonly (readonly [name: string, value: ReactNode])[] }) => (
+/** Names and what they are, nothing being a dash. False: a line that does not apply. */
+export const Facts = ({
+  of: facts,
+}: {
+  readonly of: readonly (readonly [name: string, value: ReactNode] | false)[];
+}) => (
   <dl className="facts">
-    {facts.map(([name, value]) => (
-      <FactLine key={name} name={name} value={value} />
-    ))}
+    {facts
+      .filter((fact) => fact !== false)
+      .map(([name, value]) => (
+        <FactLine key={name} name={name} value={value} />
+      ))}
   </dl>
 );
 
 const FactLine = ({ name, value }: { readonly name: string; readonly value: ReactNode }) => (
   <>
     <dt>{name}</dt>
-    <dd>{value}</dd>
+    <dd>{orNone(value)}</dd>
   </>
 );
 

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useMessages } from '../messages/language';
+import { Button } from './button';
 import { CopyButton } from './copy-button';
 import { Dialog } from './dialog';
 import { Check } from './fields';
@@ -33,13 +34,9 @@ export function SecretDialog({
       footer={
         <>
           {fileName !== undefined && (
-            <button type="button" className="button" onClick={() => saveFile(fileName, `GATEWAY_API_KEY=${secret}\n`)}>
-              {keys.downloadEnv}
-            </button>
+            <Button label={keys.downloadEnv} onClick={() => saveFile(fileName, `GATEWAY_API_KEY=${secret}\n`)} />
           )}
-          <button type="button" className="button primary" disabled={!isStored} onClick={onClose}>
-            {keys.done}
-          </button>
+          <Button look="primary" label={keys.done} disabled={!isStored} onClick={onClose} />
         </>
       }
     >

@@ -1,6 +1,7 @@
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useMessages } from '../messages/language';
 import { ApiError } from '../api/api-error';
+import { Button } from './button';
 import { CopyButton } from './copy-button';
 import { Icon } from './icons';
 import { Time } from './values';
@@ -75,11 +76,7 @@ export function Failure({
           <p className="small-text">{money === 'still' ? messages.failures.noMoney : messages.failures.moneyUnknown}</p>
         )}
         <div className="row">
-          {onRetry && !isSettled(own) && (
-            <button type="button" className="button small" onClick={onRetry}>
-              {messages.common.tryAgain}
-            </button>
-          )}
+          {onRetry && !isSettled(own) && <Button look="small" label={messages.common.tryAgain} onClick={onRetry} />}
           {own?.requestId != null && (
             <span className="small-text muted id">
               {own.requestId}

@@ -3,8 +3,9 @@ import { readStored, writeStored } from '../preferences/stored';
 import { useMessages } from '../messages/language';
 import { Icon } from './icons';
 import { Menu } from './menu';
+import { orNone } from './values';
 
-/** A column: what stands above it and what in each row. The first holds the link of the row. */
+/** A column: what stands above it and what in each row, nothing being a dash. The first holds the link of the row. */
 export interface Column<Row> {
   readonly id: string;
   readonly head: string;
@@ -87,11 +88,11 @@ export function Table<Row>({
               {shown.map((column, index) =>
                 index === 0 ? (
                   <th key={column.id} scope="row">
-                    {column.cell(row)}
+                    {orNone(column.cell(row))}
                   </th>
                 ) : (
                   <td key={column.id} className={classOf(column)}>
-                    {column.cell(row)}
+                    {orNone(column.cell(row))}
                   </td>
                 ),
               )}

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { shortId } from '../format/number';
 import { formatHeadline, formatMoney } from '../format/money';
 import { formatClock, formatDateTime, formatMoment, type Moment, toDate } from '../format/time';
@@ -79,6 +80,10 @@ export const ShortId = ({ of: id }: { readonly of: string }) => (
 
 /** What stands where there is nothing to tell. */
 export const None = () => <span className="muted">–</span>;
+
+/** Something, or the sign that there is nothing to tell. */
+export const orNone = (shown: ReactNode): ReactNode =>
+  shown === null || shown === undefined || shown === '' ? <None /> : shown;
 
 /** An e-mail address in a table; a long one is cut, and whole under the pointer. */
 export const Email = ({ of: email }: { readonly of: string | null }) =>

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { call } from '../api/call';
 import { type Session, useSession } from '../api/queries';
+import { Button } from '../components/button';
 import { Dialog } from '../components/dialog';
 import { TextField } from '../components/fields';
 import { Notice } from '../components/page';
@@ -33,19 +34,11 @@ export default function ProofWindow({
       }}
       footer={
         <>
-          <button type="button" className="button" onClick={onClose}>
-            {common.cancel}
-          </button>
+          <Button label={common.cancel} onClick={onClose} />
           {proofs.includes('passkey') && (
-            <button type="button" className="button" onClick={() => void attempt(provePasskey())}>
-              {shell.proofPasskey}
-            </button>
+            <Button label={shell.proofPasskey} onClick={() => void attempt(provePasskey())} />
           )}
-          {kind && (
-            <button type="submit" className="button primary" disabled={secret === ''}>
-              {shell.prove}
-            </button>
-          )}
+          {kind && <Button type="submit" look="primary" label={shell.prove} disabled={secret === ''} />}
         </>
       }
     >

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { Button } from '../components/button';
 import { Notice } from '../components/page';
 import { useMessages } from '../messages/language';
 
@@ -24,9 +25,7 @@ export function ReloadNotice() {
     <Notice tone="info">
       <div className="row between">
         <span>{shell.reload}</span>
-        <button type="button" className="button small primary" onClick={() => location.reload()}>
-          {shell.reloadNow}
-        </button>
+        <Button look="small primary" label={shell.reloadNow} onClick={() => location.reload()} />
       </div>
     </Notice>
   );

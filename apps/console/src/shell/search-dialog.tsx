@@ -1,6 +1,7 @@
 import { useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useRead, useSession } from '../api/queries';
+import { Button } from '../components/button';
 import { Dialog } from '../components/dialog';
 import { TextField } from '../components/fields';
 import { useMessages } from '../messages/language';
@@ -43,9 +44,7 @@ export default function SearchDialog({ onClose }: { readonly onClose: () => void
         <ul className="results">
           {found.map((each) => (
             <li key={each.href}>
-              <button type="button" className="button quiet" onClick={() => open(each.href, each.isOutside)}>
-                {each.label}
-              </button>
+              <Button look="quiet" label={each.label} onClick={() => open(each.href, each.isOutside)} />
             </li>
           ))}
         </ul>

@@ -1,5 +1,6 @@
 import { useRouterState } from '@tanstack/react-router';
 import type { Session } from '../api/queries';
+import { Button } from '../components/button';
 import { Dialog } from '../components/dialog';
 import { useMessages } from '../messages/language';
 import { Ways } from '../pages/sign-in/ways';
@@ -22,9 +23,7 @@ export default function SessionWindow({ onEnter }: { readonly onEnter: (session:
           }}
         />
         <p>
-          <button type="button" className="button quiet" onClick={leave}>
-            {signIn.asAnotherUser}
-          </button>
+          <Button look="quiet" label={signIn.asAnotherUser} onClick={leave} />
         </p>
       </div>
     </Dialog>

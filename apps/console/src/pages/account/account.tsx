@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { Answer } from '../../api/call';
 import { useChange, useMay, useRead, useSession } from '../../api/queries';
+import { Button } from '../../components/button';
 import { Check, EmailField, PasswordField, TextField } from '../../components/fields';
 import { Card, Facts, Notice, Page } from '../../components/page';
 import { Failure, Loaded } from '../../components/states';
@@ -42,7 +43,7 @@ function Profile() {
         <Facts
           of={[
             [account.name, user.name],
-            [account.email, user.email ?? <None key="email" />],
+            [account.email, user.email],
             [account.role, session.roles.map((role) => roles[role]).join(', ')],
             ['ID', <Id key="id" id={user.id} name={common.id} whole />],
             [account.password, user.has_password ? account.hasPassword : account.hasNoPassword],
@@ -90,9 +91,7 @@ function PasswordCard() {
         {change.data && <Notice tone="good">{account.passwordSet}</Notice>}
         {shown(profile.error ?? change.error)}
         <div className="row">
-          <button type="submit" className="button" disabled={password === '' || email === '' || change.isPending}>
-            {common.save}
-          </button>
+          <Button type="submit" label={common.save} disabled={password === '' || email === '' || change.isPending} />
         </div>
       </form>
     </Card>
@@ -132,14 +131,12 @@ function Passkeys() {
                         <Time at={each.created_at} />
                       </span>
                     </span>
-                    <button
-                      type="button"
-                      className="button small"
+                    <Button
+                      look="small"
+                      label={common.remove}
                       aria-label={`${common.remove}: ${each.name}`}
                       onClick={() => remove.mutate({ params: { passkey_id: each.id }, body: {} })}
-                    >
-                      {common.remove}
-                    </button>
+                    />
                   </li>
                 ))}
               </ul>
@@ -156,9 +153,7 @@ function Passkeys() {
           >
             <TextField label={account.passkeyName} value={name} onType={setName} />
             <div className="row">
-              <button type="submit" className="button" disabled={name === ''}>
-                {account.addPasskey}
-              </button>
+              <Button type="submit" label={account.addPasskey} disabled={name === ''} />
             </div>
           </form>
         )}
@@ -185,7 +180,7 @@ function Sessions() {
         </span>
       ),
     },
-    { id: 'address', head: account.address, cell: ({ address }) => address ?? <None /> },
+    { id: 'address', head: account.address, cell: ({ address }) => address },
     { id: 'seen', head: account.seen, cell: ({ seen_at: at }) => <Time at={at} /> },
     { id: 'started', head: account.started, isHidden: true, cell: ({ started_at: at }) => <Time at={at} /> },
     {
@@ -196,13 +191,11 @@ function Sessions() {
         row.is_current ? (
           <span className="muted">{account.current}</span>
         ) : (
-          <button
-            type="button"
-            className="button small"
+          <Button
+            look="small"
+            label={account.end}
             onClick={() => end.mutate({ params: { session_id: row.id }, body: {} })}
-          >
-            {account.end}
-          </button>
+          />
         ),
     },
   ];
@@ -211,13 +204,7 @@ function Sessions() {
       title={account.sessions}
       isFlush
       actions={
-        <button
-          type="button"
-          className="button small"
-          onClick={() => endAll.mutate({ body: {} }, { onSuccess: leave })}
-        >
-          {account.endAll}
-        </button>
+        <Button look="small" label={account.endAll} onClick={() => endAll.mutate({ body: {} }, { onSuccess: leave })} />
       }
     >
       <Loaded query={query} height={120}>

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useChange, useRead } from '../../api/queries';
 import type { ConsolePeople, ConsolePerson } from '../../api/types';
+import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
 import { Choice, TextField } from '../../components/fields';
 import { Menu, MenuItem } from '../../components/menu';
@@ -26,11 +27,7 @@ export function PeopleCards() {
     <Card
       title={account.people}
       isFlush
-      actions={
-        <button type="button" className="button small" onClick={() => setInviting(true)}>
-          {account.invite}
-        </button>
-      }
+      actions={<Button look="small" label={account.invite} onClick={() => setInviting(true)} />}
     >
       <Loaded query={query} height={120}>
         {({ people, invitations }) => (
@@ -95,13 +92,11 @@ function Invitations({ of: invitations }: { readonly of: ConsolePeople['invitati
       head: common.actions,
       isActions: true,
       cell: ({ id }) => (
-        <button
-          type="button"
-          className="button small"
+        <Button
+          look="small"
+          label={account.withdraw}
           onClick={() => withdraw.mutate({ params: { invitation_id: id }, body: {} })}
-        >
-          {account.withdraw}
-        </button>
+        />
       ),
     },
   ];
@@ -142,8 +137,7 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
     <FormDialog
       title={account.invite}
       submit={account.invite}
-      isBusy={invite.isPending}
-      failure={invite.error}
+      change={invite}
       onClose={onClose}
       onSubmit={() => invite.mutate({ body: { role, ...(email !== '' && { email }) } })}
     >
@@ -173,8 +167,7 @@ function RoleDialog({ person, onClose }: OfPerson) {
     <FormDialog
       title={`${account.changeRole}: ${person.name}`}
       submit={common.save}
-      isBusy={change.isPending}
-      failure={change.error}
+      change={change}
       onClose={onClose}
       onSubmit={() => change.mutate({ params: { user_id: person.user_id }, body: { role } }, { onSuccess: onClose })}
     >
@@ -191,8 +184,7 @@ function RemoveDialog({ person, onClose }: OfPerson) {
       title={account.removeTitle(person.name)}
       submit={account.remove}
       isDangerous
-      isBusy={remove.isPending}
-      failure={remove.error}
+      change={remove}
       onClose={onClose}
       onSubmit={() => remove.mutate({ params: { user_id: person.user_id }, body: {} }, { onSuccess: onClose })}
     >

@@ -4,6 +4,7 @@ import type { ReadRoute } from '../../api/call';
 import { changesOf } from '../../api/changes';
 import { useChange } from '../../api/queries';
 import type { AdminAccount } from '../../api/types';
+import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
 import { Dialog } from '../../components/dialog';
 import { Check, TextField } from '../../components/fields';
@@ -40,15 +41,7 @@ export function FundingDialog({
   const about = (field: string) => (book.error instanceof ApiError ? book.error.about(field) : undefined);
   if (book.data) {
     return (
-      <Dialog
-        title={title}
-        onClose={onClose}
-        footer={
-          <button type="button" className="button primary" onClick={onClose}>
-            {common.close}
-          </button>
-        }
-      >
+      <Dialog title={title} onClose={onClose} footer={<Button look="primary" label={common.close} onClick={onClose} />}>
         <Notice tone={book.data.replayed ? 'warn' : 'good'}>
           {book.data.replayed ? admin.replayed : admin.booked} <Money amount={book.data.available} form="full" />
         </Notice>
@@ -60,8 +53,7 @@ export function FundingDialog({
       title={title}
       submit={kind === 'top-ups' ? admin.topUp : admin.adjust}
       isReady={amount !== '' && reference !== ''}
-      isBusy={book.isPending}
-      failure={book.error}
+      change={book}
       onClose={onClose}
       onSubmit={() =>
         book.mutate({ params: { account_id: account.id }, body: { amount, reference, ...(note !== '' && { note }) } })
@@ -142,8 +134,7 @@ export function EditAccountDialog({ of: account, onClose }: OfAccount) {
     <FormDialog
       title={`${admin.edit}: ${account.name}`}
       submit={common.save}
-      isBusy={change.isPending}
-      failure={change.error}
+      change={change}
       onClose={onClose}
       onSubmit={() => {
         const body = changesOf(toSettings(before), toSettings(draft));

@@ -2,12 +2,13 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMay, useRead } from '../../api/queries';
 import type { AdminAccount, AdminAccountDetails, ConsoleEntry, ConsoleKey } from '../../api/types';
+import { Button } from '../../components/button';
 import { ListCard } from '../../components/list';
 import { Card, Facts, Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
-import { Id, Money, None, Time } from '../../components/values';
+import { Id, Money, Time } from '../../components/values';
 import { shortId } from '../../format/number';
 import { useMessages } from '../../messages/language';
 import { Change, useKindName } from '../billing/entry-parts';
@@ -42,15 +43,9 @@ function Actions({ of: account }: { readonly of: AdminAccount }) {
   if (!useMay('admin:write')) return null;
   return (
     <>
-      <button type="button" className="button primary" onClick={() => setDoing('top-ups')}>
-        {admin.topUp}
-      </button>
-      <button type="button" className="button" onClick={() => setDoing('adjustments')}>
-        {admin.adjust}
-      </button>
-      <button type="button" className="button" onClick={() => setDoing('edit')}>
-        {admin.edit}
-      </button>
+      <Button look="primary" label={admin.topUp} onClick={() => setDoing('top-ups')} />
+      <Button label={admin.adjust} onClick={() => setDoing('adjustments')} />
+      <Button label={admin.edit} onClick={() => setDoing('edit')} />
       <Link className="button" to="/admin/accounts/$accountId/prompt-log" params={{ accountId: account.id }}>
         {admin.promptLog}
       </Link>
@@ -72,14 +67,12 @@ function AccountPrices({ of: account }: { readonly of: AdminAccountDetails }) {
       title={admin.priceList}
       actions={
         mayWrite && (
-          <button
-            type="button"
-            className="button small"
+          <Button
+            look="small"
+            label={words.change}
             aria-label={`${words.change}: ${admin.priceList}`}
             onClick={() => setChanging(true)}
-          >
-            {words.change}
-          </button>
+          />
         )
       }
     >
@@ -167,7 +160,7 @@ function Entries({ accountId }: { readonly accountId: string }) {
       head: money.billing.belongsTo,
       cell: (entry) =>
         entry.task_id === null ? (
-          (entry.usage?.model ?? entry.reference ?? <None />)
+          (entry.usage?.model ?? entry.reference)
         ) : (
           <Link to="/admin/tasks/$taskId" params={{ taskId: entry.task_id }}>
             {entry.usage?.model ?? shortId(entry.task_id)}

@@ -2,9 +2,9 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useChange, useMay } from '../../api/queries';
 import type { AdminAccount } from '../../api/types';
+import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
 import { TextField } from '../../components/fields';
-import { Icon } from '../../components/icons';
 import { ListCard } from '../../components/list';
 import { Page } from '../../components/page';
 import { Empty } from '../../components/states';
@@ -57,12 +57,7 @@ export function AccountsPage() {
     <Page
       title={admin.accounts}
       actions={
-        mayWrite && (
-          <button type="button" className="button primary" onClick={() => setCreating(true)}>
-            <Icon name="plus" />
-            {admin.createAccount}
-          </button>
-        )
+        mayWrite && <Button look="primary" icon="plus" label={admin.createAccount} onClick={() => setCreating(true)} />
       }
     >
       <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
@@ -99,8 +94,7 @@ function CreateDialog({ onClose }: { readonly onClose: () => void }) {
       title={admin.createAccount}
       submit={common.create}
       isReady={name.trim() !== ''}
-      isBusy={create.isPending}
-      failure={create.error}
+      change={create}
       onClose={onClose}
       onSubmit={() => create.mutate({ body: { name: name.trim() } }, { onSuccess: onClose })}
     >

@@ -74,8 +74,7 @@ export function AddUpstreamDialog({ onClose }: { readonly onClose: () => void })
       title={words.add}
       submit={words.add}
       isReady={isJson ? body !== null : isFull}
-      isBusy={create.isPending}
-      failure={create.error}
+      change={create}
       onClose={onClose}
       onSubmit={() =>
         body &&

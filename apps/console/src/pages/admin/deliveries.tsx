@@ -1,13 +1,14 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useChange, useMay } from '../../api/queries';
 import type { AdminDelivery } from '../../api/types';
+import { Button } from '../../components/button';
 import { Choice, TextField } from '../../components/fields';
 import { ListCard } from '../../components/list';
 import { Notice, Page } from '../../components/page';
 import { Empty, Failure } from '../../components/states';
 import { Status } from '../../components/status';
 import type { Column } from '../../components/table';
-import { None, ShortId, Time } from '../../components/values';
+import { ShortId, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 
 const route = getRouteApi('/shell/admin/deliveries');
@@ -31,9 +32,7 @@ export function useDeliveryColumns(): {
       id: 'last',
       head: webhooks.lastAnswer,
       cell: ({ last_status: status, last_error: error }) =>
-        status === null && error === null ? (
-          <None />
-        ) : (
+        (status ?? error) === null ? null : (
           <span className="break">{[status, error].filter((part) => part !== null).join(' ')}</span>
         ),
     },
@@ -42,7 +41,7 @@ export function useDeliveryColumns(): {
       id: 'next',
       head: webhooks.next,
       isHidden: true,
-      cell: ({ next_attempt_at: at }) => (at === null ? <None /> : <Time at={at} />),
+      cell: ({ next_attempt_at: at }) => at && <Time at={at} />,
     },
   ];
   if (mayWrite)
@@ -51,14 +50,12 @@ export function useDeliveryColumns(): {
       head: common.actions,
       isActions: true,
       cell: ({ id }) => (
-        <button
-          type="button"
-          className="button small"
+        <Button
+          look="small"
+          label={webhooks.resend}
           disabled={resend.isPending}
           onClick={() => resend.mutate({ params: { delivery_id: id }, body: {} })}
-        >
-          {webhooks.resend}
-        </button>
+        />
       ),
     });
   return { columns, resend };
@@ -88,9 +85,7 @@ export function DeliveriesPage() {
       id: 'task',
       head: admin.deliveries.task,
       cell: ({ task_id: id }) =>
-        id === null ? (
-          <None />
-        ) : (
+        id && (
           <Link to="/admin/tasks/$taskId" params={{ taskId: id }}>
             <ShortId of={id} />
           </Link>

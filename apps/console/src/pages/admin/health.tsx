@@ -5,7 +5,7 @@ import { Card, Facts, Notice, Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
-import { Money, None, ShortId, Time } from '../../components/values';
+import { Money, ShortId, Time } from '../../components/values';
 import { formatCount } from '../../format/number';
 import { useLanguage, useMessages } from '../../messages/language';
 
@@ -239,12 +239,12 @@ function NeedingAttention({ of: { parked, unconfirmed, orphans } }: { readonly o
   const tasks: Column<TasksNeedingAttention['parked'][number]>[] = [
     { id: 'id', head: 'ID', cell: ({ id }) => <TaskLink id={id} /> },
     { id: 'model', head: common.model, cell: ({ model }) => model },
-    { id: 'upstream', head: admin.tasks.vendor, cell: ({ provider }) => provider ?? <None /> },
+    { id: 'upstream', head: admin.tasks.vendor, cell: ({ provider }) => provider },
     { id: 'failures', head: admin.tasks.failures, isNumber: true, cell: ({ failures }) => failures },
     {
       id: 'last',
       head: admin.tasks.lastFailure,
-      cell: ({ last_failure: last }) => (last ? <span className="break">{last}</span> : <None />),
+      cell: ({ last_failure: last }) => last && <span className="break">{last}</span>,
     },
     { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
     { id: 'deadline', head: admin.tasks.deadline, cell: ({ deadline_at: at }) => <Time at={at} /> },

@@ -8,7 +8,7 @@ import { Card, Notice, Page } from '../../components/page';
 import { Empty, Loaded, Skeleton } from '../../components/states';
 import { type Column, Table } from '../../components/table';
 import { Tile } from '../../components/tile';
-import { Id, Money, None } from '../../components/values';
+import { Id, Money } from '../../components/values';
 import { toMicros } from '../../format/money';
 import { formatCount } from '../../format/number';
 import { dayAgo, formatDay } from '../../format/time';
@@ -162,17 +162,17 @@ function Sums({ items, by }: { readonly items: readonly AdminMargin[]; readonly 
   const { margins: words } = admin;
   const number = (value: number) => formatCount(value, language);
   const part: Readonly<Record<string, Column<AdminMargin>>> = {
-    day: { id: 'day', head: money.usage.day, cell: ({ day }) => (day === null ? <None /> : formatDay(day, language)) },
-    upstream: { id: 'upstream', head: words.upstream, cell: ({ upstream }) => upstream ?? <None /> },
-    model: { id: 'model', head: common.model, cell: ({ model }) => model ?? <None /> },
+    day: { id: 'day', head: money.usage.day, cell: ({ day }) => day && formatDay(day, language) },
+    upstream: { id: 'upstream', head: words.upstream, cell: ({ upstream }) => upstream },
+    model: { id: 'model', head: common.model, cell: ({ model }) => model },
     account: {
       id: 'account',
       head: words.parts.account,
-      cell: ({ account }) => (account === undefined ? <None /> : <Id id={account} name={words.parts.account} />),
+      cell: ({ account }) => account && <Id id={account} name={words.parts.account} />,
     },
-    kind: { id: 'kind', head: words.parts.kind, cell: ({ kind }) => kind ?? <None /> },
+    kind: { id: 'kind', head: words.parts.kind, cell: ({ kind }) => kind },
     band: { id: 'band', head: words.parts.band, isNumber: true, cell: ({ band }) => words.from(number(band ?? 0)) },
-    tag: { id: 'tag', head: words.parts.tag, cell: ({ tag }) => tag ?? <None /> },
+    tag: { id: 'tag', head: words.parts.tag, cell: ({ tag }) => tag },
   };
   const columns: Column<AdminMargin>[] = [
     ...by.flatMap((name) => part[name] ?? []),
@@ -183,8 +183,7 @@ function Sums({ items, by }: { readonly items: readonly AdminMargin[]; readonly 
       id: 'vendor',
       head: words.vendorTook,
       isNumber: true,
-      cell: ({ costs }) =>
-        costs.length === 0 ? <None /> : costs.map(({ unit, amount }) => `${amount} ${unit}`).join(', '),
+      cell: ({ costs }) => costs.map(({ unit, amount }) => `${amount} ${unit}`).join(', '),
     },
     {
       id: 'cost',

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useChange } from '../../api/queries';
 import type { AdminPerson } from '../../api/types';
+import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
 import { Choice, TextField } from '../../components/fields';
 import { Icon } from '../../components/icons';
@@ -11,7 +12,7 @@ import { Page } from '../../components/page';
 import { Empty, Failure } from '../../components/states';
 import { Status } from '../../components/status';
 import type { Column } from '../../components/table';
-import { Email, None, Time } from '../../components/values';
+import { Email, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { ProofRefused } from '../../shell/proof-refused';
 
@@ -40,8 +41,7 @@ export function PeoplePage() {
     {
       id: 'memberships',
       head: words.memberships,
-      cell: ({ memberships }) =>
-        memberships.map((each) => `${each.account_name}: ${roles[each.role]}`).join(', ') || <None />,
+      cell: ({ memberships }) => memberships.map((each) => `${each.account_name}: ${roles[each.role]}`).join(', '),
     },
     { id: 'seen', head: account.seen, cell: ({ seen_at: at }) => (at === null ? common.never : <Time at={at} />) },
     {
@@ -64,11 +64,7 @@ export function PeoplePage() {
   return (
     <Page
       title={words.title}
-      actions={
-        <button type="button" className="button primary" onClick={() => setInviting(true)}>
-          {words.invite}
-        </button>
-      }
+      actions={<Button look="primary" label={words.invite} onClick={() => setInviting(true)} />}
     >
       {change.error && !(change.error instanceof ProofRefused) && <Failure of={change.error} />}
       <ListCard
@@ -99,8 +95,7 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
     <FormDialog
       title={words.invite}
       submit={words.invite}
-      isBusy={invite.isPending}
-      failure={invite.error}
+      change={invite}
       onClose={onClose}
       onSubmit={() =>
         invite.mutate({

@@ -1,5 +1,6 @@
 import { useChange, useMay, useRead } from '../../api/queries';
 import type { AdminReconciliation } from '../../api/types';
+import { Button } from '../../components/button';
 import { CodeBlock } from '../../components/code-block';
 import { Card, Notice, Page } from '../../components/page';
 import { Empty, Failure, Loaded } from '../../components/states';
@@ -21,22 +22,17 @@ export function ReconciliationPage() {
       actions={
         mayWrite && (
           <>
-            <button
-              type="button"
-              className="button primary"
+            <Button
+              look="primary"
+              label={run.isPending ? words.running : words.run}
               disabled={run.isPending}
               onClick={() => run.mutate({ body: {} })}
-            >
-              {run.isPending ? words.running : words.run}
-            </button>
-            <button
-              type="button"
-              className="button"
+            />
+            <Button
+              label={words.runFull}
               disabled={run.isPending}
               onClick={() => run.mutate({ body: { full: true } })}
-            >
-              {words.runFull}
-            </button>
+            />
           </>
         )
       }

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { useChange, useMay, useRead } from '../../api/queries';
 import type { ConsoleTagLimit } from '../../api/types';
+import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
 import { TextField } from '../../components/fields';
-import { Icon } from '../../components/icons';
 import { Card } from '../../components/page';
 import { TagLimitTable } from '../../components/spend-limits';
 import { Empty, Loaded } from '../../components/states';
@@ -19,14 +19,7 @@ export function TagLimits({ accountId, timeZone }: { readonly accountId: string;
   return (
     <Card
       title={words.title}
-      actions={
-        mayWrite &&
-        query.data && (
-          <button type="button" className="button small" onClick={() => setEditing(true)}>
-            {words.edit}
-          </button>
-        )
-      }
+      actions={mayWrite && query.data && <Button look="small" label={words.edit} onClick={() => setEditing(true)} />}
       isFlush
     >
       <Loaded query={query} height={80}>
@@ -97,8 +90,7 @@ function EditDialog({
       title={words.title}
       submit={common.save}
       isReady={!rows.some(isWithoutTag)}
-      isBusy={save.isPending}
-      failure={save.error}
+      change={save}
       onClose={onClose}
       onSubmit={() => save.mutate({ params: { account_id: accountId }, body: { limits } }, { onSuccess: onClose })}
     >
@@ -128,14 +120,12 @@ function EditDialog({
         </div>
       ))}
       <p>
-        <button
-          type="button"
-          className="button small"
+        <Button
+          look="small"
+          icon="plus"
+          label={words.add}
           onClick={() => setRows([...rows, { tag: '', daily: '', monthly: '' }])}
-        >
-          <Icon name="plus" />
-          {words.add}
-        </button>
+        />
       </p>
     </FormDialog>
   );

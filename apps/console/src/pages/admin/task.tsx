@@ -2,6 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Answer, ReadRoute } from '../../api/call';
 import { useChange, useMay, useRead } from '../../api/queries';
+import { Button } from '../../components/button';
 import { CodeBlock } from '../../components/code-block';
 import { FormDialog } from '../../components/confirm-dialog';
 import { TextField } from '../../components/fields';
@@ -64,54 +65,41 @@ function TaskCards({ of: data }: { readonly of: Details }) {
                 {task.account_id}
               </Link>,
             ],
-            [admin.tasks.vendor, task.provider ?? <None key="vendor" />],
+            [admin.tasks.vendor, task.provider],
             [admin.tasks.step, task.state],
             [tasks.progress, `${task.progress} %`],
             [
               admin.tasks.vendorId,
-              task.vendor_ids ? (
+              task.vendor_ids && (
                 <code key="vendor" className="break">
                   {JSON.stringify(task.vendor_ids)}
                 </code>
-              ) : (
-                <None key="vendor-id" />
               ),
             ],
             [admin.tasks.keyId, <Id key="api-key" id={task.api_key_id} name={common.id} whole />],
             [admin.tasks.attempt, task.attempt],
             [admin.tasks.failures, task.failures],
-            [admin.tasks.lastFailure, task.last_failure ?? <None key="failure" />],
-            [admin.tasks.errorCode, task.error_code ?? <None key="error" />],
-            [admin.tasks.message, task.error_message ?? <None key="message" />],
-            [admin.tasks.cancelled, task.cancel_outcome ?? <None key="cancelled" />],
-            [admin.tasks.lease, task.lease_owner ?? <None key="lease" />],
-            [
-              admin.tasks.leaseUntil,
-              task.lease_until ? <Time key="until" at={task.lease_until} absolute /> : <None key="until" />,
-            ],
+            [admin.tasks.lastFailure, task.last_failure],
+            [admin.tasks.errorCode, task.error_code],
+            [admin.tasks.message, task.error_message],
+            [admin.tasks.cancelled, task.cancel_outcome],
+            [admin.tasks.lease, task.lease_owner],
+            [admin.tasks.leaseUntil, task.lease_until && <Time key="until" at={task.lease_until} absolute />],
             [common.amount, <Money key="amount" amount={task.charged ?? task.hold} form="full" />],
             [admin.tasks.refunded, <Money key="refunded" amount={task.refunded} form="full" />],
             [admin.tasks.cost, <Cost key="cost" of={task} />],
-            ...(task.redrive_of === null
-              ? []
-              : [
-                  [
-                    admin.tasks.redriveOf,
-                    <Link key="of" to="/admin/tasks/$taskId" params={{ taskId: task.redrive_of }}>
-                      {task.redrive_of}
-                    </Link>,
-                  ] as const,
-                ]),
-            ...(task.redriven_as === null
-              ? []
-              : [
-                  [
-                    admin.tasks.redriven,
-                    <Link key="as" to="/admin/tasks/$taskId" params={{ taskId: task.redriven_as }}>
-                      {task.redriven_as}
-                    </Link>,
-                  ] as const,
-                ]),
+            task.redrive_of !== null && [
+              admin.tasks.redriveOf,
+              <Link key="of" to="/admin/tasks/$taskId" params={{ taskId: task.redrive_of }}>
+                {task.redrive_of}
+              </Link>,
+            ],
+            task.redriven_as !== null && [
+              admin.tasks.redriven,
+              <Link key="as" to="/admin/tasks/$taskId" params={{ taskId: task.redriven_as }}>
+                {task.redriven_as}
+              </Link>,
+            ],
             [common.created, <Time key="created" at={task.created_at} absolute />],
             [admin.tasks.deadline, <Time key="deadline" at={task.deadline_at} absolute />],
           ]}
@@ -188,8 +176,8 @@ function Entries({ of: entries }: { readonly of: readonly Entry[] }) {
     { id: 'kind', head: tasks.kind, cell: ({ kind }) => kind },
     { id: 'books', head: tasks.books, cell: ({ debit, credit }) => `${debit} → ${credit}` },
     { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} form="full" /> },
-    { id: 'reference', head: admin.reference, cell: ({ reference }) => reference ?? <None /> },
-    { id: 'note', head: admin.note, cell: ({ note }) => (note ? <span className="break">{note}</span> : <None />) },
+    { id: 'reference', head: admin.reference, cell: ({ reference }) => reference },
+    { id: 'note', head: admin.note, cell: ({ note }) => note && <span className="break">{note}</span> },
   ];
   return (
     <Card title={admin.entries} isFlush>
@@ -233,21 +221,9 @@ function Actions({ of: task }: { readonly of: Task }) {
   const close = () => setDoing(null);
   return (
     <>
-      {isOpen && (
-        <button type="button" className="button" onClick={() => setDoing('cancel')}>
-          {admin.tasks.cancel}
-        </button>
-      )}
-      {task.charged !== null && (
-        <button type="button" className="button" onClick={() => setDoing('refund')}>
-          {admin.tasks.refund}
-        </button>
-      )}
-      {task.status === 'failed' && (
-        <button type="button" className="button" onClick={() => setDoing('redrive')}>
-          {admin.tasks.redrive}
-        </button>
-      )}
+      {isOpen && <Button label={admin.tasks.cancel} onClick={() => setDoing('cancel')} />}
+      {task.charged !== null && <Button label={admin.tasks.refund} onClick={() => setDoing('refund')} />}
+      {task.status === 'failed' && <Button label={admin.tasks.redrive} onClick={() => setDoing('redrive')} />}
       {doing === 'refund' && <RefundDialog of={task} onClose={close} />}
       {(doing === 'redrive' || doing === 'cancel') && <ReasonDialog of={task} what={doing} onClose={close} />}
     </>
@@ -270,8 +246,7 @@ function RefundDialog({ of: task, onClose }: OfTask) {
       title={admin.tasks.refund}
       submit={admin.tasks.refund}
       isReady={reference !== '' && reason !== ''}
-      isBusy={refund.isPending}
-      failure={refund.error}
+      change={refund}
       onClose={onClose}
       onSubmit={() =>
         refund.mutate(
@@ -299,20 +274,16 @@ function ReasonDialog({ of: task, what, onClose }: OfTask & { readonly what: 're
   const [reason, setReason] = useState('');
   const redrive = useChange('POST /admin/tasks/:task_id/redrive', TOUCHED);
   const cancel = useChange('POST /admin/tasks/:task_id/cancel', TOUCHED);
+  const change = what === 'redrive' ? redrive : cancel;
   const input = { params: { task_id: task.id }, body: reason === '' ? {} : { reason } };
   const title = what === 'redrive' ? admin.tasks.redrive : admin.tasks.cancel;
   return (
     <FormDialog
       title={title}
       submit={title}
-      isBusy={redrive.isPending || cancel.isPending}
-      failure={redrive.error ?? cancel.error}
+      change={change}
       onClose={onClose}
-      onSubmit={() =>
-        what === 'redrive'
-          ? redrive.mutate(input, { onSuccess: onClose })
-          : cancel.mutate(input, { onSuccess: onClose })
-      }
+      onSubmit={() => change.mutate(input, { onSuccess: onClose })}
     >
       <p>{what === 'redrive' ? admin.tasks.redriveText : tasks.cancelText}</p>
       <TextField label={admin.tasks.reason} value={reason} onType={setReason} />

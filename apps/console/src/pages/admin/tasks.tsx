@@ -6,7 +6,7 @@ import { Page } from '../../components/page';
 import { Empty } from '../../components/states';
 import { Status } from '../../components/status';
 import type { Column } from '../../components/table';
-import { Money, None, ShortId, Time } from '../../components/values';
+import { Money, ShortId, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 
 const route = getRouteApi('/shell/admin/tasks');
@@ -29,8 +29,8 @@ export function AdminTasksPage() {
     { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
     { id: 'model', head: common.model, cell: ({ model }) => model },
     { id: 'account', head: admin.tasks.account, cell: (task) => <ShortId of={task.account_id} /> },
-    { id: 'vendor', head: admin.tasks.vendor, cell: ({ provider }) => provider ?? <None /> },
-    { id: 'error', head: admin.tasks.errorCode, cell: (task) => task.error_code ?? <None /> },
+    { id: 'vendor', head: admin.tasks.vendor, cell: ({ provider }) => provider },
+    { id: 'error', head: admin.tasks.errorCode, cell: (task) => task.error_code },
     { id: 'attempt', head: admin.tasks.attempt, isNumber: true, isHidden: true, cell: ({ attempt }) => attempt },
     {
       id: 'charged',

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useChange, useMay, useRead } from '../../api/queries';
 import type { AdminPrice, AdminUpstream, JsonObject, JsonValue } from '../../api/types';
+import { Button } from '../../components/button';
 import { Card, Notice } from '../../components/page';
 import { Empty, Failure } from '../../components/states';
 import { Status } from '../../components/status';
@@ -40,14 +41,12 @@ export function UpstreamModels({ of: upstream }: { readonly of: AdminUpstream })
       actions={
         mayWrite && (
           <>
-            <button
-              type="button"
-              className="button small"
+            <Button
+              look="small"
+              label={verify.isPending ? words.checking : words.checkKey}
               disabled={verify.isPending}
               onClick={() => verify.mutate({ params: { upstream_id: upstream.id }, body: {} })}
-            >
-              {verify.isPending ? words.checking : words.checkKey}
-            </button>
+            />
             <Link className="button small" to="/admin/prices/proposals" search={{ read: 'true' }}>
               {words.propose}
             </Link>

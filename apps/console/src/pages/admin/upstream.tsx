@@ -3,12 +3,13 @@ import { useState } from 'react';
 import type { ReadRoute } from '../../api/call';
 import { useChange, useMay, useRead } from '../../api/queries';
 import type { AdminUpstream } from '../../api/types';
+import { Button } from '../../components/button';
 import { CodeBlock } from '../../components/code-block';
 import { FormDialog } from '../../components/confirm-dialog';
 import { TextArea } from '../../components/fields';
 import { Card, Facts, Notice, Page } from '../../components/page';
 import { Failure, Loaded } from '../../components/states';
-import { None, Time } from '../../components/values';
+import { Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { ProofRefused } from '../../shell/proof-refused';
 import { patched, readObject } from './json-field';
@@ -43,17 +44,8 @@ function Details({ of: upstream }: { readonly of: AdminUpstream }) {
             [common.state, <Health key="health" of={upstream} />],
             [words.source, words.sources[upstream.source]],
             [words.key, upstream.key_set ? words.keyEnds(upstream.key_ends_with ?? '…') : words.noKey],
-            [
-              words.lastError,
-              upstream.health.last_error ? (
-                <LastError key="error" of={upstream.health.last_error} />
-              ) : (
-                <None key="error" />
-              ),
-            ],
-            ...(upstream.updated_at === null
-              ? []
-              : [[common.updated, <Time key="updated" at={upstream.updated_at} absolute />] as const]),
+            [words.lastError, upstream.health.last_error && <LastError key="error" of={upstream.health.last_error} />],
+            upstream.updated_at !== null && [common.updated, <Time key="updated" at={upstream.updated_at} absolute />],
           ]}
         />
       </Card>
@@ -73,20 +65,13 @@ function Actions({ of: upstream }: { readonly of: AdminUpstream }) {
   const close = () => setDoing(null);
   return (
     <>
-      <button
-        type="button"
-        className="button"
+      <Button
+        label={upstream.enabled ? words.turnOff : words.turnOn}
         disabled={toggle.isPending}
         onClick={() => toggle.mutate({ params: { upstream_id: upstream.id }, body: { enabled: !upstream.enabled } })}
-      >
-        {upstream.enabled ? words.turnOff : words.turnOn}
-      </button>
-      <button type="button" className="button" onClick={() => setDoing('edit')}>
-        {admin.edit}
-      </button>
-      <button type="button" className="button danger" onClick={() => setDoing('remove')}>
-        {words.remove}
-      </button>
+      />
+      <Button label={admin.edit} onClick={() => setDoing('edit')} />
+      <Button look="danger" label={words.remove} onClick={() => setDoing('remove')} />
       {toggle.error && !(toggle.error instanceof ProofRefused) && <Failure of={toggle.error} />}
       {doing === 'edit' && <EditDialog of={upstream} onClose={close} />}
       {doing === 'remove' && <RemoveDialog of={upstream} onClose={close} />}
@@ -111,8 +96,7 @@ function EditDialog({ of: upstream, onClose }: OfUpstream) {
       title={`${admin.edit}: ${upstream.id}`}
       submit={common.save}
       isReady={patch !== null && Object.keys(patch).length > 0}
-      isBusy={change.isPending}
-      failure={change.error}
+      change={change}
       onClose={onClose}
       onSubmit={() =>
         patch && change.mutate({ params: { upstream_id: upstream.id }, body: patch }, { onSuccess: onClose })
@@ -150,8 +134,7 @@ function RemoveDialog({ of: upstream, onClose }: OfUpstream) {
       title={`${words.remove}: ${upstream.id}`}
       submit={words.remove}
       isDangerous
-      isBusy={remove.isPending}
-      failure={remove.error}
+      change={remove}
       onClose={onClose}
       onSubmit={() =>
         remove.mutate(

@@ -2,12 +2,12 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMay, useRead } from '../../api/queries';
 import type { AdminUpstream } from '../../api/types';
-import { Icon } from '../../components/icons';
+import { Button } from '../../components/button';
 import { Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
-import { None, Time } from '../../components/values';
+import { Time } from '../../components/values';
 import { formatCount, formatShare } from '../../format/number';
 import { useLanguage, useMessages } from '../../messages/language';
 import { AddUpstreamDialog } from './add-upstream';
@@ -24,14 +24,7 @@ export function UpstreamsPage() {
   return (
     <Page
       title={words.title}
-      actions={
-        mayWrite && (
-          <button type="button" className="button primary" onClick={() => setAdding(true)}>
-            <Icon name="plus" />
-            {words.add}
-          </button>
-        )
-      }
+      actions={mayWrite && <Button look="primary" icon="plus" label={words.add} onClick={() => setAdding(true)} />}
     >
       <Loaded query={query} height={320}>
         {({ items }) => (
@@ -63,7 +56,7 @@ function Upstreams({ items }: { readonly items: readonly AdminUpstream[] }) {
     {
       id: 'error',
       head: words.lastError,
-      cell: ({ health }) => (health.last_error ? <LastError of={health.last_error} /> : <None />),
+      cell: ({ health }) => health.last_error && <LastError of={health.last_error} />,
     },
     { id: 'source', head: words.source, cell: ({ source }) => words.sources[source] },
   ];

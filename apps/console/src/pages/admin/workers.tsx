@@ -6,7 +6,7 @@ import { Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
-import { None, ShortId, Time } from '../../components/values';
+import { ShortId, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 
 const route = getRouteApi('/shell/admin/workers');
@@ -24,7 +24,7 @@ export function WorkersPage() {
     { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
     { id: 'heard', head: words.heartbeat, cell: ({ last_heartbeat_at: at }) => <Time at={at} /> },
     { id: 'tasks', head: words.tasks, isNumber: true, cell: ({ tasks_in_hand: tasks }) => tasks },
-    { id: 'most', head: words.atMost, isNumber: true, cell: ({ concurrency }) => concurrency ?? <None /> },
+    { id: 'most', head: words.atMost, isNumber: true, cell: ({ concurrency }) => concurrency },
     { id: 'version', head: words.version, cell: ({ version }) => version },
     { id: 'host', head: words.host, cell: ({ host, pid }) => <span className="break">{`${host}, ${pid}`}</span> },
     { id: 'since', head: words.since, cell: ({ started_at: at }) => <Time at={at} /> },

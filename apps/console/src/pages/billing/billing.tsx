@@ -10,7 +10,7 @@ import { SpendLimits } from '../../components/spend-limits';
 import { Empty, Loaded } from '../../components/states';
 import { Tile } from '../../components/tile';
 import type { Column } from '../../components/table';
-import { Money, None, ShortId, Time } from '../../components/values';
+import { Money, ShortId, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { LowBalance } from './low-balance';
 import { Change, useKindName } from './entry-parts';
@@ -123,8 +123,7 @@ function useColumns(): Column<ConsoleEntry>[] {
     {
       id: 'for',
       head: money.billing.belongsTo,
-      cell: (entry) =>
-        entry.usage?.model ?? entry.reference ?? (entry.task_id ? <ShortId of={entry.task_id} /> : <None />),
+      cell: (entry) => entry.usage?.model ?? entry.reference ?? (entry.task_id && <ShortId of={entry.task_id} />),
     },
     { id: 'time', head: common.time, cell: ({ time }) => <Time at={time} /> },
     { id: 'books', head: money.entry.moved, isHidden: true, cell: (entry) => <Books of={entry} /> },

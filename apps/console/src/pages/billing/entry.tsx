@@ -39,26 +39,18 @@ function Explained({ data }: { readonly data: ConsoleEntryExplained }) {
             [money.entry.moved, <Books key="books" of={entry} />],
             [common.time, <Time key="time" at={entry.time} absolute />],
             ['ID', <Id key="id" id={entry.id} name={common.id} whole />],
-            ...(entry.task_id === null
-              ? []
-              : [
-                  [
-                    money.entry.task,
-                    <Link key="task" to="/tasks/$taskId" params={{ taskId: entry.task_id }}>
-                      {entry.task_id}
-                    </Link>,
-                  ] as const,
-                ]),
-            ...(entry.request_id === null
-              ? []
-              : [
-                  [
-                    money.entry.request,
-                    <Id key="request" id={entry.request_id} name={money.entry.request} whole />,
-                  ] as const,
-                ]),
-            ...(entry.reference === null ? [] : [[money.entry.reference, entry.reference] as const]),
-            ...(keyName === null ? [] : [[common.key, keyName] as const]),
+            entry.task_id !== null && [
+              money.entry.task,
+              <Link key="task" to="/tasks/$taskId" params={{ taskId: entry.task_id }}>
+                {entry.task_id}
+              </Link>,
+            ],
+            entry.request_id !== null && [
+              money.entry.request,
+              <Id key="request" id={entry.request_id} name={money.entry.request} whole />,
+            ],
+            entry.reference !== null && [money.entry.reference, entry.reference],
+            keyName !== null && [common.key, keyName],
           ]}
         />
       </Card>

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { ApiError } from '../../api/api-error';
 import { useChange, useMay } from '../../api/queries';
 import type { ConsoleBalance } from '../../api/types';
+import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
 import { TextField } from '../../components/fields';
 import { Money } from '../../components/values';
@@ -23,14 +24,12 @@ export function LowBalance({ of: balance }: { readonly of: Pick<ConsoleBalance, 
         </span>
       )}
       {mayManage && (
-        <button
-          type="button"
-          className="button small"
+        <Button
+          look="small"
+          label={billing.noticeSet}
           aria-label={`${billing.noticeSet}: ${billing.notice}`}
           onClick={() => setEditing(true)}
-        >
-          {billing.noticeSet}
-        </button>
+        />
       )}
       {isEditing && <NoticeDialog below={below} onClose={() => setEditing(false)} />}
     </p>
@@ -45,8 +44,7 @@ function NoticeDialog({ below, onClose }: { readonly below: string | null; reado
     <FormDialog
       title={money.billing.notice}
       submit={common.save}
-      isBusy={change.isPending}
-      failure={change.error}
+      change={change}
       onClose={onClose}
       onSubmit={() =>
         change.mutate({ body: { low_balance: amount.trim() === '' ? null : amount.trim() } }, { onSuccess: onClose })

@@ -4,20 +4,15 @@ import type { ReadRoute } from '../../api/call';
 import { changesOf } from '../../api/changes';
 import { useChange } from '../../api/queries';
 import { CodeBlock } from '../../components/code-block';
-import { Dialog } from '../../components/dialog';
+import { FormDialog } from '../../components/confirm-dialog';
 import { Choice, TextField } from '../../components/fields';
-import { Failure } from '../../components/states';
 import { SecretDialog } from '../../components/secret-dialog';
 import { Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
-import { ProofRefused } from '../../shell/proof-refused';
 import { KeyFields, settingsOf, useKeyDraft } from './key-form';
 
 const TOUCHED: readonly ReadRoute[] = ['GET /keys', 'GET /keys/:key_id', 'GET /overview'];
 const OVERLAPS = { none: 0, hour: 3_600, day: 86_400, week: 604_800 } as const;
-
-/** A failure that is worth showing: not that the person closed the window for the proof. */
-const shown = (failure: Error | null): Error | null => (failure instanceof ProofRefused ? null : failure);
 
 /** Creates a key, then shows its secret once. */
 export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
@@ -25,28 +20,17 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
   const [draft, setDraft] = useKeyDraft();
   const create = useChange('POST /keys', TOUCHED);
   if (create.data) return <KeySecret keyName={create.data.key.name} secret={create.data.secret} onClose={onClose} />;
-  const failure = shown(create.error);
   return (
-    <Dialog
+    <FormDialog
       title={keys.create}
+      submit={common.create}
+      isReady={draft.name.trim() !== ''}
+      change={create}
       onClose={onClose}
       onSubmit={() => create.mutate({ body: settingsOf(draft) })}
-      footer={
-        <>
-          <button type="button" className="button" onClick={onClose}>
-            {common.cancel}
-          </button>
-          <button type="submit" className="button primary" disabled={draft.name.trim() === '' || create.isPending}>
-            {common.create}
-          </button>
-        </>
-      }
     >
-      <div className="stack">
-        <KeyFields draft={draft} onChange={setDraft} failure={failure} isNew />
-        {failure && <Failure of={failure} />}
-      </div>
-    </Dialog>
+      <KeyFields draft={draft} onChange={setDraft} failure={create.error} isNew />
+    </FormDialog>
   );
 }
 
@@ -56,31 +40,19 @@ export function EditKeyDialog({ of: key, onClose }: { readonly of: ConsoleKey; r
   const [draft, setDraft] = useKeyDraft(key);
   const [before] = useState(draft);
   const change = useChange('POST /keys/:key_id', TOUCHED);
-  const failure = shown(change.error);
   return (
-    <Dialog
+    <FormDialog
       title={keys.edit}
+      submit={common.save}
+      change={change}
       onClose={onClose}
       onSubmit={() => {
         const body = changesOf(settingsOf(before), settingsOf(draft));
         change.mutate({ params: { key_id: key.id }, body }, { onSuccess: onClose });
       }}
-      footer={
-        <>
-          <button type="button" className="button" onClick={onClose}>
-            {common.cancel}
-          </button>
-          <button type="submit" className="button primary" disabled={change.isPending}>
-            {common.save}
-          </button>
-        </>
-      }
     >
-      <div className="stack">
-        <KeyFields draft={draft} onChange={setDraft} failure={failure} isNew={false} />
-        {failure && <Failure of={failure} />}
-      </div>
-    </Dialog>
+      <KeyFields draft={draft} onChange={setDraft} failure={change.error} isNew={false} />
+    </FormDialog>
   );
 }
 
@@ -107,79 +79,55 @@ function KeySecret({
 }
 
 export function RotateKeyDialog({ of: key, onClose }: { readonly of: ConsoleKey; readonly onClose: () => void }) {
-  const { keys, common } = useMessages();
+  const { keys } = useMessages();
   const [overlap, setOverlap] = useState<keyof typeof OVERLAPS>('day');
   const rotate = useChange('POST /keys/:key_id/rotate', TOUCHED);
   if (rotate.data) return <KeySecret keyName={key.name} secret={rotate.data.secret} onClose={onClose} />;
-  const failure = shown(rotate.error);
   return (
-    <Dialog
+    <FormDialog
       title={keys.rotate}
+      submit={keys.rotate}
+      change={rotate}
       onClose={onClose}
       onSubmit={() => rotate.mutate({ params: { key_id: key.id }, body: { overlap_seconds: OVERLAPS[overlap] } })}
-      footer={
-        <>
-          <button type="button" className="button" onClick={onClose}>
-            {common.cancel}
-          </button>
-          <button type="submit" className="button primary" disabled={rotate.isPending}>
-            {keys.rotate}
-          </button>
-        </>
-      }
     >
-      <div className="stack">
-        <p>{keys.rotateText}</p>
-        <Choice
-          label={keys.overlap}
-          value={overlap}
-          onChoose={(value) => setOverlap(value as keyof typeof OVERLAPS)}
-          choices={(Object.keys(OVERLAPS) as (keyof typeof OVERLAPS)[]).map((each) => [each, keys.overlaps[each]])}
-        />
-        {failure && <Failure of={failure} />}
-      </div>
-    </Dialog>
+      <p>{keys.rotateText}</p>
+      <Choice
+        label={keys.overlap}
+        value={overlap}
+        onChoose={(value) => setOverlap(value as keyof typeof OVERLAPS)}
+        choices={(Object.keys(OVERLAPS) as (keyof typeof OVERLAPS)[]).map((each) => [each, keys.overlaps[each]])}
+      />
+    </FormDialog>
   );
 }
 
 /** Revokes a key; what cannot be undone asks for its name. */
 export function RevokeKeyDialog({ of: key, onClose }: { readonly of: ConsoleKey; readonly onClose: () => void }) {
-  const { keys, common } = useMessages();
+  const { keys } = useMessages();
   const [typed, setTyped] = useState('');
   const revoke = useChange('POST /keys/:key_id/revoke', TOUCHED);
-  const failure = shown(revoke.error);
   return (
-    <Dialog
+    <FormDialog
       title={keys.revokeTitle(key.name)}
+      submit={keys.revoke}
+      isReady={typed === key.name}
+      isDangerous
+      change={revoke}
       onClose={onClose}
-      onSubmit={() =>
-        typed === key.name && revoke.mutate({ params: { key_id: key.id }, body: {} }, { onSuccess: onClose })
-      }
-      footer={
-        <>
-          <button type="button" className="button" onClick={onClose}>
-            {common.cancel}
-          </button>
-          <button type="submit" className="button danger" disabled={typed !== key.name || revoke.isPending}>
-            {keys.revoke}
-          </button>
-        </>
-      }
+      onSubmit={() => revoke.mutate({ params: { key_id: key.id }, body: {} }, { onSuccess: onClose })}
     >
-      <div className="stack">
-        <p>{keys.revokeText}</p>
-        <p className="strong">
-          {key.last_used_at === null ? (
-            keys.neverUsed
-          ) : (
-            <>
-              {keys.seen} <Time at={key.last_used_at} />
-            </>
-          )}
-        </p>
-        <TextField label={keys.typeName(key.name)} autoComplete="off" autoFocus value={typed} onType={setTyped} />
-        {failure && <Failure of={failure} />}
-      </div>
-    </Dialog>
+      <p>{keys.revokeText}</p>
+      <p className="strong">
+        {key.last_used_at === null ? (
+          keys.neverUsed
+        ) : (
+          <>
+            {keys.seen} <Time at={key.last_used_at} />
+          </>
+        )}
+      </p>
+      <TextField label={keys.typeName(key.name)} autoComplete="off" autoFocus value={typed} onType={setTyped} />
+    </FormDialog>
   );
 }

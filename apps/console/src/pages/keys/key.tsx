@@ -2,11 +2,12 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ConsoleKey } from '../../api/types';
 import { useRead } from '../../api/queries';
+import { Button } from '../../components/button';
 import { Card, Facts, Notice, Page } from '../../components/page';
 import { SpendLimits } from '../../components/spend-limits';
 import { Loaded } from '../../components/states';
 import { Status } from '../../components/status';
-import { Id, Money, None, Time } from '../../components/values';
+import { Id, Money, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { KeyDialog, shownName } from './keys';
 
@@ -34,17 +35,11 @@ function Actions({ of: key }: { readonly of: ConsoleKey }) {
   if (key.state === 'revoked') return null;
   return (
     <>
-      <button type="button" className="button" onClick={() => setWhat('edit')}>
-        {keys.edit}
-      </button>
+      <Button label={keys.edit} onClick={() => setWhat('edit')} />
       {key.kind === 'api' && (
         <>
-          <button type="button" className="button" onClick={() => setWhat('rotate')}>
-            {keys.rotate}
-          </button>
-          <button type="button" className="button danger" onClick={() => setWhat('revoke')}>
-            {keys.revoke}
-          </button>
+          <Button label={keys.rotate} onClick={() => setWhat('rotate')} />
+          <Button look="danger" label={keys.revoke} onClick={() => setWhat('revoke')} />
         </>
       )}
       {what && <KeyDialog doing={{ what, key }} onClose={() => setWhat(null)} />}
@@ -73,7 +68,7 @@ function KeyFacts({ of: key }: { readonly of: ConsoleKey }) {
             [keys.quota, key.quota === null ? common.unlimited : <Money key="quota" amount={key.quota} form="full" />],
             ...(key.limits.length > 0 ? [[keys.limits, <SpendLimits key="limits" of={key.limits} />] as const] : []),
             [keys.models, key.allowed_models.length === 0 ? keys.allModels : key.allowed_models.join(', ')],
-            [keys.tags, key.tags.length === 0 ? <None key="tags" /> : key.tags.join(', ')],
+            [keys.tags, key.tags.join(', ')],
             [keys.addresses, key.allowed_addresses.length === 0 ? keys.allAddresses : key.allowed_addresses.join(', ')],
             [keys.requestsPerMinute, orUnlimited(key.requests_per_minute)],
             [keys.tokensPerMinute, orUnlimited(key.tokens_per_minute)],

@@ -2,6 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ConsoleKey } from '../../api/types';
 import { useMay, useRead } from '../../api/queries';
+import { Button } from '../../components/button';
 import { CodeBlock } from '../../components/code-block';
 import { Icon } from '../../components/icons';
 import { Menu, MenuItem } from '../../components/menu';
@@ -9,7 +10,7 @@ import { Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
-import { Money, None, Time } from '../../components/values';
+import { Money, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { CreateKeyDialog, EditKeyDialog, RevokeKeyDialog, RotateKeyDialog } from './key-dialogs';
 
@@ -30,12 +31,7 @@ export function KeysPage() {
     <Page
       title={keys.title}
       lead={keys.lead}
-      actions={
-        <button type="button" className="button primary" onClick={() => showCreate(true)}>
-          <Icon name="plus" />
-          {keys.create}
-        </button>
-      }
+      actions={<Button look="primary" icon="plus" label={keys.create} onClick={() => showCreate(true)} />}
     >
       <Loaded query={list} height={300}>
         {({ items }) => (
@@ -65,9 +61,7 @@ function NoKeys({ onCreate }: { readonly onCreate: () => void }) {
     <Empty
       action={
         <>
-          <button type="button" className="button primary" onClick={onCreate}>
-            {keys.create}
-          </button>
+          <Button look="primary" label={keys.create} onClick={onCreate} />
           <CodeBlock
             name="curl"
             code={`curl -s ${location.origin}/v1/models -H "Authorization: Bearer $GATEWAY_API_KEY"`}
@@ -117,12 +111,12 @@ function useColumns(onDo: (doing: Doing) => void): Column<ConsoleKey>[] {
       head: keys.lastUsed,
       cell: ({ last_used_at: at }) => (at === null ? <span className="muted">{common.never}</span> : <Time at={at} />),
     },
-    { id: 'expires', head: keys.expires, cell: ({ expires_at: at }) => (at === null ? <None /> : <Time at={at} />) },
+    { id: 'expires', head: keys.expires, cell: ({ expires_at: at }) => at && <Time at={at} /> },
     {
       id: 'createdBy',
       head: keys.createdBy,
       isHidden: !seesAll,
-      cell: (key) => (key.is_own ? keys.own : (key.created_by?.name ?? <None />)),
+      cell: (key) => (key.is_own ? keys.own : key.created_by?.name),
     },
     { id: 'actions', head: common.actions, isActions: true, cell: (key) => <KeyMenu of={key} onDo={onDo} /> },
   ];

@@ -6,6 +6,7 @@ import { call } from '../../api/call';
 import { useLiveTasks } from '../../api/live-tasks';
 import { queryClient, useRead, useSession } from '../../api/queries';
 import type { ConsoleModel, ConsoleProblem, JsonObject, QuoteAnswer } from '../../api/types';
+import { Button } from '../../components/button';
 import { Card, Notice } from '../../components/page';
 import { Failure, Loaded } from '../../components/states';
 import { Money, Time } from '../../components/values';
@@ -162,25 +163,24 @@ function RunRow({
     <div className="stack tight run-row">
       {quote.error && <Failure of={quote.error} onRetry={() => void quote.refetch()} />}
       <div className="row">
-        <button
+        <Button
           type="submit"
-          className="button primary run"
+          look="primary run"
+          label={
+            isRunning ? (
+              playground.running
+            ) : price ? (
+              <span className={quote.isOld ? 'dimmed' : undefined}>
+                {playground.runFor} <Money amount={price.amount} />
+              </span>
+            ) : (
+              playground.run
+            )
+          }
           aria-disabled={!price || quote.isOld || isRunning}
           aria-busy={quote.isOld || isRunning}
-        >
-          {isRunning ? (
-            playground.running
-          ) : price ? (
-            <span className={quote.isOld ? 'dimmed' : undefined}>
-              {playground.runFor} <Money amount={price.amount} />
-            </span>
-          ) : (
-            playground.run
-          )}
-        </button>
-        <button type="button" className="button quiet" onClick={onReset}>
-          {playground.reset}
-        </button>
+        />
+        <Button look="quiet" label={playground.reset} onClick={onReset} />
       </div>
       {price && (
         <p className="muted small-text">

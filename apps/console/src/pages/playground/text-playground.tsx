@@ -3,6 +3,7 @@ import { ApiError } from '../../api/api-error';
 import { callRaw } from '../../api/call';
 import { queryClient } from '../../api/queries';
 import type { ConsoleModel, JsonObject, JsonValue } from '../../api/types';
+import { Button } from '../../components/button';
 import { CodeBlock } from '../../components/code-block';
 import { Segments, TextArea, TextField } from '../../components/fields';
 import { Card, Notice } from '../../components/page';
@@ -77,18 +78,13 @@ export function TextPlayground({ model, select }: { readonly model: ConsoleModel
           onType={(value) => type({ tools: value })}
         />
         <div className="row">
-          <button
+          <Button
             type="submit"
-            className="button primary run"
+            look="primary run"
+            label={stream.isRunning ? playground.running : playground.run}
             aria-disabled={input === '' || !parsedTools || stream.isRunning}
-          >
-            {stream.isRunning ? playground.running : playground.run}
-          </button>
-          {stream.isRunning && (
-            <button type="button" className="button" onClick={stream.stop}>
-              {playground.stop}
-            </button>
-          )}
+          />
+          {stream.isRunning && <Button label={playground.stop} onClick={stream.stop} />}
           <TokenPrices of={model} />
         </div>
       </form>

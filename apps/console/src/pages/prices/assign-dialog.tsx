@@ -42,8 +42,7 @@ export function AssignDialog({
       title={account ? words.changeOf(account.name) : words.assign}
       submit={words.assign}
       isReady={accountId !== ''}
-      isBusy={assign.isPending}
-      failure={assign.error}
+      change={assign}
       onClose={onClose}
       onSubmit={() =>
         assign.mutate(

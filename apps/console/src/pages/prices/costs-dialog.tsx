@@ -43,8 +43,7 @@ export function CostsDialog({
       title={words.takeCostsTitle}
       submit={words.takeCosts}
       isReady={taken.length > 0 && Number(factor) > 0 && (!isForeign || Number(rate) > 0)}
-      isBusy={change.isPending}
-      failure={change.error}
+      change={change}
       onClose={onClose}
       onSubmit={() => {
         if (!chosen) return;

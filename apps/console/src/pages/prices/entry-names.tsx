@@ -2,12 +2,12 @@ import { useState } from 'react';
 import { ApiError } from '../../api/api-error';
 import { useChange, useRead } from '../../api/queries';
 import type { AdminPriceProposalDetails, AdminProposalItem } from '../../api/types';
+import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
 import { Check, TextField } from '../../components/fields';
 import { ListCard } from '../../components/list';
 import { Empty } from '../../components/states';
 import type { Column } from '../../components/table';
-import { None } from '../../components/values';
 import { useMessages } from '../../messages/language';
 
 /** The entries of a list that are of no model of ours, with the way to say which they are. */
@@ -22,11 +22,11 @@ export function Others({
   const [text, setText] = useState('');
   const columns: Column<AdminProposalItem>[] = [
     { id: 'entry', head: words.entry, cell: ({ id }) => id },
-    { id: 'vendor', head: words.vendor, cell: ({ vendor }) => vendor ?? <None /> },
+    { id: 'vendor', head: words.vendor, cell: ({ vendor }) => vendor },
     {
       id: 'suggestions',
       head: words.suggestions,
-      cell: ({ suggestions }) => (suggestions.length === 0 ? <None /> : suggestions.join(', ')),
+      cell: ({ suggestions }) => suggestions.join(', '),
     },
     {
       id: 'rename',
@@ -34,14 +34,7 @@ export function Others({
       isActions: true,
       cell: ({ id }) =>
         onRename && (
-          <button
-            type="button"
-            className="button small"
-            aria-label={`${words.rename} ${id}`}
-            onClick={() => onRename(id)}
-          >
-            {words.rename}
-          </button>
+          <Button look="small" label={words.rename} aria-label={`${words.rename} ${id}`} onClick={() => onRename(id)} />
         ),
     },
   ];
@@ -88,8 +81,7 @@ export function RenameDialog({
       title={words.renameOf(id)}
       submit={common.save}
       isReady={isNone || model.trim() !== ''}
-      isBusy={save.isPending}
-      failure={save.error}
+      change={save}
       onClose={onClose}
       onSubmit={() =>
         save.mutate(

@@ -2,7 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMay, useRead } from '../../api/queries';
 import type { AdminPriceList, AdminPriceRule } from '../../api/types';
-import { Icon } from '../../components/icons';
+import { Button } from '../../components/button';
 import { Card, Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
@@ -33,13 +33,8 @@ export function PriceListPage() {
           </Link>
           {mayWrite && (
             <>
-              <button type="button" className="button" onClick={() => setDoing('assign')}>
-                {words.assign}
-              </button>
-              <button type="button" className="button primary" onClick={() => setDoing('rule')}>
-                <Icon name="plus" />
-                {words.addRule}
-              </button>
+              <Button label={words.assign} onClick={() => setDoing('assign')} />
+              <Button look="primary" icon="plus" label={words.addRule} onClick={() => setDoing('rule')} />
             </>
           )}
         </>
@@ -140,14 +135,12 @@ function Accounts({ of: { accounts } }: { readonly of: AdminPriceList }) {
       isActions: true,
       cell: (account) =>
         mayWrite && (
-          <button
-            type="button"
-            className="button small"
+          <Button
+            look="small"
+            label={words.change}
             aria-label={`${words.change}: ${account.name}`}
             onClick={() => setLeaving(account)}
-          >
-            {words.change}
-          </button>
+          />
         ),
     },
   ];

@@ -3,9 +3,9 @@ import { useState } from 'react';
 import { ApiError } from '../../api/api-error';
 import { useChange, useMay, useRead } from '../../api/queries';
 import type { AdminPriceListSummary } from '../../api/types';
+import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
 import { TextField } from '../../components/fields';
-import { Icon } from '../../components/icons';
 import { Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { type Column, Table } from '../../components/table';
@@ -29,14 +29,7 @@ export function PriceListsPage() {
     <Page
       title={words.title}
       lead={words.lead}
-      actions={
-        mayWrite && (
-          <button type="button" className="button primary" onClick={() => open(true)}>
-            <Icon name="plus" />
-            {words.add}
-          </button>
-        )
-      }
+      actions={mayWrite && <Button look="primary" icon="plus" label={words.add} onClick={() => open(true)} />}
     >
       <PriceTabs />
       <Loaded query={query} height={240}>
@@ -69,7 +62,7 @@ function Lists({ items }: { readonly items: readonly AdminPriceListSummary[] }) 
       id: 'everything',
       head: words.everything,
       isNumber: true,
-      cell: ({ factor }) => (factor === null ? <None /> : `× ${factor}`),
+      cell: ({ factor }) => factor && `× ${factor}`,
     },
     { id: 'rules', head: words.rules, isNumber: true, cell: ({ rule_count: count }) => formatCount(count, language) },
     {
@@ -103,8 +96,7 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
       title={words.add}
       submit={common.create}
       isReady={name.trim() !== '' && id !== ''}
-      isBusy={create.isPending}
-      failure={create.error}
+      change={create}
       onClose={onClose}
       onSubmit={() =>
         create.mutate(

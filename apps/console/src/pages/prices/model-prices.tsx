@@ -2,6 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMay, useRead } from '../../api/queries';
 import type { AdminPrice } from '../../api/types';
+import { Button } from '../../components/button';
 import { Card, Notice, Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
@@ -26,14 +27,7 @@ export function ModelPricesPage() {
   return (
     <Page
       title={words.title(model)}
-      actions={
-        mayWrite &&
-        !isEditing && (
-          <button type="button" className="button primary" onClick={() => setEditing(true)}>
-            {words.edit}
-          </button>
-        )
-      }
+      actions={mayWrite && !isEditing && <Button look="primary" label={words.edit} onClick={() => setEditing(true)} />}
     >
       <PriceTabs />
       {isDone && <Notice tone="good">{words.done}</Notice>}
@@ -103,7 +97,7 @@ function History({ items }: { readonly items: readonly AdminPrice[] }) {
     {
       id: 'withdrawn',
       head: words.withdrawn,
-      cell: ({ withdrawn_at: at }) => (at === null ? <None /> : <Time at={at} />),
+      cell: ({ withdrawn_at: at }) => at && <Time at={at} />,
     },
     {
       id: 'by',

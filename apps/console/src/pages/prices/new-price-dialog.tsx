@@ -60,8 +60,7 @@ export function NewPriceDialog({ onClose }: { readonly onClose: () => void }) {
       title={words.add}
       submit={isText ? selling.model.open : preview.data ? words.set : words.preview}
       isReady={isText || [draft.model, body.unit, draft.amount].every((each) => each !== '')}
-      isBusy={preview.isPending || set.isPending}
-      failure={failure}
+      change={{ isPending: preview.isPending || set.isPending, error: failure }}
       onClose={onClose}
       onSubmit={() =>
         isText

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useChange } from '../../api/queries';
 import type { AdminNewPrice, AdminPrice } from '../../api/types';
+import { Button } from '../../components/button';
 import { Select, TextField } from '../../components/fields';
 import { Card, Notice } from '../../components/page';
 import { Failure } from '../../components/states';
@@ -91,12 +92,13 @@ export function PriceEditor({
           )}
           {failure && !(failure instanceof ProofRefused) && <Failure of={failure} />}
           <div className="row">
-            <button type="submit" className="button primary" disabled={!isReady || check.isPending || set.isPending}>
-              {isChecked ? words.set : words.check}
-            </button>
-            <button type="button" className="button" onClick={() => onClose(false)}>
-              {common.cancel}
-            </button>
+            <Button
+              type="submit"
+              look="primary"
+              label={isChecked ? words.set : words.check}
+              disabled={!isReady || check.isPending || set.isPending}
+            />
+            <Button label={common.cancel} onClick={() => onClose(false)} />
             {changed.length === 0 && <span className="muted small-text">{words.nothing}</span>}
           </div>
         </div>
@@ -241,9 +243,8 @@ function Adders({ draft, onChange }: { readonly draft: Draft; readonly onChange:
   return (
     <div className="filters">
       <TextField label={words.bandFrom} type="number" min={1} placeholder="200001" value={band} onType={setBand} />
-      <button
-        type="button"
-        className="button"
+      <Button
+        label={words.addBand}
         disabled={!Number.isSafeInteger(count) || count < 1}
         onClick={() =>
           onChange(() => {
@@ -251,9 +252,7 @@ function Adders({ draft, onChange }: { readonly draft: Draft; readonly onChange:
             setBand('');
           })
         }
-      >
-        {words.addBand}
-      </button>
+      />
       <Select
         label={words.addTier}
         value=""

@@ -2,13 +2,13 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMay, useRead } from '../../api/queries';
 import type { AdminPrice } from '../../api/types';
+import { Button } from '../../components/button';
 import { Check, TextField } from '../../components/fields';
-import { Icon } from '../../components/icons';
 import { Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
-import { Money, None, Time } from '../../components/values';
+import { Money, Time } from '../../components/values';
 import { formatCount } from '../../format/number';
 import { useLanguage, useMessages } from '../../messages/language';
 import { UnitText } from '../models/price-text';
@@ -31,14 +31,7 @@ export function PricesPage() {
     <Page
       title={words.title}
       lead={words.lead}
-      actions={
-        mayWrite && (
-          <button type="button" className="button primary" onClick={() => setAdding(true)}>
-            <Icon name="plus" />
-            {words.add}
-          </button>
-        )
-      }
+      actions={mayWrite && <Button look="primary" icon="plus" label={words.add} onClick={() => setAdding(true)} />}
     >
       <PriceTabs />
       <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
@@ -81,14 +74,10 @@ function PriceTable({ items }: { readonly items: readonly AdminPrice[] }) {
       id: 'variant',
       head: words.variant,
       cell: ({ variant, from_input_tokens: from }) =>
-        variant === 'default' && from === 0 ? (
-          <None />
-        ) : (
-          [
-            ...(variant === 'default' ? [] : [tierName(selling.tiers, variant)]),
-            ...(from === 0 ? [] : [selling.band(formatCount(from, language))]),
-          ].join(' · ')
-        ),
+        [
+          ...(variant === 'default' ? [] : [tierName(selling.tiers, variant)]),
+          ...(from === 0 ? [] : [selling.band(formatCount(from, language))]),
+        ].join(' · '),
     },
     { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} form="full" /> },
     { id: 'unit', head: words.unit, cell: (price) => <UnitText unit={price.unit} perQuantity={price.per_quantity} /> },

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { AdminPriceProposalDetails, AdminProposalItem } from '../../api/types';
+import { Button } from '../../components/button';
 import { Card } from '../../components/page';
 import { Empty } from '../../components/states';
 import { type Column, Table } from '../../components/table';
@@ -43,25 +44,15 @@ export function ProposalItems({
         able.length > 0 && (
           <>
             <span className="muted small-text">{words.chosen(chosen.size, able.length)}</span>
-            <button
-              type="button"
-              className="button small quiet"
+            <Button
+              look="small quiet"
+              label={words.chooseSafe}
               onClick={() => choose(able.filter((each) => each.ticked))}
-            >
-              {words.chooseSafe}
-            </button>
-            <button type="button" className="button small quiet" onClick={() => choose(able)}>
-              {words.chooseAll}
-            </button>
-            <button type="button" className="button small quiet" onClick={() => choose([])}>
-              {words.chooseNone}
-            </button>
-            <button type="button" className="button small" disabled={chosen.size === 0} onClick={onSimulate}>
-              {words.simulate}
-            </button>
-            <button type="button" className="button primary small" disabled={chosen.size === 0} onClick={onApply}>
-              {words.apply}
-            </button>
+            />
+            <Button look="small quiet" label={words.chooseAll} onClick={() => choose(able)} />
+            <Button look="small quiet" label={words.chooseNone} onClick={() => choose([])} />
+            <Button look="small" label={words.simulate} disabled={chosen.size === 0} onClick={onSimulate} />
+            <Button look="small primary" label={words.apply} disabled={chosen.size === 0} onClick={onApply} />
           </>
         )
       }

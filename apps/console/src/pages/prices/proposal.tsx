@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from 'react';
 import type { ReadRoute } from '../../api/call';
 import { useChange, useMay, useRead } from '../../api/queries';
 import type { AdminNewPriceProposal, AdminPriceProposal, AdminPriceProposalDetails } from '../../api/types';
+import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
 import { Dialog } from '../../components/dialog';
 import { Card, Facts, Notice, Page } from '../../components/page';
@@ -122,9 +123,7 @@ function Proposal({ of: proposal }: { readonly of: AdminPriceProposalDetails }) 
         <Notice tone="info">
           <div className="row between">
             <span className="prose">{words.costsUnknown(unknown)}</span>
-            <button type="button" className="button small" onClick={() => setDoing('costs')}>
-              {words.takeCosts}
-            </button>
+            <Button look="small" label={words.takeCosts} onClick={() => setDoing('costs')} />
           </div>
         </Notice>
       )}
@@ -201,9 +200,12 @@ function Done({
 function Again({ of: again }: { readonly of: ReturnType<typeof useReadAgain> }) {
   const { proposals: words } = useMessages().selling;
   return (
-    <button type="button" className="button small" disabled={again.isPending} onClick={() => again.read('renamed')}>
-      {again.isPending ? words.reading : words.again}
-    </button>
+    <Button
+      look="small"
+      label={again.isPending ? words.reading : words.again}
+      disabled={again.isPending}
+      onClick={() => again.read('renamed')}
+    />
   );
 }
 
@@ -228,12 +230,7 @@ function Terms({ of: proposal, undone }: { readonly of: AdminPriceProposalDetail
     <Card
       title={originOf(proposal)}
       actions={
-        proposal.state === 'applied' &&
-        mayWrite && (
-          <button type="button" className="button" onClick={() => setUndoing(true)}>
-            {words.undo}
-          </button>
-        )
+        proposal.state === 'applied' && mayWrite && <Button label={words.undo} onClick={() => setUndoing(true)} />
       }
     >
       <Facts
@@ -247,21 +244,18 @@ function Terms({ of: proposal, undone }: { readonly of: AdminPriceProposalDetail
               ...(counts.unlisted > 0 ? [words.unlisted(formatCount(counts.unlisted, language))] : []),
             ].join('. '),
           ],
-          ...(proposal.effective_from === null
-            ? []
-            : [[admin.prices.since, <Time key="from" at={proposal.effective_from} absolute withZone />] as const]),
+          proposal.effective_from !== null && [
+            admin.prices.since,
+            <Time key="from" at={proposal.effective_from} absolute withZone />,
+          ],
           [words.by, <By key="by" who={proposal.created_by} at={proposal.created_at} />],
-          ...(proposal.applied_at === null
-            ? [[words.expires, <Time key="expires" at={proposal.expires_at} absolute />] as const]
-            : [
-                [
-                  words.appliedBy,
-                  <By key="applied" who={proposal.applied_by ?? ''} at={proposal.applied_at} />,
-                ] as const,
-              ]),
-          ...(proposal.undone_at === null
-            ? []
-            : [[words.undoneBy, <By key="undone" who={proposal.undone_by ?? ''} at={proposal.undone_at} />] as const]),
+          proposal.applied_at === null
+            ? [words.expires, <Time key="expires" at={proposal.expires_at} absolute />]
+            : [words.appliedBy, <By key="applied" who={proposal.applied_by ?? ''} at={proposal.applied_at} />],
+          proposal.undone_at !== null && [
+            words.undoneBy,
+            <By key="undone" who={proposal.undone_by ?? ''} at={proposal.undone_at} />,
+          ],
           [
             words.sha256,
             <code key="hash" className="break" title={proposal.sha256}>
@@ -275,8 +269,7 @@ function Terms({ of: proposal, undone }: { readonly of: AdminPriceProposalDetail
           title={words.undoTitle}
           submit={words.undo}
           isDangerous
-          isBusy={undone.isPending}
-          failure={undone.error}
+          change={undone}
           onClose={() => setUndoing(false)}
           onSubmit={() =>
             undone.mutate({ params: { proposal_id: proposal.id }, body: {} }, { onSuccess: () => setUndoing(false) })
@@ -313,8 +306,7 @@ function ApplyDialog({
       title={words.applyTitle(chosen.length)}
       submit={words.apply}
       isDangerous={below.length > 0}
-      isBusy={apply.isPending}
-      failure={apply.error}
+      change={apply}
       onClose={onClose}
       onSubmit={() =>
         apply.mutate(

@@ -1,7 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMay, useRead } from '../../api/queries';
 import type { AdminPriceProposal } from '../../api/types';
-import { Icon } from '../../components/icons';
+import { Button } from '../../components/button';
 import { Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
@@ -24,12 +24,7 @@ export function ProposalsPage() {
   const query = useRead('GET /admin/price-proposals', {});
   const open = (isOpen: boolean) =>
     void navigate({ search: isOpen ? { read: 'true' } : {}, replace: true, resetScroll: false });
-  const add = mayWrite && (
-    <button type="button" className="button primary" onClick={() => open(true)}>
-      <Icon name="plus" />
-      {words.add}
-    </button>
-  );
+  const add = mayWrite && <Button look="primary" icon="plus" label={words.add} onClick={() => open(true)} />;
   return (
     <Page title={words.title} lead={words.lead} actions={add}>
       <PriceTabs />

@@ -78,8 +78,7 @@ export function ReadListDialog({
       title={words.add}
       submit={read.isPending ? words.reading : words.read}
       isReady={Boolean(body.url ?? body.file ?? body.upstream) && (currency === 'USD' || draft.factor !== '')}
-      isBusy={read.isPending}
-      failure={read.error}
+      change={read}
       onClose={onClose}
       onSubmit={() =>
         read.mutate(

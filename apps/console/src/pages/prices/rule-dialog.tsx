@@ -55,8 +55,7 @@ export function RuleDialog({ listId, onClose }: { readonly listId: string; reado
       title={words.addRule}
       submit={words.addRule}
       isReady={isAmount ? ![draft.amount, draft.unit, draft.model].includes('') : draft.factor !== ''}
-      isBusy={add.isPending}
-      failure={add.error}
+      change={add}
       onClose={onClose}
       onSubmit={() =>
         add.mutate(

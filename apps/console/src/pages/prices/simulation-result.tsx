@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { call, type CallInput } from '../../api/call';
 import type { AdminPriceSimulation } from '../../api/types';
+import { Button } from '../../components/button';
 import { MoneyBars } from './money-bars';
 import { Card, Notice } from '../../components/page';
 import { Empty } from '../../components/states';
@@ -52,9 +53,7 @@ export function SimulationFailed({ of: failure, onFewer }: { readonly of: Error;
     <Notice tone="warn">
       <div className="row between">
         <span className="prose">{words.failed}</span>
-        <button type="button" className="button small" onClick={onFewer}>
-          {words.fewerDays}
-        </button>
+        <Button look="small" label={words.fewerDays} onClick={onFewer} />
       </div>
       <p lang="en" className="small-text">
         {failure.message}

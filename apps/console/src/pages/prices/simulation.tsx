@@ -1,5 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useMay, useRead } from '../../api/queries';
+import { Button } from '../../components/button';
 import { Select, TextField } from '../../components/fields';
 import { Notice, Page } from '../../components/page';
 import { Empty, Failure, Loaded, Skeleton } from '../../components/states';
@@ -79,13 +80,12 @@ export function SimulationPage() {
               onChange={(event) => event.target.value && set({ to: event.target.value })}
             />
             {mayRun && (
-              <button
+              <Button
                 type="submit"
-                className="button primary"
+                look="primary"
+                label={words.run}
                 disabled={simulate.isPending || (proposal === undefined && list === undefined)}
-              >
-                {words.run}
-              </button>
+              />
             )}
           </form>
         )}

@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import { ApiError } from '../../api/api-error';
 import type { ConsolePromptLog } from '../../api/types';
+import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
 import { Check, TextArea, TextField } from '../../components/fields';
 import { Card, Facts } from '../../components/page';
 import { Loaded } from '../../components/states';
 import { Status } from '../../components/status';
-import { None } from '../../components/values';
 import { formatBytes } from '../../format/number';
 import { useLanguage, useMessages } from '../../messages/language';
 
@@ -43,15 +43,9 @@ export function LogSettings({
         mayChange &&
         query.data && (
           <>
-            {query.data.bytes > 0 && (
-              <button type="button" className="button small" onClick={() => setDoing('clear')}>
-                {words.clear}
-              </button>
-            )}
+            {query.data.bytes > 0 && <Button look="small" label={words.clear} onClick={() => setDoing('clear')} />}
             {query.data.bytes_max > 0 && (
-              <button type="button" className="button small" onClick={() => setDoing('change')}>
-                {words.change}
-              </button>
+              <Button look="small" label={words.change} onClick={() => setDoing('change')} />
             )}
           </>
         )
@@ -66,8 +60,7 @@ export function LogSettings({
           title={words.clearTitle}
           submit={words.clear}
           isDangerous
-          isBusy={clear.isPending}
-          failure={clear.error}
+          change={clear}
           onClose={close}
           onSubmit={() => clear.save(close)}
         >
@@ -94,14 +87,7 @@ function State({ of: log }: { readonly of: ConsolePromptLog }) {
           </span>,
         ],
         [words.retention, words.retentionDays(log.retention_days)],
-        [
-          words.redactions,
-          log.redactions.length === 0 ? (
-            <None key="redactions" />
-          ) : (
-            log.redactions.map((name) => (isKnown(name) ? known[name] : name)).join(', ')
-          ),
-        ],
+        [words.redactions, log.redactions.map((name) => (isKnown(name) ? known[name] : name)).join(', ')],
         [words.size, words.sizeOf(formatBytes(log.bytes, language), formatBytes(log.bytes_max, language))],
       ]}
     />
@@ -133,8 +119,7 @@ function ChangeDialog({
     <FormDialog
       title={words.settings}
       submit={common.save}
-      isBusy={change.isPending}
-      failure={change.error}
+      change={change}
       onClose={onClose}
       onSubmit={() =>
         change.save({ enabled, retention_days: Number(days), redactions: [...known, ...patterns] }, onClose)

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import type { ReadRoute } from '../../api/call';
 import { readOptions, useChange, useMay, useRead } from '../../api/queries';
 import type { ConsolePrompt, ConsolePromptEntry } from '../../api/types';
+import { Button } from '../../components/button';
 import { CodeBlock } from '../../components/code-block';
 import { FormDialog } from '../../components/confirm-dialog';
 import { Dialog } from '../../components/dialog';
@@ -12,7 +13,7 @@ import { ListCard } from '../../components/list';
 import { Facts, Page } from '../../components/page';
 import { Empty, Failure, Skeleton } from '../../components/states';
 import type { Column } from '../../components/table';
-import { None, ShortId, Time } from '../../components/values';
+import { ShortId, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { LogSettings } from './log-settings';
 
@@ -29,7 +30,7 @@ interface Shown {
 
 /** The log of prompts and answers of the own account. */
 export function PromptLogPage() {
-  const { prompts: words, common } = useMessages();
+  const { prompts: words } = useMessages();
   const search = ownRoute.useSearch();
   const navigate = ownRoute.useNavigate();
   const set = (part: Shown) => void navigate({ search: (before) => ({ ...before, ...part }), replace: true });
@@ -64,9 +65,7 @@ export function PromptLogPage() {
           onClose={() => set({ entry: undefined })}
           footer={
             <RemoveButton
-              label={common.remove}
-              isBusy={remove.isPending}
-              failure={remove.error}
+              change={remove}
               onRemove={() =>
                 remove.mutate(
                   { params: { entry_id: search.entry ?? '' }, body: {} },
@@ -140,9 +139,7 @@ export function AdminPromptLogPage() {
           footer={
             mayWrite && (
               <RemoveButton
-                label={common.remove}
-                isBusy={remove.isPending}
-                failure={remove.error}
+                change={remove}
                 onRemove={() =>
                   remove.mutate(
                     { params: { ...params, entry_id: search.entry ?? '' }, body: {} },
@@ -172,7 +169,7 @@ function useEntries(search: Shown, link: (id: string) => ReactNode) {
     {
       id: 'session',
       head: words.session,
-      cell: ({ session }) => (session === null ? <None /> : <ShortId of={session} />),
+      cell: ({ session }) => session && <ShortId of={session} />,
     },
     { id: 'request', head: words.requestId, cell: (entry) => <ShortId of={entry.request_id} /> },
     { id: 'key', head: common.key, isHidden: true, cell: (entry) => <ShortId of={entry.api_key_id} /> },
@@ -265,7 +262,7 @@ function Entry({
               [common.time, <Time key="time" at={entry.time} absolute withZone />],
               [common.model, entry.model],
               [words.requestId, <code key="request">{entry.request_id}</code>],
-              [words.session, entry.session ?? <None key="session" />],
+              [words.session, entry.session],
             ]}
           />
           {entry.cut && <p className="muted small-text">{words.cut}</p>}
@@ -297,30 +294,23 @@ function indented(json: string): string {
 }
 
 function RemoveButton({
-  label,
-  isBusy,
-  failure,
+  change,
   onRemove,
 }: {
-  readonly label: string;
-  readonly isBusy: boolean;
-  readonly failure: Error | null;
+  readonly change: Parameters<typeof FormDialog>[0]['change'];
   readonly onRemove: () => void;
 }) {
-  const { prompts: words } = useMessages();
+  const { prompts: words, common } = useMessages();
   const [isAsking, setAsking] = useState(false);
   return (
     <>
-      <button type="button" className="button danger" onClick={() => setAsking(true)}>
-        {words.remove}
-      </button>
+      <Button look="danger" label={words.remove} onClick={() => setAsking(true)} />
       {isAsking && (
         <FormDialog
           title={words.remove}
-          submit={label}
+          submit={common.remove}
           isDangerous
-          isBusy={isBusy}
-          failure={failure}
+          change={change}
           onClose={() => setAsking(false)}
           onSubmit={onRemove}
         >

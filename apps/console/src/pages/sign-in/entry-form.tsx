@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import type { Session } from '../../api/queries';
+import { Button } from '../../components/button';
 import { Failure } from '../../components/states';
 
 /** A form that sends something and enters with the session that comes back. */
@@ -36,9 +37,7 @@ export function EntryForm({
     >
       {children}
       {failure && <Failure of={failure} money="unthought" />}
-      <button type="submit" className="button primary wide" disabled={!isReady || isBusy}>
-        {submit}
-      </button>
+      <Button type="submit" look="primary wide" label={submit} disabled={!isReady || isBusy} />
     </form>
   );
 }

@@ -1,5 +1,6 @@
 import type { CallInput } from '../../api/call';
 import { call } from '../../api/call';
+import { Button } from '../../components/button';
 import { useMessages } from '../../messages/language';
 
 /** Leads to the identity provider, which leads back. */
@@ -16,9 +17,5 @@ export function SingleSignOn({
   const go = () => {
     call('POST /sign-in/oidc', { body: ask }).then(({ location: there }) => location.assign(there), onFail);
   };
-  return (
-    <button type="button" className="button primary wide" onClick={go}>
-      {signIn.oidc(name)}
-    </button>
-  );
+  return <Button look="primary wide" label={signIn.oidc(name)} onClick={go} />;
 }

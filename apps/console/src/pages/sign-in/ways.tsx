@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { SignInMethods } from '../../api/types';
 import { call } from '../../api/call';
 import { type Session, useRead } from '../../api/queries';
+import { Button } from '../../components/button';
 import { EmailField, PasswordField, TextField } from '../../components/fields';
 import { Notice } from '../../components/page';
 import { Failure, Loaded } from '../../components/states';
@@ -54,9 +55,7 @@ function WayForms({
       {!failure && refusal}
       {methods.oidc !== null && <SingleSignOn name={methods.oidc} ask={back} onFail={setFailure} />}
       {isPasskeyShown && (
-        <button type="button" className="button wide" onClick={() => void signInByPasskey().then(onEnter, setFailure)}>
-          {signIn.passkey}
-        </button>
+        <Button look="wide" label={signIn.passkey} onClick={() => void signInByPasskey().then(onEnter, setFailure)} />
       )}
       {failure && <Failure of={failure} money="unthought" />}
       {methods.password && <PasswordForm onEnter={onEnter} />}

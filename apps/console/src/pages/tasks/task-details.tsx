@@ -3,12 +3,12 @@ import { useState } from 'react';
 import { useLiveTasks } from '../../api/live-tasks';
 import { useChange, useMay } from '../../api/queries';
 import type { ConsoleTaskDetails } from '../../api/types';
+import { Button } from '../../components/button';
 import { ChargeLines } from '../../components/charge';
 import { CodeBlock } from '../../components/code-block';
 import { CopyButton } from '../../components/copy-button';
-import { Dialog } from '../../components/dialog';
+import { FormDialog } from '../../components/confirm-dialog';
 import { Card, Facts, Notice } from '../../components/page';
-import { Failure } from '../../components/states';
 import { Status } from '../../components/status';
 import { Id, Money, Time } from '../../components/values';
 import { formatSeconds } from '../../format/time';
@@ -129,32 +129,23 @@ export function CancelButton({ task }: { readonly task: Pick<ConsoleTaskDetails,
   const cancel = useChange('POST /tasks/:task_id/cancel', ['GET /tasks', 'GET /tasks/:task_id', 'GET /billing']);
   return (
     <>
-      <button type="button" className="button" onClick={() => setAsking(true)}>
-        {tasks.cancel}
-      </button>
+      <Button label={tasks.cancel} onClick={() => setAsking(true)} />
       {isAsking && (
-        <Dialog
+        <FormDialog
           title={tasks.cancelTitle}
+          submit={tasks.doCancel}
+          cancel={tasks.keepRunning}
+          isDangerous
+          change={cancel}
           onClose={() => setAsking(false)}
           onSubmit={() =>
             cancel.mutate({ params: { task_id: task.id }, body: {} }, { onSuccess: () => setAsking(false) })
-          }
-          footer={
-            <>
-              <button type="button" className="button" onClick={() => setAsking(false)}>
-                {tasks.keepRunning}
-              </button>
-              <button type="submit" className="button danger" disabled={cancel.isPending}>
-                {tasks.doCancel}
-              </button>
-            </>
           }
         >
           <p>
             {tasks.cancelText} (<Money amount={task.amount} />)
           </p>
-          {cancel.error && <Failure of={cancel.error} />}
-        </Dialog>
+        </FormDialog>
       )}
     </>
   );
@@ -177,12 +168,8 @@ function TaskFacts({ task }: { readonly task: ConsoleTaskDetails }) {
         ['ID', <Id key="id" id={task.id} name={common.id} whole />],
         [tasks.requestId, <Id key="request" id={task.request_id} name={tasks.requestId} whole />],
         [common.created, <Time key="created" at={task.created_at} absolute />],
-        ...(task.started_at === null
-          ? []
-          : [[tasks.started, <Time key="started" at={task.started_at} absolute />] as const]),
-        ...(task.completed_at === null
-          ? []
-          : [[tasks.ended, <Time key="ended" at={task.completed_at} absolute />] as const]),
+        task.started_at !== null && [tasks.started, <Time key="started" at={task.started_at} absolute />],
+        task.completed_at !== null && [tasks.ended, <Time key="ended" at={task.completed_at} absolute />],
         ...task.notices.map((notice) => ['!', notice] as const),
       ]}
     />

@@ -102,12 +102,12 @@ export function AdminAgentSessionsPage() {
           name="admin-session-requests"
           columns={[
             ...shown.map((column) => (column.id === 'took' ? { ...column, isHidden: true } : column)),
-            { id: 'upstream', head: words.upstream, cell: ({ upstream }) => upstream ?? <None /> },
+            { id: 'upstream', head: words.upstream, cell: ({ upstream }) => upstream },
             {
               id: 'cost',
               head: words.cost,
               isNumber: true,
-              cell: ({ cost_worth: cost }) => (cost === null ? <None /> : <Money amount={cost} form="full" />),
+              cell: ({ cost_worth: cost }) => cost && <Money amount={cost} form="full" />,
             },
           ]}
           keyOf={({ id }) => id}
@@ -206,7 +206,7 @@ function useSums<Row extends ConsoleAgentSession>(): Column<Row>[] {
       cell: ({ failed_requests: failed }) => formatCount(failed, language),
     },
     { id: 'agents', head: words.agents, isNumber: true, cell: ({ agents }) => formatCount(agents, language) },
-    { id: 'user', head: words.endUser, isHidden: true, cell: ({ end_user: user }) => user ?? <None /> },
+    { id: 'user', head: words.endUser, isHidden: true, cell: ({ end_user: user }) => user },
     { id: 'cached', head: words.cached, isNumber: true, cell: (row) => <CachedShare of={row} /> },
     { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} form="full" /> },
   ];
@@ -219,7 +219,7 @@ function useRequestColumns<Row extends ConsoleUsageRecord>(): Column<Row>[] {
   return [
     { id: 'time', head: common.time, cell: ({ time }) => <Time at={time} isClock /> },
     { id: 'model', head: common.model, cell: ({ model }) => model },
-    { id: 'agent', head: words.agent, cell: ({ agent }) => (agent === null ? <None /> : <ShortId of={agent} />) },
+    { id: 'agent', head: words.agent, cell: ({ agent }) => agent && <ShortId of={agent} /> },
     { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
     {
       id: 'input',

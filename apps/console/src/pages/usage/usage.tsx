@@ -3,6 +3,7 @@ import { lazy, Suspense } from 'react';
 import { pathOf } from '../../api/call';
 import { useMay, useRead } from '../../api/queries';
 import type { ConsoleUsage, ConsoleUsageRecord, ConsoleUsageSum } from '../../api/types';
+import { Button } from '../../components/button';
 import { type DayRange, DayRangeFilters } from '../../components/day-range';
 import { TextField } from '../../components/fields';
 import { Icon } from '../../components/icons';
@@ -78,9 +79,7 @@ export function UsagePage() {
         <Records of={search.request_id === undefined ? narrowed : { request_id: search.request_id }} />
       ) : (
         <p>
-          <button type="button" className="button" onClick={showRecords}>
-            {money.usage.showRecords}
-          </button>
+          <Button label={money.usage.showRecords} onClick={showRecords} />
         </p>
       )}
     </Page>
@@ -204,18 +203,18 @@ function Sums({ data, by }: { readonly data: ConsoleUsage; readonly by: readonly
     day: {
       id: 'day',
       head: money.usage.day,
-      cell: ({ day }) => (day === null ? <None /> : <time dateTime={day}>{formatDay(day, language)}</time>),
+      cell: ({ day }) => day && <time dateTime={day}>{formatDay(day, language)}</time>,
     },
-    model: { id: 'model', head: common.model, cell: ({ model }) => model ?? <None /> },
+    model: { id: 'model', head: common.model, cell: ({ model }) => model },
     tag: {
       id: 'tag',
       head: money.tags.tag,
-      cell: ({ tag }) => tag ?? <None />,
+      cell: ({ tag }) => tag,
     },
     key: {
       id: 'key',
       head: common.key,
-      cell: ({ api_key_id: id }) => (id === null ? <None /> : (data.key_names[id] ?? shortId(id))),
+      cell: ({ api_key_id: id }) => id && (data.key_names[id] ?? shortId(id)),
     },
   };
   const columns: Column<ConsoleUsageSum>[] = [

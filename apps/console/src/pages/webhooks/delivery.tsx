@@ -1,11 +1,12 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type Answer } from '../../api/call';
 import { useChange, useRead } from '../../api/queries';
+import { Button } from '../../components/button';
 import { Card, Facts, Page } from '../../components/page';
 import { Empty, Failure, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
-import { Id, None, Time } from '../../components/values';
+import { Id, Time } from '../../components/values';
 import { formatSeconds } from '../../format/time';
 import { useLanguage, useMessages } from '../../messages/language';
 import { Resent } from './webhooks';
@@ -27,14 +28,11 @@ export function DeliveryPage() {
       title={query.data?.event_type ?? webhooks.deliveries}
       actions={
         query.data && (
-          <button
-            type="button"
-            className="button"
+          <Button
+            label={webhooks.resend}
             disabled={resend.isPending}
             onClick={() => resend.mutate({ params: { delivery_id: deliveryId }, body: {} })}
-          >
-            {webhooks.resend}
-          </button>
+          />
         )
       }
     >
@@ -73,24 +71,13 @@ function DeliveryDetails({ of: delivery }: { readonly of: Delivery }) {
             [common.state, <Status key="state" of={delivery.status} />],
             [webhooks.url, delivery.url],
             ['ID', <Id key="id" id={delivery.id} name={common.id} whole />],
-            ...(delivery.task_id === null
-              ? []
-              : [
-                  [
-                    money.entry.task,
-                    <Link key="task" to="/tasks/$taskId" params={{ taskId: delivery.task_id }}>
-                      {delivery.task_id}
-                    </Link>,
-                  ] as const,
-                ]),
-            [
-              webhooks.next,
-              delivery.next_attempt_at === null ? (
-                <None key="next" />
-              ) : (
-                <Time key="next" at={delivery.next_attempt_at} />
-              ),
+            delivery.task_id !== null && [
+              money.entry.task,
+              <Link key="task" to="/tasks/$taskId" params={{ taskId: delivery.task_id }}>
+                {delivery.task_id}
+              </Link>,
             ],
+            [webhooks.next, delivery.next_attempt_at && <Time key="next" at={delivery.next_attempt_at} />],
             [common.created, <Time key="created" at={delivery.created_at} absolute />],
           ]}
         />

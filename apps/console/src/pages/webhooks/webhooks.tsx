@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { ApiError } from '../../api/api-error';
 import { useChange, useRead } from '../../api/queries';
 import type { ConsoleDelivery, ConsoleWebhookEndpoint } from '../../api/types';
+import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
 import { Check, TextField } from '../../components/fields';
 import { Icon } from '../../components/icons';
@@ -13,7 +14,7 @@ import { SecretDialog } from '../../components/secret-dialog';
 import { Empty, Failure, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
-import { None, Time } from '../../components/values';
+import { Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { Verifier } from './verifier';
 
@@ -31,24 +32,13 @@ export function WebhooksPage() {
     <Page
       title={webhooks.title}
       lead={webhooks.lead}
-      actions={
-        <button type="button" className="button primary" onClick={() => setCreating(true)}>
-          <Icon name="plus" />
-          {webhooks.create}
-        </button>
-      }
+      actions={<Button look="primary" icon="plus" label={webhooks.create} onClick={() => setCreating(true)} />}
     >
       <Loaded query={endpoints} height={160}>
         {({ items }) => (
           <Card title={webhooks.endpoints} isFlush>
             {items.length === 0 ? (
-              <Empty
-                action={
-                  <button type="button" className="button" onClick={() => setCreating(true)}>
-                    {webhooks.createFirst}
-                  </button>
-                }
-              >
+              <Empty action={<Button label={webhooks.createFirst} onClick={() => setCreating(true)} />}>
                 {webhooks.empty}
               </Empty>
             ) : (
@@ -128,8 +118,7 @@ function CreateDialog({
       title={webhooks.create}
       submit={common.create}
       isReady={url !== ''}
-      isBusy={create.isPending}
-      failure={create.error}
+      change={create}
       onClose={onClose}
       onSubmit={() => create.mutate({ body: { url, event_types: chosen } })}
     >
@@ -173,8 +162,7 @@ function RotateDialog({ endpoint, onClose }: OfEndpoint) {
     <FormDialog
       title={webhooks.rotate}
       submit={webhooks.rotate}
-      isBusy={rotate.isPending}
-      failure={rotate.error}
+      change={rotate}
       onClose={onClose}
       onSubmit={() => rotate.mutate({ params: { endpoint_id: endpoint.id }, body: {} })}
     >
@@ -192,8 +180,7 @@ function RemoveDialog({ endpoint, onClose }: OfEndpoint) {
       title={webhooks.removeTitle}
       submit={webhooks.remove}
       isDangerous
-      isBusy={remove.isPending}
-      failure={remove.error}
+      change={remove}
       onClose={onClose}
       onSubmit={() => remove.mutate({ params: { endpoint_id: endpoint.id }, body: {} }, { onSuccess: onClose })}
     >
@@ -221,10 +208,10 @@ function Deliveries() {
     {
       id: 'answer',
       head: webhooks.lastAnswer,
-      cell: (delivery) => delivery.last_status ?? delivery.last_error ?? <None />,
+      cell: (delivery) => delivery.last_status ?? delivery.last_error,
     },
     { id: 'attempts', head: webhooks.attempts, isNumber: true, cell: ({ attempts }) => attempts },
-    { id: 'next', head: webhooks.next, cell: ({ next_attempt_at: at }) => (at === null ? <None /> : <Time at={at} />) },
+    { id: 'next', head: webhooks.next, cell: ({ next_attempt_at: at }) => at && <Time at={at} /> },
     { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
   ];
   return (
