@@ -1,75 +1,45 @@
 import { GatewayError, isIdentifier } from '#contracts';
 import { type RecordsQuery, USAGE_GROUPS, type UsageGroup, type UsageQuery } from '#features';
 import { Type } from 'class-transformer';
-import { IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsIn, IsOptional, IsString } from 'class-validator';
+import { Day, Text, Whole } from './input-fields.js';
 
 /** Which part of a list, and in which form. */
 export class ListQuery {
   /** Rows of one part; CSV holds all of them. */
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(1_000)
-  limit = 50;
+  @Type(() => Number) @Whole(1, 1_000) limit = 50;
 
   /** The `next_cursor` of the page before. */
-  @IsOptional()
-  @IsString()
-  @MaxLength(200)
-  cursor?: string;
-
-  @IsIn(['json', 'csv'])
-  format: 'json' | 'csv' = 'json';
+  @IsOptional() @Text(200) cursor?: string;
+  @IsIn(['json', 'csv']) format: 'json' | 'csv' = 'json';
 }
 
-const DAY = { message: '$property must be a day such as 2026-11-20' };
-const DAY_FORM = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 const DAY_MS = 86_400_000;
 const DAYS_DEFAULT = 30;
 const DAYS_MAX = 366;
 
 /** A list over days, both ends included; the last 30 days unless said otherwise, at most 366. */
 export class UsageListQuery extends ListQuery {
-  @IsOptional()
-  @Matches(DAY_FORM, DAY)
-  from?: string;
-
-  @IsOptional()
-  @Matches(DAY_FORM, DAY)
-  to?: string;
+  @IsOptional() @Day() from?: string;
+  @IsOptional() @Day() to?: string;
 }
 
 /** Days, of all work or that with a tag. */
 class TaggedListQuery extends UsageListQuery {
-  @IsOptional()
-  @IsString()
-  @MaxLength(64)
-  tag?: string;
+  @IsOptional() @Text(64) tag?: string;
 }
 
 /** Which records of the days. */
 export class UsageRecordsQuery extends TaggedListQuery {
-  @IsOptional()
-  @IsString()
-  @MaxLength(256)
-  session?: string;
-
-  @IsOptional()
-  @IsString()
-  @MaxLength(128)
-  end_user?: string;
-
-  @IsOptional()
-  @IsString()
-  @MaxLength(200)
-  request_id?: string;
+  @IsOptional() @Text(256) session?: string;
+  @IsOptional() @Text(128) end_user?: string;
+  @IsOptional() @Text(200) request_id?: string;
 }
 
 /** Sums over days, kept apart by what `group_by` lists. */
 export class UsageSumsQuery extends TaggedListQuery {
   /** Some of day, model, key, tag (and account, for operators), separated by commas. */
-  @IsString()
-  group_by = 'day,model,key';
+  @IsString() group_by = 'day,model,key';
 }
 
 /**

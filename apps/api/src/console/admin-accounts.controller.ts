@@ -1,5 +1,5 @@
 import { Body, Controller, Param, Query, Req, Res } from '@nestjs/common';
-import { IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
+import { IsOptional } from 'class-validator';
 import type { Request, Response } from 'express';
 import type { AdminAccount, AdminFunded, ConsoleKey, ConsoleTagLimit } from '#contracts';
 import {
@@ -13,6 +13,7 @@ import {
   TagLimitsService,
 } from '#features';
 import { amountOf, checked, named } from '../checked-input.js';
+import { ShownText } from '../input-fields.js';
 import { ListQuery } from '../list-query.js';
 import { AccountChange, FundingBody, NewAccount, tagLimitsOf, toAccountSettings } from '../routes/admin/account.dto.js';
 import { KeyChange, NewKeyBody, toKeySettings } from '../routes/admin/key.dto.js';
@@ -25,7 +26,7 @@ import { type AnswerOf, entryOf, keyOf, listOf, rowOf } from './views.js';
 
 class AccountsQuery extends ConsolePageQuery {
   /** A part of the name or the whole id. */
-  @IsOptional() @IsString() @MinLength(1) @MaxLength(200) name?: string;
+  @IsOptional() @ShownText(200) name?: string;
 }
 
 /** Accounts with their money and their keys, for operators. */

@@ -10,8 +10,7 @@ import { rowOf } from './views.js';
 
 class MarginsQuery extends UsageListQuery {
   /** Any of `MARGIN_GROUPS`, separated by commas. */
-  @IsString()
-  group_by = 'upstream,model';
+  @IsString() group_by = 'upstream,model';
 }
 
 /** What media tasks earned and what they cost, for operators. */

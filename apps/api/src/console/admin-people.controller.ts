@@ -1,5 +1,5 @@
 import { Body, Controller, Inject, Param, Query, Req } from '@nestjs/common';
-import { IsBoolean, IsIn, IsOptional, IsString, MaxLength, ValidateIf } from 'class-validator';
+import { IsBoolean, IsIn, IsOptional, IsString } from 'class-validator';
 import type { Request } from 'express';
 import {
   ACCOUNT_ROLES,
@@ -12,35 +12,21 @@ import {
 import { InvitationsService, type KnownPerson, PeopleService } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
+import { OrNull, Text } from '../input-fields.js';
 import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
 import { invitationLink } from './console-people.controller.js';
 import { ConsolePageQuery } from './console-tasks.controller.js';
 
 class InvitationBody {
-  @IsOptional()
-  @IsString()
-  @MaxLength(80)
-  account_id?: string;
-
-  @IsIn([...ACCOUNT_ROLES, ...OPERATOR_ROLES])
-  role!: AccountRole | OperatorConsoleRole;
-
-  @IsOptional()
-  @IsString()
-  email?: string;
+  @IsOptional() @Text(80) account_id?: string;
+  @IsIn([...ACCOUNT_ROLES, ...OPERATOR_ROLES]) role!: AccountRole | OperatorConsoleRole;
+  @IsOptional() @IsString() email?: string;
 }
 
-const isGiven = (_object: unknown, value: unknown): boolean => value !== undefined && value !== null;
-
 class PersonChange {
-  @ValidateIf(isGiven)
-  @IsIn(OPERATOR_ROLES)
-  operator_role?: OperatorConsoleRole | null;
-
-  @IsOptional()
-  @IsBoolean()
-  disabled?: boolean;
+  @OrNull() @IsIn(OPERATOR_ROLES) operator_role?: OperatorConsoleRole | null;
+  @IsOptional() @IsBoolean() disabled?: boolean;
 }
 
 /** Every user that can sign in, for operators. */

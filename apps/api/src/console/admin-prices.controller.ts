@@ -1,5 +1,5 @@
 import { Body, Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
-import { IsArray, IsBoolean, IsISO8601, IsOptional, IsString, MaxLength } from 'class-validator';
+import { IsArray, IsBoolean, IsOptional } from 'class-validator';
 import type { Request, Response } from 'express';
 import {
   type AdminCostWarnings,
@@ -29,6 +29,7 @@ import {
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
 import { clientGone } from '../http/client-gone.js';
+import { Moment, Text } from '../input-fields.js';
 import { shownList, shownSummary } from '../routes/admin/price-lists.controller.js';
 import { AssignedListBody, NewPriceListBody, NewRulesBody, newRulesOf } from '../routes/admin/price-lists.dto.js';
 import { ChosenItemsBody, newProposalOf, priceNameOf, proposalView } from '../routes/admin/price-proposals.dto.js';
@@ -46,20 +47,15 @@ const ACCOUNTS_SHOWN = 1_000;
 
 class OthersQuery extends ConsolePageQuery {
   /** A part of the name that the list gives. */
-  @IsOptional() @IsString() @MaxLength(200) text?: string;
+  @IsOptional() @Text(200) text?: string;
 }
 
 class NewPricesBody {
-  @IsArray()
-  prices!: unknown[];
+  @IsArray() prices!: unknown[];
 
   /** Of all of them, whatever they say; absent: now. */
-  @IsOptional()
-  @IsISO8601({ strict: true })
-  effective_from?: string;
-
-  @IsBoolean()
-  dry_run = false;
+  @IsOptional() @Moment() effective_from?: string;
+  @IsBoolean() dry_run = false;
 }
 
 /** The price book, lists of prices by customer, and what public lists propose, for operators. */

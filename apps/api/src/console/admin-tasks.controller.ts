@@ -24,9 +24,7 @@ import { type AnswerOf, filesOf, listOf, rowOf } from './views.js';
 const REPORTS_SHOWN = 30;
 
 class ReconcileBody {
-  @IsOptional()
-  @IsBoolean()
-  full?: boolean;
+  @IsOptional() @IsBoolean() full?: boolean;
 }
 
 /** State of the tasks of all accounts, reconciliation results and the audit log. */

@@ -1,41 +1,30 @@
 import { Controller, Query, Req } from '@nestjs/common';
-import { IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
+import { IsOptional } from 'class-validator';
 import type { Request } from 'express';
 import type { AdminAgentSession, AdminSessionRequest, ConsoleAgentSession } from '#contracts';
 import { AgentSessionsService, type UsageQuery, UsageService } from '#features';
 import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
+import { ShownText, Text } from '../input-fields.js';
 import { daysOf, UsageListQuery } from '../list-query.js';
 import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads } from './console-routes.js';
 import { listOf, usageRecordOf } from './views.js';
 
 class SessionsQuery extends UsageListQuery {
-  @IsOptional()
-  @IsString()
-  @MaxLength(256)
-  text?: string;
+  @IsOptional() @Text(256) text?: string;
 }
 
 class RequestsQuery extends UsageListQuery {
-  @IsString()
-  @MinLength(1)
-  @MaxLength(256)
-  session!: string;
+  @ShownText(256) session!: string;
 }
 
 class AdminSessionsQuery extends SessionsQuery {
-  @IsOptional()
-  @IsString()
-  @MaxLength(80)
-  account_id?: string;
+  @IsOptional() @Text(80) account_id?: string;
 }
 
 class AdminRequestsQuery extends RequestsQuery {
-  @IsString()
-  @MinLength(1)
-  @MaxLength(80)
-  account_id!: string;
+  @ShownText(80) account_id!: string;
 }
 
 /** What agents did, session by session: for the account, and for operators over all accounts. */

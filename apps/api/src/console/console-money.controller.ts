@@ -1,5 +1,5 @@
 import { Body, Controller, Param, Query, Req, Res } from '@nestjs/common';
-import { IsOptional, IsString, MaxLength, ValidateIf } from 'class-validator';
+import { IsOptional, ValidateIf } from 'class-validator';
 import type { Request, Response } from 'express';
 import {
   type ConsoleEntryExplained,
@@ -22,9 +22,9 @@ import {
 import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
 import type { SerializedBody } from '../http/serialized-body.js';
+import { OrNull, Text } from '../input-fields.js';
 import { daysOf, groupsOf, ListQuery, recordsOf, UsageRecordsQuery, UsageSumsQuery } from '../list-query.js';
 import { IsTimeZoneName, toAccountSettings } from '../routes/admin/account.dto.js';
-import { isLimit } from '../routes/admin/request-limits.dto.js';
 import { csvOf, sendList } from '../send-list.js';
 import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { BalanceView } from './balance-view.js';
@@ -66,21 +66,16 @@ async function explained(
 }
 
 class EntriesQuery extends ListQuery {
-  @IsOptional() @IsString() @MaxLength(80) task_id?: string;
-  @IsOptional() @IsString() @MaxLength(200) request_id?: string;
+  @IsOptional() @Text(80) task_id?: string;
+  @IsOptional() @Text(200) request_id?: string;
 }
 
 class NoticeBody {
-  @ValidateIf(isLimit)
-  @IsString()
-  @MaxLength(40)
-  low_balance!: string | null;
+  @OrNull() @Text(40) low_balance!: string | null;
 }
 
 class TimeZoneBody {
-  @ValidateIf(({ time_zone: zone }: TimeZoneBody) => zone !== null)
-  @IsTimeZoneName()
-  time_zone!: string | null;
+  @ValidateIf(({ time_zone: zone }: TimeZoneBody) => zone !== null) @IsTimeZoneName() time_zone!: string | null;
 }
 
 const SUMS = ['requests', 'failed_requests', 'amount_micros', 'quantity', 'input_tokens', 'output_tokens'] as const;

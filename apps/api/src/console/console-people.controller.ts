@@ -10,17 +10,12 @@ import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-ro
 import { CONSOLE_API, openSession } from './console-gate.js';
 
 class InvitationBody {
-  @IsIn(ACCOUNT_ROLES)
-  role!: AccountRole;
-
-  @IsOptional()
-  @IsString()
-  email?: string;
+  @IsIn(ACCOUNT_ROLES) role!: AccountRole;
+  @IsOptional() @IsString() email?: string;
 }
 
 class RoleBody {
-  @IsIn(ACCOUNT_ROLES)
-  role!: AccountRole;
+  @IsIn(ACCOUNT_ROLES) role!: AccountRole;
 }
 
 /** Where an invitation is taken. The fragment reaches no log on the way. */

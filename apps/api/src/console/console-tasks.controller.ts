@@ -1,6 +1,6 @@
 import { Controller, Param, Query, Req, Res } from '@nestjs/common';
 import { Type } from 'class-transformer';
-import { IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min, MinLength } from 'class-validator';
+import { IsIn, IsOptional, Matches } from 'class-validator';
 import type { Request, Response } from 'express';
 import {
   type ConsoleTask,
@@ -23,6 +23,7 @@ import {
   WebhookDeliveriesService,
 } from '#features';
 import { checked } from '../checked-input.js';
+import { Day, ShownText, Text, Whole } from '../input-fields.js';
 import { withFilesNamed } from '../routes/quote/quotes.js';
 import { clientGone } from '../http/client-gone.js';
 import { callerOf } from '../http/api-key.guard.js';
@@ -34,33 +35,23 @@ import { sessionTokenOf } from './session-cookie.js';
 import { TaskStream } from './task-stream.js';
 import { deliveryOf, taskOf } from './views.js';
 
-const DAY = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
-const DAY_RULE = { message: '$property must be a day such as 2026-11-20' };
 const DAY_MS = 86_400_000;
 const DELIVERIES_SHOWN = 100;
 
 /** A part of a list in the console. */
 export class ConsolePageQuery {
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(100)
-  limit = 50;
-
-  @IsOptional()
-  @IsString()
-  @MaxLength(200)
-  cursor?: string;
+  @Type(() => Number) @Whole(1, 100) limit = 50;
+  @IsOptional() @Text(200) cursor?: string;
 }
 
 class TasksQuery extends ConsolePageQuery {
   @IsOptional() @IsIn(PUBLIC_STATUSES) status?: PublicTaskStatus;
   @IsOptional() @IsIn(MEDIA) type?: Medium;
-  @IsOptional() @IsString() @MaxLength(200) model?: string;
-  @IsOptional() @IsString() @MaxLength(80) key_id?: string;
-  @IsOptional() @Matches(DAY, DAY_RULE) from?: string;
-  @IsOptional() @Matches(DAY, DAY_RULE) to?: string;
-  @IsOptional() @IsString() @MinLength(1) @MaxLength(200) text?: string;
+  @IsOptional() @Text(200) model?: string;
+  @IsOptional() @Text(80) key_id?: string;
+  @IsOptional() @Day() from?: string;
+  @IsOptional() @Day() to?: string;
+  @IsOptional() @ShownText(200) text?: string;
 }
 
 class FollowedQuery {

@@ -16,11 +16,8 @@ class DeliveriesQuery extends ConsolePageQuery {
 
 /** What the endpoints themselves check, they say why. */
 class EndpointBody {
-  @IsString()
-  url!: string;
-
-  @IsOptional()
-  event_types?: unknown;
+  @IsString() url!: string;
+  @IsOptional() event_types?: unknown;
 }
 
 /** Where webhooks of the account go, and what was sent there. */

@@ -16,6 +16,15 @@ export interface OperationText {
   readonly errors?: readonly ErrorCode[];
 }
 
+/** The operations under a tag, each by its id. */
+export const operationsOf = <Id extends string>(
+  tag: string,
+  texts: Readonly<Record<Id, Omit<OperationText, 'id' | 'tag'>>>,
+): Readonly<Record<Id, OperationText>> =>
+  Object.fromEntries(
+    Object.entries<Omit<OperationText, 'id' | 'tag'>>(texts).map(([id, text]) => [id, { id, tag, ...text }]),
+  ) as Record<Id, OperationText>;
+
 /** What can go wrong on every path that asks for a key. */
 const COMMON_ERRORS: readonly ErrorCode[] = ['invalid_api_key', 'rate_limit_exceeded', 'internal_error'];
 

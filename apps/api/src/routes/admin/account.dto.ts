@@ -4,14 +4,8 @@ import {
   ArrayUnique,
   IsArray,
   IsBoolean,
-  IsInt,
   IsOptional,
-  IsString,
   Matches,
-  Max,
-  MaxLength,
-  Min,
-  MinLength,
   ValidateBy,
   ValidateIf,
   ValidateNested,
@@ -19,7 +13,9 @@ import {
 import type { Micros } from '#contracts';
 import { TAG_FORM, type TagLimit, TAG_LIMITS_MAX } from '#features';
 import { checked } from '../../checked-input.js';
-import { isGiven, isLimit, limitOf, RequestLimits } from './request-limits.dto.js';
+import { Described } from '../../http/input-schema.js';
+import { Amount, AmountLimit, IfGiven, OrNull, ShownText, Text, Whole } from '../../input-fields.js';
+import { limitOf, RequestLimits } from './request-limits.dto.js';
 
 /**
  * An IANA name with its region, or `UTC`. Others, such as `+08:00`, mean different things to the language and to the database, and
@@ -47,62 +43,43 @@ function isKnownZone(name: string): boolean {
 
 /** A change of an account; absent fields stay as they are, null lifts a limit. */
 export class AccountChange extends RequestLimits {
-  @ValidateIf(isGiven)
-  @IsString()
-  @MinLength(1)
-  @MaxLength(200)
-  name?: string;
+  @IfGiven() @ShownText(200) name?: string;
 
-  /** True: the balance may go below zero. */
-  @ValidateIf(isGiven)
+  @Described('True: the balance may go below zero.')
+  @IfGiven()
   @IsBoolean()
   unlimited?: boolean;
 
-  /** Tasks of higher numbers are worked on first. */
-  @ValidateIf(isGiven)
-  @IsInt()
-  @Min(-100)
-  @Max(100)
+  @Described('Tasks of higher numbers are worked on first.')
+  @IfGiven()
+  @Whole(-100, 100)
   priority?: number;
 
-  /** In which it has its days and months, such as `Asia/Shanghai`; null: UTC. */
+  @Described('Time zone of its days and months, an IANA name such as Asia/Shanghai. Null: UTC.')
   @ValidateIf(({ time_zone: zone }: AccountChange) => zone != null)
   @IsTimeZoneName()
   time_zone?: string | null;
 
-  /** Its webhook endpoints get `balance.low` when less than this is left. */
-  @ValidateIf(isLimit)
-  @IsString()
+  @OrNull()
+  @Amount('Decimal text: webhook endpoints get `balance.low` when less is left. Null: never.')
   low_balance?: string | null;
-
-  @ValidateIf(isGiven)
-  @IsBoolean()
-  disabled?: boolean;
+  @IfGiven() @IsBoolean() disabled?: boolean;
 }
 
 export class NewAccount extends AccountChange {
-  @IsString()
-  @MinLength(1)
-  @MaxLength(200)
-  declare name: string;
+  @Described(undefined, { isRequired: true }) @ShownText(200) declare name: string;
 }
 
 /** What the work of a tag may cost in a day and in a month of the account's time zone, as decimal texts. */
 export class TagLimitBody {
-  @Matches(TAG_FORM, { message: 'tag must be 1 to 64 letters, digits or any of . _ : -' })
-  tag!: string;
-
-  @ValidateIf(isLimit)
-  @IsString()
-  daily_limit?: string | null;
-
-  @ValidateIf(isLimit)
-  @IsString()
-  monthly_limit?: string | null;
+  @Matches(TAG_FORM, { message: 'tag must be 1 to 64 letters, digits or any of . _ : -' }) tag!: string;
+  @AmountLimit() daily_limit?: string | null;
+  @AmountLimit() monthly_limit?: string | null;
 }
 
 /** All limits of an account's tags. */
-class TagLimitsBody {
+export class TagLimitsBody {
+  @Described('All limits of tags; a tag that is left out has none.', { entries: TagLimitBody })
   @IsArray()
   @ArrayMaxSize(TAG_LIMITS_MAX)
   @ArrayUnique(({ tag }: TagLimitBody) => tag, { message: 'limits must name each tag once' })
@@ -121,18 +98,13 @@ export const tagLimitsOf = (body: unknown): TagLimit[] =>
 
 /** Money that comes in or goes out. */
 export class FundingBody {
-  /** Decimal text with at most six places, for example "10.50". */
-  @IsString()
-  amount!: string;
+  @Amount() amount!: string;
 
-  /** Names the payment or the case; the same reference again changes nothing. */
+  @Described('Names the payment or the case; the same reference again changes nothing.')
   @Matches(/^[\w.:/-]{1,100}$/, { message: 'reference must be 1 to 100 letters, digits or any of _ . : / -' })
   reference!: string;
 
-  @IsOptional()
-  @IsString()
-  @MaxLength(1_000)
-  note?: string;
+  @IsOptional() @Text(1_000) note?: string;
 }
 
 /** The settings of an account in the words of the code. @throws GatewayError `invalid_parameter`: a limit is no amount from 0. */

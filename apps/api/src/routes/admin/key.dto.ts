@@ -3,19 +3,16 @@ import {
   ArrayUnique,
   IsArray,
   IsIn,
-  IsInt,
-  IsISO8601,
   IsString,
   Matches,
-  Max,
   MaxLength,
-  Min,
   MinLength,
   registerDecorator,
-  ValidateIf,
 } from 'class-validator';
 import { isAddressBlock, KEY_SCOPES, type KeySettings, TAG_FORM, TAGS_MAX } from '#features';
-import { isGiven, isLimit, limitOf, RequestLimits } from './request-limits.dto.js';
+import { Described } from '../../http/input-schema.js';
+import { AmountLimit, IfGiven, Moment, OrNull, ShownText, Whole } from '../../input-fields.js';
+import { limitOf, RequestLimits } from './request-limits.dto.js';
 
 const LIST_MAX = 200;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
@@ -37,19 +34,13 @@ function AreAddressBlocks(): PropertyDecorator {
 
 /** A change of a key; absent fields stay as they are, null lifts a limit. */
 export class KeyChange extends RequestLimits {
-  @ValidateIf(isGiven)
-  @IsString()
-  @MinLength(1)
-  @MaxLength(200)
-  name?: string;
+  @IfGiven() @ShownText(200) name?: string;
 
-  /** What the key may spend in all, as a decimal text. */
-  @ValidateIf(isLimit)
-  @IsString()
-  quota?: string | null;
+  /** What the key may spend in all. */
+  @AmountLimit() quota?: string | null;
 
-  /** Empty: every model. */
-  @ValidateIf(isGiven)
+  @Described('Empty: every model.')
+  @IfGiven()
   @IsArray()
   @ArrayMaxSize(LIST_MAX)
   @IsString({ each: true })
@@ -57,21 +48,22 @@ export class KeyChange extends RequestLimits {
   @MaxLength(200, { each: true })
   allowed_models?: string[];
 
-  /** Empty: every address. */
-  @ValidateIf(isGiven)
+  @Described('Addresses or CIDR blocks. Empty: every address.')
+  @IfGiven()
   @ArrayMaxSize(LIST_MAX)
+  @IsString({ each: true })
   @AreAddressBlocks()
   allowed_addresses?: string[];
 
-  /** What the key is limited to; empty: everything. */
-  @ValidateIf(isGiven)
+  @Described('What the key may do. Empty: everything.')
+  @IfGiven()
   @IsArray()
   @ArrayUnique()
   @IsIn(KEY_SCOPES, { each: true, message: `scopes must list some of ${KEY_SCOPES.join(', ')}; empty: everything` })
   scopes?: string[];
 
-  /** What every request of the key is tagged with. */
-  @ValidateIf(isGiven)
+  @Described('What every request of the key is tagged with.')
+  @IfGiven()
   @IsArray()
   @ArrayMaxSize(TAGS_MAX)
   @ArrayUnique()
@@ -82,25 +74,19 @@ export class KeyChange extends RequestLimits {
   })
   tags?: string[];
 
-  /** When the key ends. */
-  @ValidateIf(isLimit)
-  @IsISO8601({ strict: true })
+  @Described('When the key ends. Null: never.')
+  @OrNull()
+  @Moment()
   expires_at?: string | null;
 }
 
 export class NewKeyBody extends KeyChange {
-  @IsString()
-  @MinLength(1)
-  @MaxLength(200)
-  declare name: string;
+  @Described(undefined, { isRequired: true }) @ShownText(200) declare name: string;
 }
 
 /** How long the old secret keeps working. */
 export class Rotation {
-  @IsInt()
-  @Min(0)
-  @Max(OVERLAP_SECONDS_MAX)
-  overlap_seconds = 86_400;
+  @Whole(0, OVERLAP_SECONDS_MAX) overlap_seconds = 86_400;
 }
 
 /** @throws GatewayError `invalid_parameter`: the quota or a limit is no amount from 0. */

@@ -1,24 +1,11 @@
 import { Transform } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsISO8601,
-  IsOptional,
-  IsString,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-  MinLength,
-  ValidateBy,
-  ValidateIf,
-} from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsOptional, Matches, ValidateBy, ValidateIf } from 'class-validator';
 import { type FieldError, GatewayError, parseMicros } from '#contracts';
 import { BAND_MAX, LIST_ID, type NewPriceRule, PRICE_UNITS, shownTier, VARIANT_FORM } from '#features';
 import { nextTurn, Turns } from '#platform';
 import { checked } from '../../checked-input.js';
+import { Described } from '../../http/input-schema.js';
+import { Moment, ShownText, Text, Whole } from '../../input-fields.js';
 import { beginning } from './price.dto.js';
 
 const RULES_MAX = 10_000;
@@ -50,83 +37,52 @@ function millionthsIn(sent: unknown): bigint | undefined {
 
 /** What a list says of a model, or of a part of it: a factor of the book, or an amount of its own. */
 class PriceRuleBody {
-  /** The name of a model, or `*` for every one. */
-  @IsString()
-  @MinLength(1)
-  @MaxLength(200)
+  @Described('A model, or * for every one.')
+  @ShownText(200)
   model!: string;
 
   /** Absent: every one. */
-  @ValidateIf(({ unit, amount }: PriceRuleBody) => unit != null || amount != null)
-  @IsIn(PRICE_UNITS)
-  unit?: string;
+  @ValidateIf(({ unit, amount }: PriceRuleBody) => unit != null || amount != null) @IsIn(PRICE_UNITS) unit?: string;
 
   @IsOptional()
   @Matches(VARIANT_FORM, { message: 'variant must be 1 to 50 letters, digits or any of _ + . -' })
   variant?: string;
 
-  @IsOptional()
-  @IsInt()
-  @Min(0)
-  @Max(BAND_MAX)
-  from_input_tokens?: number;
-
+  @IsOptional() @Whole(0, BAND_MAX) from_input_tokens?: number;
+  @Described('What the price of the book is multiplied by, such as 0.9.')
   @IsOptional()
   @DecimalText()
   @IsMillionths()
   factor?: string;
+  @IsOptional() @DecimalText() @IsMillionths() amount?: string;
+  @IsOptional() @Whole(1, 1_000_000_000) per_quantity?: number;
 
+  @Described('When it begins. Absent: now.')
   @IsOptional()
-  @DecimalText()
-  @IsMillionths()
-  amount?: string;
-
-  @IsOptional()
-  @IsInt()
-  @Min(1)
-  @Max(1_000_000_000)
-  per_quantity?: number;
-
-  /** When it begins; absent: now. */
-  @IsOptional()
-  @IsISO8601({ strict: true })
+  @Moment()
   effective_from?: string;
 }
 
 export class NewPriceListBody {
-  @Matches(LIST_ID, { message: 'id must be 1 to 64 letters, digits or any of _ . -' })
-  id!: string;
-
-  @IsString()
-  @MinLength(1)
-  @MaxLength(200)
-  name!: string;
+  @Matches(LIST_ID, { message: 'id must be 1 to 64 letters, digits or any of _ . -' }) id!: string;
+  @ShownText(200) name!: string;
 
   /** Read one by one, since there may be many. */
-  @IsOptional()
-  @IsArray()
-  @ArrayMaxSize(RULES_MAX)
-  rules?: unknown[];
+  @Described(undefined, { entries: PriceRuleBody }) @IsOptional() @IsArray() @ArrayMaxSize(RULES_MAX) rules?: unknown[];
 }
 
 /** Later rules of a list. */
 export class NewRulesBody {
-  @IsArray()
-  @ArrayMaxSize(RULES_MAX)
-  rules!: unknown[];
+  @Described(undefined, { entries: PriceRuleBody }) @IsArray() @ArrayMaxSize(RULES_MAX) rules!: unknown[];
 }
 
 /** The list that an account is given. */
 export class AssignedListBody {
-  /** Null: the book alone. */
+  @Described('Null: the book alone.')
   @ValidateIf(({ list }: AssignedListBody) => list !== null)
-  @IsString()
-  @MaxLength(64)
+  @Text(64)
   list!: string | null;
-
-  @IsOptional()
-  @IsISO8601({ strict: true })
-  effective_from?: string;
+  @IsOptional() @Moment() effective_from?: string;
 }
 
 /** @throws GatewayError `invalid_parameter` or another with each wrong field, such as `rules[3].factor`. */

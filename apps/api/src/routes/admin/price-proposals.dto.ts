@@ -4,17 +4,16 @@ import {
   ArrayUnique,
   IsArray,
   IsIn,
-  IsISO8601,
   IsOptional,
   IsString,
   Matches,
-  MaxLength,
   MinLength,
   ValidateBy,
   ValidateIf,
 } from 'class-validator';
 import { GatewayError, parseMicros, shortDecimal } from '#contracts';
 import {
+  ENTRIES_MAX,
   LIST_SOURCES,
   type ListPlace,
   type ListSource,
@@ -23,6 +22,8 @@ import {
   type ProposalView,
 } from '#features';
 import { checked } from '../../checked-input.js';
+import { Described } from '../../http/input-schema.js';
+import { Day, Moment, ShownText, Text } from '../../input-fields.js';
 import { viewOf } from '../../row-view.js';
 import { beginning } from './price.dto.js';
 import { DecimalText } from './price-lists.dto.js';
@@ -32,33 +33,27 @@ const DIGITS_MAX = 12;
 const FACTOR_RULE = 'must be a decimal above 0 and up to 1000, such as "1.2", with at most six places';
 
 /** A list to be read. */
-class NewProposalBody {
-  @IsIn(LIST_SOURCES)
-  source!: ListSource;
+export class NewProposalBody {
+  @IsIn(LIST_SOURCES) source!: ListSource;
+  @Described('Where the list is fetched, by https.') @IsOptional() @Text(2_000) url?: string;
 
-  @IsOptional()
-  @IsString()
-  @MaxLength(2_000)
-  url?: string;
-
-  /** The text of the list. */
+  @Described('The text of the list.')
   @IsOptional()
   @IsString()
   @MinLength(2)
   file?: string;
 
-  /** The upstream whose own list it is. */
+  @Described('The text upstream whose own list it is.')
   @IsOptional()
-  @IsString()
-  @MaxLength(64)
+  @Text(64)
   upstream?: string;
-
+  @Described('What amounts are multiplied by, such as 1.2. Absent: 1.')
   @IsOptional()
   @DecimalText()
   @Matches(/^\d{1,4}(\.\d{1,6})?$/, { message: `factor ${FACTOR_RULE}` })
   factor?: string;
 
-  /** `cent`, or to how many digits. */
+  @Described('`cent`, or how many digits. Absent: exact.')
   @IsOptional()
   @ValidateBy({
     name: 'isRounding',
@@ -70,38 +65,49 @@ class NewProposalBody {
   })
   rounding?: 'cent' | number;
 
+  @IsOptional() @Moment() effective_from?: string;
+}
+
+/** Which usage, at which prices. */
+export class SimulationBody {
+  @IsOptional() @Day() from?: string;
+  @IsOptional() @Day() to?: string;
+
+  @Described('The id of a proposal: its ticked items, unless `items` says which.')
   @IsOptional()
-  @IsISO8601({ strict: true })
-  effective_from?: string;
+  @Text(64)
+  proposal?: string;
+  @IsOptional() @IsArray() @ArrayMinSize(1) @ArrayMaxSize(ITEMS_MAX) @IsString({ each: true }) items?: string[];
+
+  @Described('Prices in the form of PRICES_FILE, whenever they are in force.')
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(ENTRIES_MAX)
+  prices?: unknown[];
+
+  @Described('The id of a price list, for all accounts.')
+  @IsOptional()
+  @Text(64)
+  list?: string;
 }
 
 /** A yes. */
 export class ChosenItemsBody {
   /** Ids of items. */
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(ITEMS_MAX)
-  @ArrayUnique()
-  @IsString({ each: true })
-  items!: string[];
+  @IsArray() @ArrayMinSize(1) @ArrayMaxSize(ITEMS_MAX) @ArrayUnique() @IsString({ each: true }) items!: string[];
 }
 
 /** What an entry of a list is. */
-class PriceNameBody {
-  @IsIn(LIST_SOURCES)
-  source!: ListSource;
+export class PriceNameBody {
+  @IsIn(LIST_SOURCES) source!: ListSource;
 
   /** Of the list. */
-  @IsString()
-  @MinLength(1)
-  @MaxLength(300)
-  id!: string;
+  @ShownText(300) id!: string;
 
-  /** Null: none of ours. */
+  @Described('Null: none of ours.')
   @ValidateIf(({ model }: PriceNameBody) => model !== null)
-  @IsString()
-  @MinLength(1)
-  @MaxLength(200)
+  @ShownText(200)
   model!: string | null;
 }
 

@@ -1,52 +1,15 @@
 import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
-import { ArrayMaxSize, ArrayMinSize, IsArray, IsISO8601, IsOptional, IsString, MaxLength } from 'class-validator';
 import type { Response } from 'express';
 import { GatewayError } from '#contracts';
-import { ENTRIES_MAX, PriceProposalsService, PriceSimulation, type Simulated } from '#features';
+import { PriceProposalsService, PriceSimulation, type Simulated } from '#features';
 import { checked } from '../../checked-input.js';
 import { clientGone } from '../../http/client-gone.js';
 import { Route, Routes } from '../../http/route.js';
 import { daysOf } from '../../list-query.js';
 import { viewOf } from '../../row-view.js';
 import { PROPOSAL_OPERATIONS } from './admin.openapi.js';
+import { SimulationBody } from './price-proposals.dto.js';
 import { pricesOf } from './prices.controller.js';
-
-/** Which usage, at which prices. */
-class SimulationBody {
-  @IsOptional()
-  @IsISO8601({ strict: true })
-  from?: string;
-
-  @IsOptional()
-  @IsISO8601({ strict: true })
-  to?: string;
-
-  /** The id of a proposal: its ticked items, unless `items` says which. */
-  @IsOptional()
-  @IsString()
-  @MaxLength(64)
-  proposal?: string;
-
-  @IsOptional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(20_000)
-  @IsString({ each: true })
-  items?: string[];
-
-  /** Prices in the form of PRICES_FILE, whenever they are in force. */
-  @IsOptional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(ENTRIES_MAX)
-  prices?: unknown[];
-
-  /** The id of a price list, for all accounts. */
-  @IsOptional()
-  @IsString()
-  @MaxLength(64)
-  list?: string;
-}
 
 /** Past usage at other prices, for operators. */
 @Controller('admin/v1/price-simulations')

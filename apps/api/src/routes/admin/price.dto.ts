@@ -1,67 +1,45 @@
-import { IsIn, IsInt, IsISO8601, IsOptional, IsString, Matches, Max, MaxLength, Min, MinLength } from 'class-validator';
+import { IsIn, IsOptional, IsString, Matches } from 'class-validator';
 import { GatewayError } from '#contracts';
 import { BAND_MAX, hasBands, type NewPrice, PRICE_UNITS, shownTier, VARIANT_FORM, variantsOf } from '#features';
 import { checked, positiveAmountOf } from '../../checked-input.js';
+import { Described } from '../../http/input-schema.js';
+import { Amount, Moment, ShownText, TrueOrFalse, Whole } from '../../input-fields.js';
 
 /** A price to come into force. */
 export class NewPriceBody {
-  @IsString()
-  @MinLength(1)
-  @MaxLength(200)
-  model!: string;
+  @ShownText(200) model!: string;
+  @IsIn(PRICE_UNITS) unit!: string;
+  @Matches(VARIANT_FORM, { message: 'variant must be 1 to 50 letters, digits or any of _ + . -' }) variant = 'default';
 
-  @IsIn(PRICE_UNITS)
-  unit!: string;
-
-  @Matches(VARIANT_FORM, { message: 'variant must be 1 to 50 letters, digits or any of _ + . -' })
-  variant = 'default';
-
-  /** Of a band: the first number of input tokens at which it holds. */
-  @IsInt()
-  @Min(0)
-  @Max(BAND_MAX)
+  @Described('Of a band: the first number of input tokens at which the price holds.')
+  @Whole(0, BAND_MAX)
   from_input_tokens = 0;
 
-  /** Decimal text, not below 0, for each `per_quantity` units. */
-  @IsString()
+  @Amount('Decimal text, not below 0, for `per_quantity` units.')
   amount!: string;
+  @Whole(1, 1_000_000_000) per_quantity = 1;
 
-  @IsInt()
-  @Min(1)
-  @Max(1_000_000_000)
-  per_quantity = 1;
-
-  /** When it begins; absent: now. */
+  @Described('When it begins. Absent: now.')
   @IsOptional()
-  @IsISO8601({ strict: true })
+  @Moment()
   effective_from?: string;
 }
 
 /** Which prices: those in force now or at a moment, or all there were and will be. */
 export class PriceQuery {
-  @IsOptional()
-  @IsString()
-  model?: string;
-
-  @IsOptional()
-  @IsISO8601({ strict: true })
-  at?: string;
-
-  @IsOptional()
-  @IsIn(['true', 'false'])
-  history?: 'true' | 'false';
+  @IsOptional() @IsString() model?: string;
+  @IsOptional() @Moment() at?: string;
+  @IsOptional() @TrueOrFalse() history?: 'true' | 'false';
 }
 
 /** In which form the book is exported. */
 export class ExportQuery {
-  @IsIn(['json', 'yaml'])
-  format: 'json' | 'yaml' = 'json';
+  @IsIn(['json', 'yaml']) format: 'json' | 'yaml' = 'json';
 }
 
 /** Whether an import only says what it would do. */
 export class ImportQuery {
-  @IsIn(['true', 'false'])
-  dry_run: 'true' | 'false' = 'false';
+  @TrueOrFalse() dry_run: 'true' | 'false' = 'false';
 }
 
 /** @throws GatewayError `invalid_parameter` that names the field. */

@@ -1,10 +1,11 @@
 import { Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
-import { IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
+import { IsOptional, IsString } from 'class-validator';
 import type { Response } from 'express';
 import { GatewayError } from '#contracts';
 import { MARGIN_GROUPS, MarginsService, RecordsService, ReconciliationService, UsageService } from '#features';
 import { checked } from '../../checked-input.js';
 import { Route, Routes } from '../../http/route.js';
+import { Text, TrueOrFalse } from '../../input-fields.js';
 import {
   daysOf,
   groupsOf,
@@ -19,55 +20,33 @@ import { csvOf, sendList } from '../../send-list.js';
 import { RECORD_OPERATIONS } from './admin.openapi.js';
 
 class LedgerQuery extends ListQuery {
-  @IsOptional()
-  @IsString()
-  @MaxLength(80)
-  account_id?: string;
-
-  @IsOptional()
-  @IsString()
-  @MaxLength(80)
-  task_id?: string;
-
-  @IsOptional()
-  @IsString()
-  @MaxLength(200)
-  request_id?: string;
+  @IsOptional() @Text(80) account_id?: string;
+  @IsOptional() @Text(80) task_id?: string;
+  @IsOptional() @Text(200) request_id?: string;
 }
 
 export class AuditQuery extends ListQuery {
   /** The id of an account, key, price or upstream. */
-  @IsOptional()
-  @IsString()
-  @MaxLength(80)
-  subject_id?: string;
+  @IsOptional() @Text(80) subject_id?: string;
 }
 
 class AccountUsageQuery extends UsageRecordsQuery {
-  @IsOptional()
-  @IsString()
-  @MaxLength(80)
-  account_id?: string;
+  @IsOptional() @Text(80) account_id?: string;
 }
 
 class AccountUsageSumsQuery extends UsageSumsQuery {
-  @IsOptional()
-  @IsString()
-  @MaxLength(80)
-  account_id?: string;
+  @IsOptional() @Text(80) account_id?: string;
 }
 
 /** Sums over days, kept apart by what `group_by` lists. */
 class MarginsQuery extends UsageListQuery {
   /** Any of `MARGIN_GROUPS`, separated by commas. */
-  @IsString()
-  group_by = 'upstream,model';
+  @IsString() group_by = 'upstream,model';
 }
 
 class ReconcileQuery {
   /** true: reads every entry of the ledger again, also those proved before. */
-  @IsIn(['true', 'false'])
-  full: 'true' | 'false' = 'false';
+  @TrueOrFalse() full: 'true' | 'false' = 'false';
 }
 
 const REPORTS_SHOWN = 30;

@@ -1,6 +1,6 @@
-import { IsInt, IsString, Max, Min, ValidateIf } from 'class-validator';
 import type { Micros } from '#contracts';
 import { positiveAmountOf } from '../../checked-input.js';
+import { AmountLimit, WholeLimit } from '../../input-fields.js';
 
 const LIMIT_MAX = 1_000_000_000;
 
@@ -11,32 +11,13 @@ export const isLimit = (_object: unknown, value: unknown): boolean => value !== 
 
 /** What an account or a key may do at most; absent fields stay as they are, null lifts a limit. */
 export class RequestLimits {
-  @ValidateIf(isLimit)
-  @IsInt()
-  @Min(1)
-  @Max(LIMIT_MAX)
-  requests_per_minute?: number | null;
+  @WholeLimit(LIMIT_MAX) requests_per_minute?: number | null;
+  @WholeLimit(LIMIT_MAX) tokens_per_minute?: number | null;
+  @WholeLimit(LIMIT_MAX) max_running_tasks?: number | null;
 
-  @ValidateIf(isLimit)
-  @IsInt()
-  @Min(1)
-  @Max(LIMIT_MAX)
-  tokens_per_minute?: number | null;
-
-  @ValidateIf(isLimit)
-  @IsInt()
-  @Min(1)
-  @Max(LIMIT_MAX)
-  max_running_tasks?: number | null;
-
-  /** What may be spent in a day and in a month of UTC, as decimal texts; null lifts the limit. */
-  @ValidateIf(isLimit)
-  @IsString()
-  daily_limit?: string | null;
-
-  @ValidateIf(isLimit)
-  @IsString()
-  monthly_limit?: string | null;
+  /** What may be spent in a day and in a month of the account's time zone. */
+  @AmountLimit() daily_limit?: string | null;
+  @AmountLimit() monthly_limit?: string | null;
 }
 
 /** @throws GatewayError `invalid_parameter`: it is no amount from 0. */

@@ -1,4 +1,4 @@
-import { IsIn, IsISO8601, IsOptional, IsString, Matches, MaxLength, MinLength } from 'class-validator';
+import { IsIn, IsISO8601, IsOptional, Matches } from 'class-validator';
 import {
   MEDIA,
   type Medium,
@@ -8,6 +8,8 @@ import {
   type TaskState,
 } from '#contracts';
 import type { TaskSearch } from '#features';
+import { Described } from '../../http/input-schema.js';
+import { Amount, ShownText, Text, TrueOrFalse } from '../../input-fields.js';
 import { ListQuery } from '../../list-query.js';
 
 const ID = /^[\w.:-]{1,100}$/;
@@ -20,15 +22,15 @@ export class TaskSearchQuery extends ListQuery {
   @IsOptional() @Matches(ID, ID_RULE) request_id?: string;
   @IsOptional() @Matches(ID, ID_RULE) account_id?: string;
   @IsOptional() @Matches(ID, ID_RULE) api_key_id?: string;
-  @IsOptional() @IsString() @MaxLength(200) model?: string;
+  @IsOptional() @Text(200) model?: string;
   @IsOptional() @IsIn(MEDIA) type?: Medium;
   @IsOptional() @IsIn(PUBLIC_STATUSES) status?: PublicTaskStatus;
   @IsOptional() @IsIn(Object.keys(TASK_TRANSITIONS)) state?: TaskState;
   @IsOptional() @Matches(ID, ID_RULE) error_code?: string;
   /** What the vendor calls the work, exactly. */
-  @IsOptional() @IsString() @MinLength(1) @MaxLength(500) vendor_id?: string;
+  @IsOptional() @ShownText(500) vendor_id?: string;
   /** The vendor's id of a request about the task, exactly. */
-  @IsOptional() @IsString() @MinLength(1) @MaxLength(128) vendor_request_id?: string;
+  @IsOptional() @ShownText(128) vendor_request_id?: string;
   @IsOptional() @IsISO8601({ strict: true }, TIME_RULE) created_from?: string;
   @IsOptional() @IsISO8601({ strict: true }, TIME_RULE) created_to?: string;
 }
@@ -54,19 +56,20 @@ const timeOf = (text: string | undefined): number | null => (text === undefined 
 
 /** Why an operator does it. */
 export class ReasonBody {
-  @IsOptional() @IsString() @MinLength(1) @MaxLength(1_000) reason?: string;
+  @IsOptional() @ShownText(1_000) reason?: string;
 }
 
 /** Money to be given back. */
 export class RefundBody {
-  /** Decimal text with at most six places; absent: all that is left of the charge. */
-  @IsOptional() @IsString() amount?: string;
+  @IsOptional()
+  @Amount('Decimal text with at most six places. Absent: all that is left of the charge.')
+  amount?: string;
 
-  /** Names the case; the same reference again changes nothing. */
+  @Described('Names the case; the same reference again changes nothing.')
   @Matches(/^[\w.:/-]{1,100}$/, { message: 'reference must be 1 to 100 letters, digits or any of _ . : / -' })
   reference!: string;
 
-  @IsString() @MinLength(1) @MaxLength(1_000) reason!: string;
+  @ShownText(1_000) reason!: string;
 }
 
 /** Which webhook deliveries. */
@@ -79,6 +82,5 @@ export class DeliveriesQuery extends ListQuery {
 
 export class WorkersQuery {
   /** true: also those that fell silent within the last day. */
-  @IsIn(['true', 'false'])
-  all: 'true' | 'false' = 'false';
+  @TrueOrFalse() all: 'true' | 'false' = 'false';
 }

@@ -2,20 +2,16 @@ import { Controller, Get, Header, Inject, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Liveness, Readiness } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
-import type { OperationText } from '../../http/operation.js';
+import { operationsOf } from '../../http/operation.js';
 import { Route, Routes } from '../../http/route.js';
 
 /** What orchestrators ask. */
-const HEALTH_OPERATIONS = {
+const HEALTH_OPERATIONS = operationsOf('Operations', {
   isAlive: {
-    id: 'isAlive',
-    tag: 'Operations',
     summary: 'Whether the process responds, and its version',
     answer: { type: 'object', properties: { status: { const: 'alive' }, version: { type: 'string' } } },
   },
   isReady: {
-    id: 'isReady',
-    tag: 'Operations',
     summary: 'Whether the process is ready, part by part',
     answer: {
       type: 'object',
@@ -27,7 +23,7 @@ const HEALTH_OPERATIONS = {
     },
     errors: ['unavailable'],
   },
-} satisfies Readonly<Record<string, OperationText>>;
+});
 
 /** For orchestrators and load balancers; open to everyone, and revealing nothing about where things are. */
 @Controller()

@@ -1,24 +1,18 @@
 import { Controller, Get, Query, Res, UseGuards } from '@nestjs/common';
-import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { IsOptional } from 'class-validator';
 import type { Response } from 'express';
 import { AccountEntriesService, type Caller } from '#features';
 import { checked } from '../../checked-input.js';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { Route, Routes } from '../../http/route.js';
+import { Text } from '../../input-fields.js';
 import { ListQuery } from '../../list-query.js';
 import { sendList } from '../../send-list.js';
 import { LEDGER_OPERATIONS } from './ledger.openapi.js';
 
 class AccountEntriesListQuery extends ListQuery {
-  @IsOptional()
-  @IsString()
-  @MaxLength(80)
-  task_id?: string;
-
-  @IsOptional()
-  @IsString()
-  @MaxLength(200)
-  request_id?: string;
+  @IsOptional() @Text(80) task_id?: string;
+  @IsOptional() @Text(200) request_id?: string;
 }
 
 /** The ledger of an account, for the holders of its keys. */

@@ -1,5 +1,5 @@
 import { BALANCE_UNITS, type JsonObject, LEDGER_KINDS } from '#contracts';
-import { inQuery, type OperationText } from '../../http/operation.js';
+import { inQuery, operationsOf } from '../../http/operation.js';
 
 const TEXT_OR_NULL: JsonObject = { type: ['string', 'null'] };
 const BOOK: JsonObject = { enum: ['funding', 'available', 'held', 'revenue', 'owed'] };
@@ -48,10 +48,8 @@ const ENTRIES: JsonObject = {
 };
 
 /** The money of an account, movement by movement. */
-export const LEDGER_OPERATIONS = {
+export const LEDGER_OPERATIONS = operationsOf('Account', {
   listLedger: {
-    id: 'listLedger',
-    tag: 'Account',
     summary: "Every movement of the account's money with what it paid for, newest first",
     parameters: [
       inQuery('limit', 'Entries on a page.', { type: 'integer', minimum: 1, maximum: 1_000, default: 50 }),
@@ -66,4 +64,4 @@ export const LEDGER_OPERATIONS = {
     },
     errors: ['invalid_parameter'],
   },
-} satisfies Readonly<Record<string, OperationText>>;
+});

@@ -1,9 +1,7 @@
-import { envelopeSchema, inPath, type OperationText, schemaOf } from '../../http/operation.js';
+import { envelopeSchema, inPath, operationsOf, schemaOf } from '../../http/operation.js';
 
-export const MODEL_OPERATIONS = {
+export const MODEL_OPERATIONS = operationsOf('Models', {
   listModels: {
-    id: 'listModels',
-    tag: 'Models',
     summary: 'List models with their fields, rules and prices',
     answer: {
       type: 'object',
@@ -19,8 +17,6 @@ export const MODEL_OPERATIONS = {
     },
   },
   listGoogleModels: {
-    id: 'listGoogleModels',
-    tag: 'Models',
     summary: 'List text models, content-generation style',
     answer: {
       type: 'object',
@@ -33,19 +29,15 @@ export const MODEL_OPERATIONS = {
     },
   },
   readGoogleModel: {
-    id: 'readGoogleModel',
-    tag: 'Models',
     summary: 'Read a text model, content-generation style',
     parameters: [inPath('target', 'The identifier, exactly.')],
     answer: envelopeSchema({ type: 'object' }),
     errors: ['model_not_found'],
   },
   readModel: {
-    id: 'readModel',
-    tag: 'Models',
     summary: 'Read a model',
     parameters: [inPath('model', 'The identifier, exactly.')],
     answer: { allOf: [envelopeSchema(schemaOf('Model')), schemaOf('Model')] },
     errors: ['model_not_found'],
   },
-} satisfies Readonly<Record<string, OperationText>>;
+});

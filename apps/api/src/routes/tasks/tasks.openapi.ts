@@ -1,15 +1,13 @@
 import { PUBLIC_STATUSES } from '#contracts';
-import { envelopeSchema, inHeader, inPath, inQuery, type OperationText, schemaOf } from '../../http/operation.js';
+import { envelopeSchema, inHeader, inPath, inQuery, operationsOf, schemaOf } from '../../http/operation.js';
 
 const TASK_ID = inPath('task_id', 'The handle that the submission returned.');
 
 const TASK_ANSWER = envelopeSchema(schemaOf('Task'));
 const TASK_STATUSES = [...PUBLIC_STATUSES];
 
-export const TASK_OPERATIONS = {
+export const TASK_OPERATIONS = operationsOf('Tasks', {
   listTasks: {
-    id: 'listTasks',
-    tag: 'Tasks',
     summary: 'List tasks, newest first',
     parameters: [
       inQuery('limit', 'Tasks on a page.', { type: 'integer', minimum: 1, maximum: 100, default: 20 }),
@@ -31,8 +29,6 @@ export const TASK_OPERATIONS = {
     errors: ['invalid_parameter'],
   },
   readTasks: {
-    id: 'readTasks',
-    tag: 'Tasks',
     summary: 'Read up to 100 tasks at once',
     body: {
       type: 'object',
@@ -51,8 +47,6 @@ export const TASK_OPERATIONS = {
     errors: ['invalid_parameter', 'missing_parameter'],
   },
   readTask: {
-    id: 'readTask',
-    tag: 'Tasks',
     summary: 'Read a task',
     description: 'Not final: the header Retry-After says when to poll again.',
     parameters: [
@@ -68,8 +62,6 @@ export const TASK_OPERATIONS = {
     errors: ['task_not_found', 'invalid_parameter'],
   },
   followTask: {
-    id: 'followTask',
-    tag: 'Tasks',
     summary: 'Follow a task as server-sent events',
     description:
       'Resumable: send back the last event id in Last-Event-ID. `event: error` says why the stream ends before the task does.',
@@ -81,12 +73,10 @@ export const TASK_OPERATIONS = {
     errors: ['task_not_found'],
   },
   cancelTask: {
-    id: 'cancelTask',
-    tag: 'Tasks',
     summary: 'Cancel a task',
     description: 'An ended task is not changed. The hold is released when the task is cancelled.',
     parameters: [TASK_ID],
     answer: TASK_ANSWER,
     errors: ['task_not_found', 'conflict'],
   },
-} satisfies Readonly<Record<string, OperationText>>;
+});

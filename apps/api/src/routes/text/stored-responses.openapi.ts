@@ -1,6 +1,6 @@
 import type { JsonObject } from '#contracts';
 import { INCLUDABLE } from '#features';
-import { inPath, inQuery, type OperationText, schemaOf } from '../../http/operation.js';
+import { inPath, inQuery, operationsOf, schemaOf } from '../../http/operation.js';
 
 const ID = inPath('id', 'The id of the response.');
 
@@ -39,10 +39,8 @@ const CONVERSATION_ERRORS = [
 ] as const;
 
 /** The operations on what an account keeps of its responses, and on whole conversations. */
-export const STORED_RESPONSE_OPERATIONS = {
+export const STORED_RESPONSE_OPERATIONS = operationsOf('Text', {
   compactResponse: {
-    id: 'compactResponse',
-    tag: 'Text',
     summary: 'Shorten a conversation',
     description:
       'The model summarizes the conversation. Send `output` instead of it: the messages of the user, and a `compaction` item that every upstream understands here.',
@@ -57,16 +55,12 @@ export const STORED_RESPONSE_OPERATIONS = {
     errors: [...CONVERSATION_ERRORS, 'insufficient_balance', 'upstream_error', 'overloaded', 'upstream_timeout'],
   },
   countResponseTokens: {
-    id: 'countResponseTokens',
-    tag: 'Text',
     summary: 'Count the input tokens of a responses body',
     body: CONVERSATION,
     answer: enveloped({ object: { const: 'response.input_tokens' }, input_tokens: { type: 'integer' } }),
     errors: CONVERSATION_ERRORS,
   },
   readResponse: {
-    id: 'readResponse',
-    tag: 'Text',
     summary: 'Read a stored response',
     parameters: [
       ID,
@@ -87,8 +81,6 @@ export const STORED_RESPONSE_OPERATIONS = {
     errors: ['invalid_parameter', 'not_found'],
   },
   deleteResponse: {
-    id: 'deleteResponse',
-    tag: 'Text',
     summary: 'Delete a stored response',
     description: 'Its items are deleted too. Responses that continued it remain, but cannot be continued further.',
     parameters: [ID],
@@ -96,8 +88,6 @@ export const STORED_RESPONSE_OPERATIONS = {
     errors: ['not_found'],
   },
   listInputItems: {
-    id: 'listInputItems',
-    tag: 'Text',
     summary: 'List the input items of a stored response',
     description:
       'Its own input, preceded by the conversation that it continued, as far as it is stored. Images and encrypted reasoning are returned if `include` names them. A page holds up to 1 MiB of items, or one longer item; `has_more` says that there are more.',
@@ -123,8 +113,6 @@ export const STORED_RESPONSE_OPERATIONS = {
     errors: ['invalid_parameter', 'not_found', 'request_too_large'],
   },
   cancelResponse: {
-    id: 'cancelResponse',
-    tag: 'Text',
     summary: 'Cancel a response',
     description:
       'There are no background responses, so stored ones are always finished: the request is always refused.',
@@ -132,4 +120,4 @@ export const STORED_RESPONSE_OPERATIONS = {
     answer: { type: 'object' },
     errors: ['invalid_parameter', 'not_found'],
   },
-} satisfies Readonly<Record<string, OperationText>>;
+});

@@ -1,5 +1,5 @@
 import { type ErrorCode, type JsonObject, SPECIFIED_TEXT_MODELS, type TextStyle, UNPAID_CODES } from '#contracts';
-import { inHeader, inPath, inQuery, type OperationText, schemaOf } from '../../http/operation.js';
+import { inHeader, inPath, inQuery, operationsOf, schemaOf } from '../../http/operation.js';
 import { STORED_RESPONSE_OPERATIONS } from './stored-responses.openapi.js';
 
 const TEXT_ERRORS: readonly ErrorCode[] = [
@@ -42,10 +42,8 @@ const wholeOrStream = (name: string): JsonObject => ({
 const STRICT_VALUES = 'Unknown fields are passed on or ignored, as is usual for the style; wrong values are refused.';
 
 /** The operations of the text styles. */
-export const TEXT_OPERATIONS = {
+export const TEXT_OPERATIONS = operationsOf('Text', {
   createResponse: {
-    id: 'createResponse',
-    tag: 'Text',
     summary: 'Generate text, responses style',
     description: STRICT_VALUES,
     body: {
@@ -70,8 +68,6 @@ export const TEXT_OPERATIONS = {
   },
   ...STORED_RESPONSE_OPERATIONS,
   createChatCompletion: {
-    id: 'createChatCompletion',
-    tag: 'Text',
     summary: 'Generate text, chat completions style',
     description: `${STRICT_VALUES} Fields that only chat vendors support (n, logprobs, logit_bias) pass to those; for other upstreams they are refused with an error that names them.`,
     body: {
@@ -104,8 +100,6 @@ export const TEXT_OPERATIONS = {
     errors: TEXT_ERRORS,
   },
   createEmbeddings: {
-    id: 'createEmbeddings',
-    tag: 'Text',
     summary: 'Turn texts into vectors',
     description:
       'Passes through to an upstream that offers the model (`embedding_models`), and is charged by its input. Unknown fields are left out.',
@@ -142,8 +136,6 @@ export const TEXT_OPERATIONS = {
     errors: TEXT_ERRORS,
   },
   createMessage: {
-    id: 'createMessage',
-    tag: 'Text',
     summary: 'Generate text, messages style',
     description: STRICT_VALUES,
     parameters: [
@@ -178,16 +170,12 @@ export const TEXT_OPERATIONS = {
     errors: TEXT_ERRORS,
   },
   countMessageTokens: {
-    id: 'countMessageTokens',
-    tag: 'Text',
     summary: 'Count the input tokens of a messages body',
     body: { type: 'object', required: ['model', 'messages'] },
     answer: { type: 'object', properties: { input_tokens: { type: 'integer' } } },
     errors: ['invalid_parameter', 'missing_parameter', 'model_not_found'],
   },
   generateContent: {
-    id: 'generateContent',
-    tag: 'Text',
     summary: 'Generate text, content-generation style',
     parameters: [
       inPath('target', '`{model}:{method}`; method is `generateContent`, `streamGenerateContent` or `countTokens`.'),
@@ -210,4 +198,4 @@ export const TEXT_OPERATIONS = {
     answer: wholeOrStream('TextAnswer'),
     errors: TEXT_ERRORS,
   },
-} satisfies Readonly<Record<string, OperationText>>;
+});

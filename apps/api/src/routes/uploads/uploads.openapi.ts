@@ -1,6 +1,6 @@
 import type { JsonObject } from '#contracts';
 import { FILE_PURPOSES } from '#features';
-import { inPath, inQuery, type OperationText } from '../../http/operation.js';
+import { inPath, inQuery, operationsOf } from '../../http/operation.js';
 
 const FILE_ID = inPath('file_id', 'The id of the file.');
 
@@ -47,10 +47,8 @@ export const pageParameters = (limit: number, maximum: number): readonly JsonObj
 ];
 
 /** The operations on files of accounts. */
-export const UPLOAD_OPERATIONS = {
+export const UPLOAD_OPERATIONS = operationsOf('Files', {
   uploadFile: {
-    id: 'uploadFile',
-    tag: 'Files',
     summary: 'Upload a file',
     description:
       'Files with the purpose `assistants` or `user_data` are searched by `file_search` directly; others once they are added to a vector store. The type is detected by content, not by name.',
@@ -78,24 +76,18 @@ export const UPLOAD_OPERATIONS = {
     ],
   },
   listFiles: {
-    id: 'listFiles',
-    tag: 'Files',
     summary: 'List files',
     parameters: [...pageParameters(10_000, 10_000), inQuery('purpose', 'Of this purpose.', PURPOSE)],
     answer: listOf(FILE),
     errors: ['invalid_parameter'],
   },
   readUploadedFile: {
-    id: 'readUploadedFile',
-    tag: 'Files',
     summary: "Read a file's metadata",
     parameters: [FILE_ID],
     answer: native(FILE),
     errors: ['not_found'],
   },
   readFileContent: {
-    id: 'readFileContent',
-    tag: 'Files',
     summary: 'Read the bytes of a file',
     description: 'Sent as an attachment without a type, so that browsers do not display it.',
     parameters: [FILE_ID],
@@ -106,12 +98,10 @@ export const UPLOAD_OPERATIONS = {
     errors: ['not_found', 'unavailable'],
   },
   deleteFile: {
-    id: 'deleteFile',
-    tag: 'Files',
     summary: 'Delete a file',
     description: 'It is no longer found; its bytes are removed before the response, its passages within minutes.',
     parameters: [FILE_ID],
     answer: native({ id: ID, object: { const: 'file' }, deleted: { const: true } }),
     errors: ['not_found'],
   },
-} satisfies Readonly<Record<string, OperationText>>;
+});

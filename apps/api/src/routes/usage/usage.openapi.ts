@@ -1,5 +1,5 @@
 import { BALANCE_UNITS, type JsonObject } from '#contracts';
-import { envelopeSchema, inQuery, type OperationText } from '../../http/operation.js';
+import { envelopeSchema, inQuery, operationsOf } from '../../http/operation.js';
 
 const DAY: JsonObject = { type: 'string', format: 'date' };
 
@@ -49,10 +49,8 @@ const SUMS: JsonObject = {
 };
 
 /** What an account used, for the holders of its keys. */
-export const USAGE_OPERATIONS = {
+export const USAGE_OPERATIONS = operationsOf('Account', {
   readUsage: {
-    id: 'readUsage',
-    tag: 'Account',
     summary: 'Sums of requests, tokens and money by day, model and key, at most 10000 of them',
     parameters: [
       ...DAYS,
@@ -66,8 +64,6 @@ export const USAGE_OPERATIONS = {
     errors: ['invalid_parameter'],
   },
   listUsageRecords: {
-    id: 'listUsageRecords',
-    tag: 'Account',
     summary: 'Every request and task with the lines of its price, newest first',
     parameters: [
       ...DAYS,
@@ -78,4 +74,4 @@ export const USAGE_OPERATIONS = {
     answer: jsonOrCsv('The records.'),
     errors: ['invalid_parameter'],
   },
-} satisfies Readonly<Record<string, OperationText>>;
+});

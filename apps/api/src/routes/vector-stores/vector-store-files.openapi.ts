@@ -1,5 +1,5 @@
 import type { JsonObject } from '#contracts';
-import { inPath, inQuery, type OperationText } from '../../http/operation.js';
+import { inPath, inQuery, operationsOf } from '../../http/operation.js';
 import { ID, listOf, native, pageParameters, TIME } from '../uploads/uploads.openapi.js';
 import { CHUNKING, FILE_COUNTS, VECTOR_STORE_ID } from './vector-stores.openapi.js';
 
@@ -52,10 +52,8 @@ const OF_STATUS = inQuery('filter', 'In this state.', STATUS);
 const BODY_ERRORS = ['invalid_parameter', 'missing_parameter', 'unknown_parameter', 'not_found', 'conflict'] as const;
 
 /** The operations on files of vector stores. */
-export const VECTOR_STORE_FILE_OPERATIONS = {
+export const VECTOR_STORE_FILE_OPERATIONS = operationsOf('Vector stores', {
   addVectorStoreFile: {
-    id: 'addVectorStoreFile',
-    tag: 'Vector stores',
     summary: 'Add a file to a vector store',
     parameters: [VECTOR_STORE_ID],
     body: NEW_ENTRY,
@@ -63,24 +61,18 @@ export const VECTOR_STORE_FILE_OPERATIONS = {
     errors: BODY_ERRORS,
   },
   listVectorStoreFiles: {
-    id: 'listVectorStoreFiles',
-    tag: 'Vector stores',
     summary: 'List the files of a vector store',
     parameters: [VECTOR_STORE_ID, ...pageParameters(20, 100), OF_STATUS],
     answer: listOf(ENTRY),
     errors: ['invalid_parameter', 'not_found'],
   },
   readVectorStoreFile: {
-    id: 'readVectorStoreFile',
-    tag: 'Vector stores',
     summary: 'Read the status of a file in a vector store',
     parameters: [VECTOR_STORE_ID, FILE_ID],
     answer: native(ENTRY),
     errors: ['not_found'],
   },
   changeVectorStoreFile: {
-    id: 'changeVectorStoreFile',
-    tag: 'Vector stores',
     summary: 'Change the attributes of a file in a vector store',
     parameters: [VECTOR_STORE_ID, FILE_ID],
     body: { type: 'object', properties: { attributes: ATTRIBUTES } },
@@ -88,8 +80,6 @@ export const VECTOR_STORE_FILE_OPERATIONS = {
     errors: BODY_ERRORS,
   },
   removeVectorStoreFile: {
-    id: 'removeVectorStoreFile',
-    tag: 'Vector stores',
     summary: 'Remove a file from a vector store',
     description: 'The file itself stays.',
     parameters: [VECTOR_STORE_ID, FILE_ID],
@@ -97,8 +87,6 @@ export const VECTOR_STORE_FILE_OPERATIONS = {
     errors: ['not_found'],
   },
   readVectorStoreFileContent: {
-    id: 'readVectorStoreFileContent',
-    tag: 'Vector stores',
     summary: 'Read the text of a file in a vector store',
     description: 'The text to which `start` and `end` of passages refer.',
     parameters: [VECTOR_STORE_ID, FILE_ID],
@@ -114,8 +102,6 @@ export const VECTOR_STORE_FILE_OPERATIONS = {
     errors: ['not_found'],
   },
   addFileBatch: {
-    id: 'addFileBatch',
-    tag: 'Vector stores',
     summary: 'Add several files to a vector store',
     description: '`file_ids` with one strategy and the same attributes for all, or `files` with their own.',
     parameters: [VECTOR_STORE_ID],
@@ -132,16 +118,12 @@ export const VECTOR_STORE_FILE_OPERATIONS = {
     errors: BODY_ERRORS,
   },
   readFileBatch: {
-    id: 'readFileBatch',
-    tag: 'Vector stores',
     summary: 'Read how far a batch is',
     parameters: [VECTOR_STORE_ID, BATCH_ID],
     answer: native(BATCH),
     errors: ['not_found'],
   },
   cancelFileBatch: {
-    id: 'cancelFileBatch',
-    tag: 'Vector stores',
     summary: 'Cancel a batch',
     description: 'Files of it that are not indexed yet are left out.',
     parameters: [VECTOR_STORE_ID, BATCH_ID],
@@ -149,11 +131,9 @@ export const VECTOR_STORE_FILE_OPERATIONS = {
     errors: ['not_found'],
   },
   listFileBatchFiles: {
-    id: 'listFileBatchFiles',
-    tag: 'Vector stores',
     summary: 'List the files of a batch',
     parameters: [VECTOR_STORE_ID, BATCH_ID, ...pageParameters(20, 100), OF_STATUS],
     answer: listOf(ENTRY),
     errors: ['invalid_parameter', 'not_found'],
   },
-} satisfies Readonly<Record<string, OperationText>>;
+});

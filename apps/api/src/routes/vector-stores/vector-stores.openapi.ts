@@ -1,5 +1,5 @@
 import type { JsonObject } from '#contracts';
-import { inPath, type OperationText } from '../../http/operation.js';
+import { inPath, operationsOf } from '../../http/operation.js';
 import { ID, listOf, native, pageParameters, TIME, TIME_OR_NULL } from '../uploads/uploads.openapi.js';
 
 export const VECTOR_STORE_ID = inPath('vector_store_id', 'The id of the vector store.');
@@ -75,10 +75,8 @@ const RESULT: JsonObject = {
 };
 
 /** The operations on vector stores. */
-export const VECTOR_STORE_OPERATIONS = {
+export const VECTOR_STORE_OPERATIONS = operationsOf('Vector stores', {
   createVectorStore: {
-    id: 'createVectorStore',
-    tag: 'Vector stores',
     summary: 'Make a vector store',
     body: {
       type: 'object',
@@ -88,24 +86,18 @@ export const VECTOR_STORE_OPERATIONS = {
     errors: BODY_ERRORS,
   },
   listVectorStores: {
-    id: 'listVectorStores',
-    tag: 'Vector stores',
     summary: 'List vector stores',
     parameters: pageParameters(20, 100),
     answer: listOf(STORE),
     errors: ['invalid_parameter'],
   },
   readVectorStore: {
-    id: 'readVectorStore',
-    tag: 'Vector stores',
     summary: 'Read a vector store',
     parameters: [VECTOR_STORE_ID],
     answer: native(STORE),
     errors: ['not_found'],
   },
   changeVectorStore: {
-    id: 'changeVectorStore',
-    tag: 'Vector stores',
     summary: 'Change a vector store',
     parameters: [VECTOR_STORE_ID],
     body: { type: 'object', properties: SETTINGS },
@@ -113,8 +105,6 @@ export const VECTOR_STORE_OPERATIONS = {
     errors: BODY_ERRORS,
   },
   deleteVectorStore: {
-    id: 'deleteVectorStore',
-    tag: 'Vector stores',
     summary: 'Delete a vector store',
     description: 'Its files stay.',
     parameters: [VECTOR_STORE_ID],
@@ -122,8 +112,6 @@ export const VECTOR_STORE_OPERATIONS = {
     errors: ['not_found'],
   },
   searchVectorStore: {
-    id: 'searchVectorStore',
-    tag: 'Vector stores',
     summary: 'Search a vector store',
     description: 'By words, in any language, including scripts without spaces.',
     parameters: [VECTOR_STORE_ID],
@@ -169,4 +157,4 @@ export const VECTOR_STORE_OPERATIONS = {
     }),
     errors: ['invalid_parameter', 'missing_parameter', 'unknown_parameter', 'not_found'],
   },
-} satisfies Readonly<Record<string, OperationText>>;
+});

@@ -1,11 +1,12 @@
 import { Controller, Get, HttpCode, Param, Post, Query, UseGuards } from '@nestjs/common';
 import { type Caller, type WebhookDeliveryView, WebhookDeliveriesService } from '#features';
 import { Type } from 'class-transformer';
-import { IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
+import { IsOptional, Matches } from 'class-validator';
 import { checked } from '../../checked-input.js';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { DataWith } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
+import { Whole } from '../../input-fields.js';
 import { WEBHOOK_OPERATIONS } from './webhooks.openapi.js';
 
 const LIMIT_MAX = 100;
@@ -14,20 +15,11 @@ const ID_FORM = /^\w{1,100}$/;
 
 /** Which part of the log, and of which task. */
 class DeliveryListQuery {
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(LIMIT_MAX)
-  limit = 20;
+  @Type(() => Number) @Whole(1, LIMIT_MAX) limit = 20;
 
   /** The `next_cursor` of the page before. */
-  @IsOptional()
-  @Matches(ID_FORM, ID)
-  cursor?: string;
-
-  @IsOptional()
-  @Matches(ID_FORM, ID)
-  task_id?: string;
+  @IsOptional() @Matches(ID_FORM, ID) cursor?: string;
+  @IsOptional() @Matches(ID_FORM, ID) task_id?: string;
 }
 
 /** What was sent to webhooks, and sending it again. */

@@ -1,14 +1,12 @@
-import { envelopeSchema, inPath, inQuery, type OperationText, schemaOf } from '../../http/operation.js';
+import { envelopeSchema, inPath, inQuery, operationsOf, schemaOf } from '../../http/operation.js';
 
 const ENDPOINT_ID = inPath('endpoint_id', 'The id of the endpoint.');
 const DELIVERY_ID = inPath('delivery_id', 'The id of the delivery.');
 const SECRET = envelopeSchema({ type: 'object', required: ['secret'], properties: { secret: { type: 'string' } } });
 
 /** Webhooks: where they go, what signs them, and what happened to each. */
-export const WEBHOOK_OPERATIONS = {
+export const WEBHOOK_OPERATIONS = operationsOf('Webhooks', {
   addWebhookEndpoint: {
-    id: 'addWebhookEndpoint',
-    tag: 'Webhooks',
     summary: 'Add an endpoint that gets the events of every task of the account',
     description: 'The secret that signs its webhooks is only in this response.',
     body: {
@@ -24,50 +22,36 @@ export const WEBHOOK_OPERATIONS = {
     errors: ['invalid_parameter', 'missing_parameter', 'unknown_parameter'],
   },
   listWebhookEndpoints: {
-    id: 'listWebhookEndpoints',
-    tag: 'Webhooks',
     summary: 'List endpoints',
     answer: envelopeSchema({ type: 'array', items: schemaOf('WebhookEndpoint') }),
   },
   removeWebhookEndpoint: {
-    id: 'removeWebhookEndpoint',
-    tag: 'Webhooks',
     summary: 'Remove an endpoint',
     parameters: [ENDPOINT_ID],
     answer: envelopeSchema({ type: 'object', properties: { id: { type: 'string' }, deleted: { const: true } } }),
     errors: ['not_found'],
   },
   rotateWebhookSecret: {
-    id: 'rotateWebhookSecret',
-    tag: 'Webhooks',
     summary: 'Create a new secret for an endpoint; for a day both sign',
     parameters: [ENDPOINT_ID],
     answer: envelopeSchema(schemaOf('WebhookEndpoint')),
     errors: ['not_found'],
   },
   testWebhookEndpoint: {
-    id: 'testWebhookEndpoint',
-    tag: 'Webhooks',
     summary: 'Send a test event to an endpoint',
     parameters: [ENDPOINT_ID],
     answer: envelopeSchema({ type: 'object', properties: { delivery_id: { type: 'string' } } }),
     errors: ['not_found', 'rate_limit_exceeded'],
   },
   readSigningSecret: {
-    id: 'readSigningSecret',
-    tag: 'Webhooks',
     summary: 'The secret that signs webhooks to addresses named in submissions',
     answer: SECRET,
   },
   rotateSigningSecret: {
-    id: 'rotateSigningSecret',
-    tag: 'Webhooks',
     summary: 'Create a new signing secret; for a day both sign',
     answer: SECRET,
   },
   listWebhookDeliveries: {
-    id: 'listWebhookDeliveries',
-    tag: 'Webhooks',
     summary: 'The delivery log, newest first',
     parameters: [
       inQuery('limit', 'Deliveries on a page.', { type: 'integer', minimum: 1, maximum: 100, default: 20 }),
@@ -87,19 +71,15 @@ export const WEBHOOK_OPERATIONS = {
     errors: ['invalid_parameter'],
   },
   readWebhookDelivery: {
-    id: 'readWebhookDelivery',
-    tag: 'Webhooks',
     summary: 'A delivery with all its attempts',
     parameters: [DELIVERY_ID],
     answer: envelopeSchema(schemaOf('WebhookDelivery')),
     errors: ['not_found'],
   },
   resendWebhookDelivery: {
-    id: 'resendWebhookDelivery',
-    tag: 'Webhooks',
     summary: 'Send a delivery again at once, under the same id',
     parameters: [DELIVERY_ID],
     answer: envelopeSchema(schemaOf('WebhookDelivery')),
     errors: ['not_found', 'rate_limit_exceeded'],
   },
-} satisfies Readonly<Record<string, OperationText>>;
+});
