@@ -3,35 +3,36 @@ import { IsIn, IsInt, IsISO8601, IsString, Matches, Max, MaxLength, Min, MinLeng
 import { Described } from './http/input-schema.js';
 
 /** A text of at most so many characters, which may be empty. */
-export const Text = (most: number): PropertyDecorator => applyDecorators(IsString(), MaxLength(most));
+export const IsText = (most: number): PropertyDecorator => applyDecorators(IsString(), MaxLength(most));
 
 /** A text of 1 to so many characters. */
-export const ShownText = (most: number): PropertyDecorator => applyDecorators(MinLength(1), Text(most));
+export const IsShownText = (most: number): PropertyDecorator => applyDecorators(MinLength(1), IsText(most));
 
 /** An amount as a text, so that no digit is lost. Its form is checked where it is read. */
-export const Amount = (note = 'Decimal text with at most six places, such as "10.50".'): PropertyDecorator =>
+export const IsAmount = (note = 'Decimal text with at most six places, such as "10.50".'): PropertyDecorator =>
   applyDecorators(IsString(), Described(note));
 
 /** A limit of an amount, lifted by null. */
-export const AmountLimit = (): PropertyDecorator => applyDecorators(OrNull(), Amount('Decimal text; null: no limit.'));
+export const IsAmountLimit = (): PropertyDecorator =>
+  applyDecorators(OrNull(), IsAmount('Decimal text; null: no limit.'));
 
 /** A limit of a number, lifted by null. */
-export const WholeLimit = (most: number): PropertyDecorator =>
-  applyDecorators(OrNull(), Whole(1, most), Described('Null: no limit.'));
+export const IsWholeLimit = (most: number): PropertyDecorator =>
+  applyDecorators(OrNull(), IsWhole(1, most), Described('Null: no limit.'));
 
 /** A whole number, both bounds allowed. */
-export const Whole = (least: number, most: number): PropertyDecorator =>
+export const IsWhole = (least: number, most: number): PropertyDecorator =>
   applyDecorators(IsInt(), Min(least), Max(most));
 
 /** A day, such as 2026-11-20. */
-export const Day = (): PropertyDecorator =>
+export const IsDay = (): PropertyDecorator =>
   Matches(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, { message: '$property must be a day such as 2026-11-20' });
 
 /** A day or a time in the form of ISO 8601. */
-export const Moment = (): PropertyDecorator => IsISO8601({ strict: true });
+export const IsMoment = (): PropertyDecorator => IsISO8601({ strict: true });
 
 /** `true` or `false`, as a query has them. */
-export const TrueOrFalse = (): PropertyDecorator => IsIn(['true', 'false']);
+export const IsTrueOrFalse = (): PropertyDecorator => IsIn(['true', 'false']);
 
 /** It may be left out; null is no value of it. */
 export const IfGiven = (): PropertyDecorator => ValidateIf((_object, value: unknown) => value !== undefined);

@@ -2,15 +2,15 @@ import { GatewayError, isIdentifier } from '#contracts';
 import { type RecordsQuery, USAGE_GROUPS, type UsageGroup, type UsageQuery } from '#features';
 import { Type } from 'class-transformer';
 import { IsIn, IsOptional, IsString } from 'class-validator';
-import { Day, Text, Whole } from './input-fields.js';
+import { IsDay, IsText, IsWhole } from './input-fields.js';
 
 /** Which part of a list, and in which form. */
 export class ListQuery {
   /** Rows of one part; CSV holds all of them. */
-  @Type(() => Number) @Whole(1, 1_000) limit = 50;
+  @Type(() => Number) @IsWhole(1, 1_000) limit = 50;
 
   /** The `next_cursor` of the page before. */
-  @IsOptional() @Text(200) cursor?: string;
+  @IsOptional() @IsText(200) cursor?: string;
   @IsIn(['json', 'csv']) format: 'json' | 'csv' = 'json';
 }
 
@@ -20,20 +20,20 @@ const DAYS_MAX = 366;
 
 /** A list over days, both ends included; the last 30 days unless said otherwise, at most 366. */
 export class UsageListQuery extends ListQuery {
-  @IsOptional() @Day() from?: string;
-  @IsOptional() @Day() to?: string;
+  @IsOptional() @IsDay() from?: string;
+  @IsOptional() @IsDay() to?: string;
 }
 
 /** Days, of all work or that with a tag. */
 class TaggedListQuery extends UsageListQuery {
-  @IsOptional() @Text(64) tag?: string;
+  @IsOptional() @IsText(64) tag?: string;
 }
 
 /** Which records of the days. */
 export class UsageRecordsQuery extends TaggedListQuery {
-  @IsOptional() @Text(256) session?: string;
-  @IsOptional() @Text(128) end_user?: string;
-  @IsOptional() @Text(200) request_id?: string;
+  @IsOptional() @IsText(256) session?: string;
+  @IsOptional() @IsText(128) end_user?: string;
+  @IsOptional() @IsText(200) request_id?: string;
 }
 
 /** Sums over days, kept apart by what `group_by` lists. */

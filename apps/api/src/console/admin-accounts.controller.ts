@@ -13,7 +13,7 @@ import {
   TagLimitsService,
 } from '#features';
 import { amountOf, checked, named } from '../checked-input.js';
-import { ShownText } from '../input-fields.js';
+import { IsShownText } from '../input-fields.js';
 import { ListQuery } from '../list-query.js';
 import { AccountChange, FundingBody, NewAccount, tagLimitsOf, toAccountSettings } from '../routes/admin/account.dto.js';
 import { KeyChange, NewKeyBody, toKeySettings } from '../routes/admin/key.dto.js';
@@ -26,7 +26,7 @@ import { type AnswerOf, entryOf, keyOf, listOf, rowOf } from './views.js';
 
 class AccountsQuery extends ConsolePageQuery {
   /** A part of the name or the whole id. */
-  @IsOptional() @ShownText(200) name?: string;
+  @IsOptional() @IsShownText(200) name?: string;
 }
 
 /** Accounts with their money and their keys, for operators. */

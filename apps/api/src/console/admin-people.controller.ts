@@ -12,14 +12,14 @@ import {
 import { InvitationsService, type KnownPerson, PeopleService } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
-import { OrNull, Text } from '../input-fields.js';
+import { IsText, OrNull } from '../input-fields.js';
 import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
 import { invitationLink } from './console-people.controller.js';
 import { ConsolePageQuery } from './console-tasks.controller.js';
 
 class InvitationBody {
-  @IsOptional() @Text(80) account_id?: string;
+  @IsOptional() @IsText(80) account_id?: string;
   @IsIn([...ACCOUNT_ROLES, ...OPERATOR_ROLES]) role!: AccountRole | OperatorConsoleRole;
   @IsOptional() @IsString() email?: string;
 }

@@ -29,7 +29,7 @@ import {
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
 import { clientGone } from '../http/client-gone.js';
-import { Moment, Text } from '../input-fields.js';
+import { IsMoment, IsText } from '../input-fields.js';
 import { shownList, shownSummary } from '../routes/admin/price-lists.controller.js';
 import { AssignedListBody, NewPriceListBody, NewRulesBody, newRulesOf } from '../routes/admin/price-lists.dto.js';
 import { ChosenItemsBody, newProposalOf, priceNameOf, proposalView } from '../routes/admin/price-proposals.dto.js';
@@ -47,14 +47,14 @@ const ACCOUNTS_SHOWN = 1_000;
 
 class OthersQuery extends ConsolePageQuery {
   /** A part of the name that the list gives. */
-  @IsOptional() @Text(200) text?: string;
+  @IsOptional() @IsText(200) text?: string;
 }
 
 class NewPricesBody {
   @IsArray() prices!: unknown[];
 
   /** Of all of them, whatever they say; absent: now. */
-  @IsOptional() @Moment() effective_from?: string;
+  @IsOptional() @IsMoment() effective_from?: string;
   @IsBoolean() dry_run = false;
 }
 

@@ -5,26 +5,26 @@ import type { AdminAgentSession, AdminSessionRequest, ConsoleAgentSession } from
 import { AgentSessionsService, type UsageQuery, UsageService } from '#features';
 import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { ShownText, Text } from '../input-fields.js';
+import { IsShownText, IsText } from '../input-fields.js';
 import { daysOf, UsageListQuery } from '../list-query.js';
 import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads } from './console-routes.js';
 import { listOf, usageRecordOf } from './views.js';
 
 class SessionsQuery extends UsageListQuery {
-  @IsOptional() @Text(256) text?: string;
+  @IsOptional() @IsText(256) text?: string;
 }
 
 class RequestsQuery extends UsageListQuery {
-  @ShownText(256) session!: string;
+  @IsShownText(256) session!: string;
 }
 
 class AdminSessionsQuery extends SessionsQuery {
-  @IsOptional() @Text(80) account_id?: string;
+  @IsOptional() @IsText(80) account_id?: string;
 }
 
 class AdminRequestsQuery extends RequestsQuery {
-  @ShownText(80) account_id!: string;
+  @IsShownText(80) account_id!: string;
 }
 
 /** What agents did, session by session: for the account, and for operators over all accounts. */

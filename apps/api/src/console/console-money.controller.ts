@@ -22,7 +22,7 @@ import {
 import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
 import type { SerializedBody } from '../http/serialized-body.js';
-import { OrNull, Text } from '../input-fields.js';
+import { IsText, OrNull } from '../input-fields.js';
 import { daysOf, groupsOf, ListQuery, recordsOf, UsageRecordsQuery, UsageSumsQuery } from '../list-query.js';
 import { IsTimeZoneName, toAccountSettings } from '../routes/admin/account.dto.js';
 import { csvOf, sendList } from '../send-list.js';
@@ -66,12 +66,12 @@ async function explained(
 }
 
 class EntriesQuery extends ListQuery {
-  @IsOptional() @Text(80) task_id?: string;
-  @IsOptional() @Text(200) request_id?: string;
+  @IsOptional() @IsText(80) task_id?: string;
+  @IsOptional() @IsText(200) request_id?: string;
 }
 
 class NoticeBody {
-  @OrNull() @Text(40) low_balance!: string | null;
+  @OrNull() @IsText(40) low_balance!: string | null;
 }
 
 class TimeZoneBody {

@@ -23,7 +23,7 @@ import {
   WebhookDeliveriesService,
 } from '#features';
 import { checked } from '../checked-input.js';
-import { Day, ShownText, Text, Whole } from '../input-fields.js';
+import { IsDay, IsShownText, IsText, IsWhole } from '../input-fields.js';
 import { withFilesNamed } from '../routes/quote/quotes.js';
 import { clientGone } from '../http/client-gone.js';
 import { callerOf } from '../http/api-key.guard.js';
@@ -40,18 +40,18 @@ const DELIVERIES_SHOWN = 100;
 
 /** A part of a list in the console. */
 export class ConsolePageQuery {
-  @Type(() => Number) @Whole(1, 100) limit = 50;
-  @IsOptional() @Text(200) cursor?: string;
+  @Type(() => Number) @IsWhole(1, 100) limit = 50;
+  @IsOptional() @IsText(200) cursor?: string;
 }
 
 class TasksQuery extends ConsolePageQuery {
   @IsOptional() @IsIn(PUBLIC_STATUSES) status?: PublicTaskStatus;
   @IsOptional() @IsIn(MEDIA) type?: Medium;
-  @IsOptional() @Text(200) model?: string;
-  @IsOptional() @Text(80) key_id?: string;
-  @IsOptional() @Day() from?: string;
-  @IsOptional() @Day() to?: string;
-  @IsOptional() @ShownText(200) text?: string;
+  @IsOptional() @IsText(200) model?: string;
+  @IsOptional() @IsText(80) key_id?: string;
+  @IsOptional() @IsDay() from?: string;
+  @IsOptional() @IsDay() to?: string;
+  @IsOptional() @IsShownText(200) text?: string;
 }
 
 class FollowedQuery {

@@ -7,7 +7,7 @@ import { BufferSource, decodedBase64, extensionOf, inspectMedia, type MediaStore
 import { MEDIA_STORE } from '#runtime';
 import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { Text } from '../input-fields.js';
+import { IsText } from '../input-fields.js';
 import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Writes } from './console-routes.js';
 
@@ -21,10 +21,10 @@ const MAX_CHARACTERS = Math.ceil((MAX_BYTES.video * 4) / 3) + 4;
 
 class Upload {
   /** What its sender calls it; its bytes decide. */
-  @Text(100) content_type!: string;
+  @IsText(100) content_type!: string;
 
   /** In base64. */
-  @Text(MAX_CHARACTERS) data!: string;
+  @IsText(MAX_CHARACTERS) data!: string;
 }
 
 /** Files of this machine as inputs of runs: kept for a day at a link of this gateway. */

@@ -1,15 +1,15 @@
 import { IsOptional } from 'class-validator';
 import { KeyChange, NewKeyBody } from '../routes/admin/key.dto.js';
-import { AmountLimit, IfGiven, Moment, ShownText, Whole, WholeLimit } from '../input-fields.js';
+import { IfGiven, IsAmountLimit, IsMoment, IsShownText, IsWhole, IsWholeLimit } from '../input-fields.js';
 import { Described, schemaOfInput } from './input-schema.js';
 
 class Body {
-  @Described('What it is called.') @ShownText(200) name!: string;
-  @IfGiven() @Whole(-1, 1) priority?: number;
-  @IsOptional() @Moment() until?: string;
-  @WholeLimit(10) requests?: number | null;
-  @AmountLimit() quota?: string | null;
-  @Whole(1, 5) days = 3;
+  @Described('What it is called.') @IsShownText(200) name!: string;
+  @IfGiven() @IsWhole(-1, 1) priority?: number;
+  @IsOptional() @IsMoment() until?: string;
+  @IsWholeLimit(10) requests?: number | null;
+  @IsAmountLimit() quota?: string | null;
+  @IsWhole(1, 5) days = 3;
 }
 
 describe('The schema of a body', () => {

@@ -1,4 +1,4 @@
-import { CopyButton } from './copy-button';
+import { CopyButton } from './button';
 
 /** Code to read and copy. */
 export const CodeBlock = ({ code, name }: { readonly code: string; readonly name: string }) => (

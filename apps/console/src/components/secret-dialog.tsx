@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useMessages } from '../messages/language';
-import { Button } from './button';
-import { CopyButton } from './copy-button';
+import { Button, CopyButton } from './button';
 import { Dialog } from './dialog';
 import { Check } from './fields';
 import { Notice } from './page';

@@ -1,8 +1,7 @@
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useMessages } from '../messages/language';
 import { ApiError } from '../api/api-error';
-import { Button } from './button';
-import { CopyButton } from './copy-button';
+import { Button, CopyButton } from './button';
 import { Icon } from './icons';
 import { Time } from './values';
 

@@ -4,7 +4,7 @@ import { formatHeadline, formatMoney } from '../format/money';
 import { formatClock, formatDateTime, formatMoment, type Moment, toDate } from '../format/time';
 import { useLanguage } from '../messages/language';
 import { useSession } from '../api/queries';
-import { CopyButton } from './copy-button';
+import { CopyButton } from './button';
 
 /** Money in the unit of the account. Short in headlines, all six places in the ledger; hovering always shows all. */
 export function Money({

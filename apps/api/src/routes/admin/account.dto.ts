@@ -5,17 +5,27 @@ import {
   IsArray,
   IsBoolean,
   IsOptional,
+  IsString,
   Matches,
   ValidateBy,
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
 import type { Micros } from '#contracts';
-import { TAG_FORM, type TagLimit, TAG_LIMITS_MAX } from '#features';
-import { checked } from '../../checked-input.js';
+import { PROMPT_RETENTION_DAYS, REDACTIONS_MAX, TAG_FORM, type TagLimit, TAG_LIMITS_MAX } from '#features';
+import { checked, positiveAmountOf } from '../../checked-input.js';
 import { Described } from '../../http/input-schema.js';
-import { Amount, AmountLimit, IfGiven, OrNull, ShownText, Text, Whole } from '../../input-fields.js';
-import { limitOf, RequestLimits } from './request-limits.dto.js';
+import {
+  IfGiven,
+  IsAmount,
+  IsAmountLimit,
+  IsShownText,
+  IsText,
+  IsWhole,
+  IsWholeLimit,
+  OrNull,
+} from '../../input-fields.js';
+import { ListQuery } from '../../list-query.js';
 
 /**
  * An IANA name with its region, or `UTC`. Others, such as `+08:00`, mean different things to the language and to the database, and
@@ -41,9 +51,26 @@ function isKnownZone(name: string): boolean {
   }
 }
 
+const LIMIT_MAX = 1_000_000_000;
+
+/** What an account or a key may do at most; absent fields stay as they are, null lifts a limit. */
+export class RequestLimits {
+  @IsWholeLimit(LIMIT_MAX) requests_per_minute?: number | null;
+  @IsWholeLimit(LIMIT_MAX) tokens_per_minute?: number | null;
+  @IsWholeLimit(LIMIT_MAX) max_running_tasks?: number | null;
+
+  /** What may be spent in a day and in a month of the account's time zone. */
+  @IsAmountLimit() daily_limit?: string | null;
+  @IsAmountLimit() monthly_limit?: string | null;
+}
+
+/** @throws GatewayError `invalid_parameter`: it is no amount from 0. */
+export const limitOf = (sent: string | null | undefined, field: string): Micros | null | undefined =>
+  typeof sent === 'string' ? positiveAmountOf(sent, field) : sent;
+
 /** A change of an account; absent fields stay as they are, null lifts a limit. */
 export class AccountChange extends RequestLimits {
-  @IfGiven() @ShownText(200) name?: string;
+  @IfGiven() @IsShownText(200) name?: string;
 
   @Described('True: the balance may go below zero.')
   @IfGiven()
@@ -52,7 +79,7 @@ export class AccountChange extends RequestLimits {
 
   @Described('Tasks of higher numbers are worked on first.')
   @IfGiven()
-  @Whole(-100, 100)
+  @IsWhole(-100, 100)
   priority?: number;
 
   @Described('Time zone of its days and months, an IANA name such as Asia/Shanghai. Null: UTC.')
@@ -61,20 +88,20 @@ export class AccountChange extends RequestLimits {
   time_zone?: string | null;
 
   @OrNull()
-  @Amount('Decimal text: webhook endpoints get `balance.low` when less is left. Null: never.')
+  @IsAmount('Decimal text: webhook endpoints get `balance.low` when less is left. Null: never.')
   low_balance?: string | null;
   @IfGiven() @IsBoolean() disabled?: boolean;
 }
 
 export class NewAccount extends AccountChange {
-  @Described(undefined, { isRequired: true }) @ShownText(200) declare name: string;
+  @Described(undefined, { isRequired: true }) @IsShownText(200) declare name: string;
 }
 
 /** What the work of a tag may cost in a day and in a month of the account's time zone, as decimal texts. */
 export class TagLimitBody {
   @Matches(TAG_FORM, { message: 'tag must be 1 to 64 letters, digits or any of . _ : -' }) tag!: string;
-  @AmountLimit() daily_limit?: string | null;
-  @AmountLimit() monthly_limit?: string | null;
+  @IsAmountLimit() daily_limit?: string | null;
+  @IsAmountLimit() monthly_limit?: string | null;
 }
 
 /** All limits of an account's tags. */
@@ -98,13 +125,13 @@ export const tagLimitsOf = (body: unknown): TagLimit[] =>
 
 /** Money that comes in or goes out. */
 export class FundingBody {
-  @Amount() amount!: string;
+  @IsAmount() amount!: string;
 
   @Described('Names the payment or the case; the same reference again changes nothing.')
   @Matches(/^[\w.:/-]{1,100}$/, { message: 'reference must be 1 to 100 letters, digits or any of _ . : / -' })
   reference!: string;
 
-  @IsOptional() @Text(1_000) note?: string;
+  @IsOptional() @IsText(1_000) note?: string;
 }
 
 /** The settings of an account in the words of the code. @throws GatewayError `invalid_parameter`: a limit is no amount from 0. */
@@ -131,3 +158,23 @@ export const toAccountSettings = <Sent extends AccountChange>({
 /** Null switches the notice off. */
 const lowBalanceOf = (sent: string | null | undefined): Micros | null | undefined =>
   limitOf(sent, 'low_balance') === 0n ? null : limitOf(sent, 'low_balance');
+
+/** What is to be logged of an account, in all. */
+export class PromptLogBody {
+  @IsBoolean() enabled!: boolean;
+  @IsWhole(PROMPT_RETENTION_DAYS.least, PROMPT_RETENTION_DAYS.most) retention_days: number =
+    PROMPT_RETENTION_DAYS.usual;
+
+  @Described('What is taken out before anything is kept: names of what is known, or patterns.')
+  @IsArray()
+  @ArrayMaxSize(REDACTIONS_MAX)
+  @ArrayUnique()
+  @IsString({ each: true })
+  redactions: string[] = [];
+}
+
+/** Which logged requests. */
+export class PromptEntriesQuery extends ListQuery {
+  @IsOptional() @IsText(256) session?: string;
+  @IsOptional() @IsText(100) request_id?: string;
+}

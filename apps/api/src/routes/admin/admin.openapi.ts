@@ -1,12 +1,11 @@
 import { type ErrorCode, type JsonObject, MEDIA, PUBLIC_STATUSES, TASK_TRANSITIONS, UNPAID_CODES } from '#contracts';
 import { schemaOfInput } from '../../http/input-schema.js';
 import { envelopeSchema, inHeader, inPath, inQuery, type OperationText, operationsOf } from '../../http/operation.js';
-import { AccountChange, FundingBody, NewAccount, TagLimitsBody } from './account.dto.js';
+import { AccountChange, FundingBody, NewAccount, PromptLogBody, TagLimitsBody } from './account.dto.js';
 import { KeyChange, NewKeyBody, Rotation } from './key.dto.js';
 import { AssignedListBody, NewPriceListBody, NewRulesBody } from './price-lists.dto.js';
 import { ChosenItemsBody, NewProposalBody, PriceNameBody, SimulationBody } from './price-proposals.dto.js';
 import { NewPriceBody } from './price.dto.js';
-import { PromptLogBody } from './prompt-log.dto.js';
 import { ReasonBody, RefundBody } from './task.dto.js';
 
 const TEXT: JsonObject = { type: 'string' };

@@ -11,8 +11,8 @@ import {
 } from 'class-validator';
 import { isAddressBlock, KEY_SCOPES, type KeySettings, TAG_FORM, TAGS_MAX } from '#features';
 import { Described } from '../../http/input-schema.js';
-import { AmountLimit, IfGiven, Moment, OrNull, ShownText, Whole } from '../../input-fields.js';
-import { limitOf, RequestLimits } from './request-limits.dto.js';
+import { IfGiven, IsAmountLimit, IsMoment, IsShownText, IsWhole, OrNull } from '../../input-fields.js';
+import { limitOf, RequestLimits } from './account.dto.js';
 
 const LIST_MAX = 200;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
@@ -34,10 +34,10 @@ function AreAddressBlocks(): PropertyDecorator {
 
 /** A change of a key; absent fields stay as they are, null lifts a limit. */
 export class KeyChange extends RequestLimits {
-  @IfGiven() @ShownText(200) name?: string;
+  @IfGiven() @IsShownText(200) name?: string;
 
   /** What the key may spend in all. */
-  @AmountLimit() quota?: string | null;
+  @IsAmountLimit() quota?: string | null;
 
   @Described('Empty: every model.')
   @IfGiven()
@@ -76,17 +76,17 @@ export class KeyChange extends RequestLimits {
 
   @Described('When the key ends. Null: never.')
   @OrNull()
-  @Moment()
+  @IsMoment()
   expires_at?: string | null;
 }
 
 export class NewKeyBody extends KeyChange {
-  @Described(undefined, { isRequired: true }) @ShownText(200) declare name: string;
+  @Described(undefined, { isRequired: true }) @IsShownText(200) declare name: string;
 }
 
 /** How long the old secret keeps working. */
 export class Rotation {
-  @Whole(0, OVERLAP_SECONDS_MAX) overlap_seconds = 86_400;
+  @IsWhole(0, OVERLAP_SECONDS_MAX) overlap_seconds = 86_400;
 }
 
 /** @throws GatewayError `invalid_parameter`: the quota or a limit is no amount from 0. */

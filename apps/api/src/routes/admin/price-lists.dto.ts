@@ -5,7 +5,7 @@ import { BAND_MAX, LIST_ID, type NewPriceRule, PRICE_UNITS, shownTier, VARIANT_F
 import { nextTurn, Turns } from '#platform';
 import { checked } from '../../checked-input.js';
 import { Described } from '../../http/input-schema.js';
-import { Moment, ShownText, Text, Whole } from '../../input-fields.js';
+import { IsMoment, IsShownText, IsText, IsWhole } from '../../input-fields.js';
 import { beginning } from './price.dto.js';
 
 const RULES_MAX = 10_000;
@@ -38,7 +38,7 @@ function millionthsIn(sent: unknown): bigint | undefined {
 /** What a list says of a model, or of a part of it: a factor of the book, or an amount of its own. */
 class PriceRuleBody {
   @Described('A model, or * for every one.')
-  @ShownText(200)
+  @IsShownText(200)
   model!: string;
 
   /** Absent: every one. */
@@ -48,24 +48,24 @@ class PriceRuleBody {
   @Matches(VARIANT_FORM, { message: 'variant must be 1 to 50 letters, digits or any of _ + . -' })
   variant?: string;
 
-  @IsOptional() @Whole(0, BAND_MAX) from_input_tokens?: number;
+  @IsOptional() @IsWhole(0, BAND_MAX) from_input_tokens?: number;
   @Described('What the price of the book is multiplied by, such as 0.9.')
   @IsOptional()
   @DecimalText()
   @IsMillionths()
   factor?: string;
   @IsOptional() @DecimalText() @IsMillionths() amount?: string;
-  @IsOptional() @Whole(1, 1_000_000_000) per_quantity?: number;
+  @IsOptional() @IsWhole(1, 1_000_000_000) per_quantity?: number;
 
   @Described('When it begins. Absent: now.')
   @IsOptional()
-  @Moment()
+  @IsMoment()
   effective_from?: string;
 }
 
 export class NewPriceListBody {
   @Matches(LIST_ID, { message: 'id must be 1 to 64 letters, digits or any of _ . -' }) id!: string;
-  @ShownText(200) name!: string;
+  @IsShownText(200) name!: string;
 
   /** Read one by one, since there may be many. */
   @Described(undefined, { entries: PriceRuleBody }) @IsOptional() @IsArray() @ArrayMaxSize(RULES_MAX) rules?: unknown[];
@@ -80,9 +80,9 @@ export class NewRulesBody {
 export class AssignedListBody {
   @Described('Null: the book alone.')
   @ValidateIf(({ list }: AssignedListBody) => list !== null)
-  @Text(64)
+  @IsText(64)
   list!: string | null;
-  @IsOptional() @Moment() effective_from?: string;
+  @IsOptional() @IsMoment() effective_from?: string;
 }
 
 /** @throws GatewayError `invalid_parameter` or another with each wrong field, such as `rules[3].factor`. */

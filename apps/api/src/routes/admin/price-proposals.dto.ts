@@ -23,7 +23,7 @@ import {
 } from '#features';
 import { checked } from '../../checked-input.js';
 import { Described } from '../../http/input-schema.js';
-import { Day, Moment, ShownText, Text } from '../../input-fields.js';
+import { IsDay, IsMoment, IsShownText, IsText } from '../../input-fields.js';
 import { viewOf } from '../../row-view.js';
 import { beginning } from './price.dto.js';
 import { DecimalText } from './price-lists.dto.js';
@@ -35,7 +35,7 @@ const FACTOR_RULE = 'must be a decimal above 0 and up to 1000, such as "1.2", wi
 /** A list to be read. */
 export class NewProposalBody {
   @IsIn(LIST_SOURCES) source!: ListSource;
-  @Described('Where the list is fetched, by https.') @IsOptional() @Text(2_000) url?: string;
+  @Described('Where the list is fetched, by https.') @IsOptional() @IsText(2_000) url?: string;
 
   @Described('The text of the list.')
   @IsOptional()
@@ -45,7 +45,7 @@ export class NewProposalBody {
 
   @Described('The text upstream whose own list it is.')
   @IsOptional()
-  @Text(64)
+  @IsText(64)
   upstream?: string;
   @Described('What amounts are multiplied by, such as 1.2. Absent: 1.')
   @IsOptional()
@@ -65,17 +65,17 @@ export class NewProposalBody {
   })
   rounding?: 'cent' | number;
 
-  @IsOptional() @Moment() effective_from?: string;
+  @IsOptional() @IsMoment() effective_from?: string;
 }
 
 /** Which usage, at which prices. */
 export class SimulationBody {
-  @IsOptional() @Day() from?: string;
-  @IsOptional() @Day() to?: string;
+  @IsOptional() @IsDay() from?: string;
+  @IsOptional() @IsDay() to?: string;
 
   @Described('The id of a proposal: its ticked items, unless `items` says which.')
   @IsOptional()
-  @Text(64)
+  @IsText(64)
   proposal?: string;
   @IsOptional() @IsArray() @ArrayMinSize(1) @ArrayMaxSize(ITEMS_MAX) @IsString({ each: true }) items?: string[];
 
@@ -88,7 +88,7 @@ export class SimulationBody {
 
   @Described('The id of a price list, for all accounts.')
   @IsOptional()
-  @Text(64)
+  @IsText(64)
   list?: string;
 }
 
@@ -103,11 +103,11 @@ export class PriceNameBody {
   @IsIn(LIST_SOURCES) source!: ListSource;
 
   /** Of the list. */
-  @ShownText(300) id!: string;
+  @IsShownText(300) id!: string;
 
   @Described('Null: none of ours.')
   @ValidateIf(({ model }: PriceNameBody) => model !== null)
-  @ShownText(200)
+  @IsShownText(200)
   model!: string | null;
 }
 

@@ -3,33 +3,33 @@ import { GatewayError } from '#contracts';
 import { BAND_MAX, hasBands, type NewPrice, PRICE_UNITS, shownTier, VARIANT_FORM, variantsOf } from '#features';
 import { checked, positiveAmountOf } from '../../checked-input.js';
 import { Described } from '../../http/input-schema.js';
-import { Amount, Moment, ShownText, TrueOrFalse, Whole } from '../../input-fields.js';
+import { IsAmount, IsMoment, IsShownText, IsTrueOrFalse, IsWhole } from '../../input-fields.js';
 
 /** A price to come into force. */
 export class NewPriceBody {
-  @ShownText(200) model!: string;
+  @IsShownText(200) model!: string;
   @IsIn(PRICE_UNITS) unit!: string;
   @Matches(VARIANT_FORM, { message: 'variant must be 1 to 50 letters, digits or any of _ + . -' }) variant = 'default';
 
   @Described('Of a band: the first number of input tokens at which the price holds.')
-  @Whole(0, BAND_MAX)
+  @IsWhole(0, BAND_MAX)
   from_input_tokens = 0;
 
-  @Amount('Decimal text, not below 0, for `per_quantity` units.')
+  @IsAmount('Decimal text, not below 0, for `per_quantity` units.')
   amount!: string;
-  @Whole(1, 1_000_000_000) per_quantity = 1;
+  @IsWhole(1, 1_000_000_000) per_quantity = 1;
 
   @Described('When it begins. Absent: now.')
   @IsOptional()
-  @Moment()
+  @IsMoment()
   effective_from?: string;
 }
 
 /** Which prices: those in force now or at a moment, or all there were and will be. */
 export class PriceQuery {
   @IsOptional() @IsString() model?: string;
-  @IsOptional() @Moment() at?: string;
-  @IsOptional() @TrueOrFalse() history?: 'true' | 'false';
+  @IsOptional() @IsMoment() at?: string;
+  @IsOptional() @IsTrueOrFalse() history?: 'true' | 'false';
 }
 
 /** In which form the book is exported. */
@@ -39,7 +39,7 @@ export class ExportQuery {
 
 /** Whether an import only says what it would do. */
 export class ImportQuery {
-  @TrueOrFalse() dry_run: 'true' | 'false' = 'false';
+  @IsTrueOrFalse() dry_run: 'true' | 'false' = 'false';
 }
 
 /** @throws GatewayError `invalid_parameter` that names the field. */

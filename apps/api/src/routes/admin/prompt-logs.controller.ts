@@ -6,7 +6,7 @@ import { Route, Routes } from '../../http/route.js';
 import { sendList } from '../../send-list.js';
 import { operatorOf } from './admin-gate.js';
 import { PROMPT_LOG_OPERATIONS } from './admin.openapi.js';
-import { PromptEntriesQuery, PromptLogBody } from './prompt-log.dto.js';
+import { PromptEntriesQuery, PromptLogBody } from './account.dto.js';
 
 /** The log of prompts and answers of an account, for operators. */
 @Controller('admin/v1/accounts/:account_id/prompt-log')

@@ -5,7 +5,7 @@ import { GatewayError } from '#contracts';
 import { MARGIN_GROUPS, MarginsService, RecordsService, ReconciliationService, UsageService } from '#features';
 import { checked } from '../../checked-input.js';
 import { Route, Routes } from '../../http/route.js';
-import { Text, TrueOrFalse } from '../../input-fields.js';
+import { IsText, IsTrueOrFalse } from '../../input-fields.js';
 import {
   daysOf,
   groupsOf,
@@ -20,22 +20,22 @@ import { csvOf, sendList } from '../../send-list.js';
 import { RECORD_OPERATIONS } from './admin.openapi.js';
 
 class LedgerQuery extends ListQuery {
-  @IsOptional() @Text(80) account_id?: string;
-  @IsOptional() @Text(80) task_id?: string;
-  @IsOptional() @Text(200) request_id?: string;
+  @IsOptional() @IsText(80) account_id?: string;
+  @IsOptional() @IsText(80) task_id?: string;
+  @IsOptional() @IsText(200) request_id?: string;
 }
 
 export class AuditQuery extends ListQuery {
   /** The id of an account, key, price or upstream. */
-  @IsOptional() @Text(80) subject_id?: string;
+  @IsOptional() @IsText(80) subject_id?: string;
 }
 
 class AccountUsageQuery extends UsageRecordsQuery {
-  @IsOptional() @Text(80) account_id?: string;
+  @IsOptional() @IsText(80) account_id?: string;
 }
 
 class AccountUsageSumsQuery extends UsageSumsQuery {
-  @IsOptional() @Text(80) account_id?: string;
+  @IsOptional() @IsText(80) account_id?: string;
 }
 
 /** Sums over days, kept apart by what `group_by` lists. */
@@ -46,7 +46,7 @@ class MarginsQuery extends UsageListQuery {
 
 class ReconcileQuery {
   /** true: reads every entry of the ledger again, also those proved before. */
-  @TrueOrFalse() full: 'true' | 'false' = 'false';
+  @IsTrueOrFalse() full: 'true' | 'false' = 'false';
 }
 
 const REPORTS_SHOWN = 30;

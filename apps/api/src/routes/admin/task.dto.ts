@@ -9,7 +9,7 @@ import {
 } from '#contracts';
 import type { TaskSearch } from '#features';
 import { Described } from '../../http/input-schema.js';
-import { Amount, ShownText, Text, TrueOrFalse } from '../../input-fields.js';
+import { IsAmount, IsShownText, IsText, IsTrueOrFalse } from '../../input-fields.js';
 import { ListQuery } from '../../list-query.js';
 
 const ID = /^[\w.:-]{1,100}$/;
@@ -22,15 +22,15 @@ export class TaskSearchQuery extends ListQuery {
   @IsOptional() @Matches(ID, ID_RULE) request_id?: string;
   @IsOptional() @Matches(ID, ID_RULE) account_id?: string;
   @IsOptional() @Matches(ID, ID_RULE) api_key_id?: string;
-  @IsOptional() @Text(200) model?: string;
+  @IsOptional() @IsText(200) model?: string;
   @IsOptional() @IsIn(MEDIA) type?: Medium;
   @IsOptional() @IsIn(PUBLIC_STATUSES) status?: PublicTaskStatus;
   @IsOptional() @IsIn(Object.keys(TASK_TRANSITIONS)) state?: TaskState;
   @IsOptional() @Matches(ID, ID_RULE) error_code?: string;
   /** What the vendor calls the work, exactly. */
-  @IsOptional() @ShownText(500) vendor_id?: string;
+  @IsOptional() @IsShownText(500) vendor_id?: string;
   /** The vendor's id of a request about the task, exactly. */
-  @IsOptional() @ShownText(128) vendor_request_id?: string;
+  @IsOptional() @IsShownText(128) vendor_request_id?: string;
   @IsOptional() @IsISO8601({ strict: true }, TIME_RULE) created_from?: string;
   @IsOptional() @IsISO8601({ strict: true }, TIME_RULE) created_to?: string;
 }
@@ -56,20 +56,20 @@ const timeOf = (text: string | undefined): number | null => (text === undefined 
 
 /** Why an operator does it. */
 export class ReasonBody {
-  @IsOptional() @ShownText(1_000) reason?: string;
+  @IsOptional() @IsShownText(1_000) reason?: string;
 }
 
 /** Money to be given back. */
 export class RefundBody {
   @IsOptional()
-  @Amount('Decimal text with at most six places. Absent: all that is left of the charge.')
+  @IsAmount('Decimal text with at most six places. Absent: all that is left of the charge.')
   amount?: string;
 
   @Described('Names the case; the same reference again changes nothing.')
   @Matches(/^[\w.:/-]{1,100}$/, { message: 'reference must be 1 to 100 letters, digits or any of _ . : / -' })
   reference!: string;
 
-  @ShownText(1_000) reason!: string;
+  @IsShownText(1_000) reason!: string;
 }
 
 /** Which webhook deliveries. */
@@ -82,5 +82,5 @@ export class DeliveriesQuery extends ListQuery {
 
 export class WorkersQuery {
   /** true: also those that fell silent within the last day. */
-  @TrueOrFalse() all: 'true' | 'false' = 'false';
+  @IsTrueOrFalse() all: 'true' | 'false' = 'false';
 }

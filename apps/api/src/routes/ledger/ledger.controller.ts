@@ -5,14 +5,14 @@ import { AccountEntriesService, type Caller } from '#features';
 import { checked } from '../../checked-input.js';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { Route, Routes } from '../../http/route.js';
-import { Text } from '../../input-fields.js';
+import { IsText } from '../../input-fields.js';
 import { ListQuery } from '../../list-query.js';
 import { sendList } from '../../send-list.js';
 import { LEDGER_OPERATIONS } from './ledger.openapi.js';
 
 class AccountEntriesListQuery extends ListQuery {
-  @IsOptional() @Text(80) task_id?: string;
-  @IsOptional() @Text(200) request_id?: string;
+  @IsOptional() @IsText(80) task_id?: string;
+  @IsOptional() @IsText(200) request_id?: string;
 }
 
 /** The ledger of an account, for the holders of its keys. */

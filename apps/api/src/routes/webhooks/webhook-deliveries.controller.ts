@@ -6,7 +6,7 @@ import { checked } from '../../checked-input.js';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { DataWith } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
-import { Whole } from '../../input-fields.js';
+import { IsWhole } from '../../input-fields.js';
 import { WEBHOOK_OPERATIONS } from './webhooks.openapi.js';
 
 const LIMIT_MAX = 100;
@@ -15,7 +15,7 @@ const ID_FORM = /^\w{1,100}$/;
 
 /** Which part of the log, and of which task. */
 class DeliveryListQuery {
-  @Type(() => Number) @Whole(1, LIMIT_MAX) limit = 20;
+  @Type(() => Number) @IsWhole(1, LIMIT_MAX) limit = 20;
 
   /** The `next_cursor` of the page before. */
   @IsOptional() @Matches(ID_FORM, ID) cursor?: string;

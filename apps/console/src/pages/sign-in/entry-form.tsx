@@ -1,7 +1,9 @@
 import { type ReactNode, useState } from 'react';
+import { call, type CallInput } from '../../api/call';
 import type { Session } from '../../api/queries';
 import { Button } from '../../components/button';
 import { Failure } from '../../components/states';
+import { useMessages } from '../../messages/language';
 
 /** A form that sends something and enters with the session that comes back. */
 export function EntryForm({
@@ -40,4 +42,21 @@ export function EntryForm({
       <Button type="submit" look="primary wide" label={submit} disabled={!isReady || isBusy} />
     </form>
   );
+}
+
+/** Leads to the identity provider, which leads back. */
+export function SingleSignOn({
+  name,
+  ask,
+  onFail,
+}: {
+  readonly name: string;
+  readonly ask: CallInput<'POST /sign-in/oidc'>['body'];
+  readonly onFail: (failure: Error) => void;
+}) {
+  const { signIn } = useMessages();
+  const go = () => {
+    call('POST /sign-in/oidc', { body: ask }).then(({ location: there }) => location.assign(there), onFail);
+  };
+  return <Button look="primary wide" label={signIn.oidc(name)} onClick={go} />;
 }

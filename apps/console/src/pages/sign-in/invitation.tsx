@@ -5,8 +5,7 @@ import type { InvitationPreview } from '../../api/types';
 import { EmailField, PasswordField, TextField } from '../../components/fields';
 import { Failure } from '../../components/states';
 import { useMessages } from '../../messages/language';
-import { EntryForm } from './entry-form';
-import { SingleSignOn } from './single-sign-on';
+import { EntryForm, SingleSignOn } from './entry-form';
 
 export function ByInvitation({
   code,

@@ -8,8 +8,7 @@ import { Notice } from '../../components/page';
 import { Failure, Loaded } from '../../components/states';
 import { useMessages } from '../../messages/language';
 import { hasPasskeys, signInByPasskey } from '../../shell/passkeys';
-import { EntryForm } from './entry-form';
-import { SingleSignOn } from './single-sign-on';
+import { EntryForm, SingleSignOn } from './entry-form';
 
 /** Every sign-in method of the gateway; one through another site returns to `to`. */
 export function Ways({
