@@ -6,7 +6,6 @@ import { RunningTexts, TaskWatch } from '#features';
 import type { PortSettings, ReservedPort } from '#platform';
 import type { Platform, ProcessConfig } from '#runtime';
 
-/** A listening API. */
 export interface RunningApi {
   /** The port it listens on; differs from the configured one when that is 0. */
   readonly port: number;

@@ -5,13 +5,9 @@ import type { Platform } from './platform.js';
 
 /** Injects the whole Platform. */
 export const PLATFORM = Symbol('Platform');
-/** Injects the MediaStore. */
 export const MEDIA_STORE = Symbol('MediaStore');
-/** Injects the TaskNotifier. */
 export const TASK_NOTIFIER = Symbol('TaskNotifier');
-/** Injects the TaskSignals. */
 export const TASK_SIGNALS = Symbol('TaskSignals');
-/** Injects the Failpoints. */
 export const FAILPOINTS = Symbol('Failpoints');
 /** Injects the secret (a string) with which API keys are hashed. */
 export const KEY_PEPPER = Symbol('key pepper');

@@ -1,6 +1,5 @@
 import { CONVERSATION_JSON, type JsonBounds } from '#platform';
 
-/** What a body may hold. */
 export interface BodyLimits {
   /** The most bytes, which must then be announced; undefined where only the general bound (`BODY_LIMIT_MB`) holds. */
   readonly announcedBytes: number | undefined;

@@ -7,7 +7,6 @@ export interface OperationText {
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly JsonObject[];
-  /** Schema of the JSON body. */
   readonly body?: JsonObject;
   /** Schema of a form with a file, instead of a JSON body. */
   readonly form?: JsonObject;

@@ -14,7 +14,6 @@ const PIECES = { leastBytes: 8, withinMs: Number.POSITIVE_INFINITY };
 
 /** What bounds the bodies of a process. */
 export interface BodyBounds {
-  /** Of one body. */
   readonly maxBytes: number;
   /** Of all bodies together. */
   readonly budget: BodyBudget;

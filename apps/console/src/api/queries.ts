@@ -36,7 +36,6 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** The query of a route. */
 export const readOptions = <Route extends ReadRoute>(route: Route, input: CallInput<Route>) =>
   queryOptions({
     queryKey: [route, input.params ?? null, input.query ?? null] as const,

@@ -37,7 +37,6 @@ interface TableCheck {
   readonly fill: (sent: JsonObject, mode: string) => JsonObject;
 }
 
-/** Compiles the field table of a class. */
 export function compileTable(table: FieldTableClass): TableCheck {
   const lines = fieldsOf(table).map(compileLine);
   const names = lines.map(({ field }) => field.name);

@@ -52,7 +52,6 @@ export const CONSOLE_PERMISSIONS = {
 } as const satisfies Readonly<Record<string, readonly ConsoleRole[]>>;
 export type ConsolePermission = keyof typeof CONSOLE_PERMISSIONS;
 
-/** What a role may do. */
 export const permissionsOf = (role: ConsoleRole): ConsolePermission[] =>
   (Object.keys(CONSOLE_PERMISSIONS) as ConsolePermission[]).filter((permission) =>
     (CONSOLE_PERMISSIONS[permission] as readonly ConsoleRole[]).includes(role),

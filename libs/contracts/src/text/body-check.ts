@@ -64,7 +64,6 @@ export const Required = (check: FieldCheck): PropertyDecorator => field(check, t
 /** A field that may be missing; null counts as missing. */
 export const Optional = (check: FieldCheck): PropertyDecorator => field(check, false);
 
-/** A class as it is checked. */
 interface CompiledClass {
   readonly fields: readonly CheckedField[];
   readonly names: KnownNames;

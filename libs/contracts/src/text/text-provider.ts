@@ -196,7 +196,6 @@ export interface EmbeddingsCall {
   readonly body: Uint8Array;
 }
 
-/** An upstream's embeddings. */
 export interface EmbeddingsReply {
   /** The upstream's own JSON object, under the caller's name of the model; null when it is larger than is read. */
   readonly json: string | null;

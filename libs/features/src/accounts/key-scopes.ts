@@ -20,7 +20,6 @@ export const KEY_SCOPES = [
   'webhooks',
   /** Balances of the account and the key. */
   'balance',
-  /** Usage of the account. */
   'usage',
   /** Every movement of the account's money. */
   'ledger',

@@ -1,4 +1,3 @@
-/** Injects the RateCounter. */
 export const RATE_COUNTER = Symbol('RateCounter');
 /** Injects the limiter of guesses at operators' tokens, wherever they are accepted. */
 export const OPERATOR_GUESSES = Symbol('GuessLimiter of operators');

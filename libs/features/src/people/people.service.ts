@@ -79,7 +79,6 @@ export class PeopleService {
     return rows.map(toNamed);
   }
 
-  /** The names of users, by their ids. */
   async namesOf(userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (userIds.length === 0) return new Map();
     const { consoleUser } = await this.database.models();

@@ -99,7 +99,6 @@ const AWAY = 'The upstream that this conversation cannot leave is not available 
 /** Failures that are answered with a time to wait. */
 const PASSING: ReadonlySet<ErrorCode> = new Set(['upstream_rate_limited', 'overloaded']);
 
-/** Counts how calls ended. */
 export type CallCount = Pick<TextCalls, 'ended'>;
 const UNCOUNTED: CallCount = { ended: () => undefined };
 

@@ -19,7 +19,6 @@ import { entryOf, statementsOf, type UpstreamKind, type UpstreamRow } from './up
 
 const log = logger('upstreams');
 
-/** Injects the OpenTextUpstreams. */
 export const OPEN_TEXT_UPSTREAMS = Symbol('OpenTextUpstreams');
 /** Injects the OpenMediaUpstreams. */
 export const OPEN_MEDIA_UPSTREAMS = Symbol('OpenMediaUpstreams');
@@ -202,7 +201,6 @@ export class TextUpstreamRegistry extends UpstreamRegistry<TextUpstreamRow, Stor
     });
   }
 
-  /** The entries of UPSTREAMS_FILE. */
   get fromFile(): readonly UpstreamEntry[] {
     return this.vendors.fromFile ?? [];
   }
@@ -258,7 +256,6 @@ export class MediaUpstreamRegistry extends UpstreamRegistry<MediaUpstreamRow, St
     });
   }
 
-  /** The entries of UPSTREAMS_FILE. */
   get fromFile(): readonly MediaUpstreamEntry[] {
     return this.vendors.fromFile ?? [];
   }

@@ -70,7 +70,6 @@ export interface ConfiguredTextUpstream {
   readonly refusesBelowCost?: boolean;
 }
 
-/** An upstream with its connections. */
 export interface OpenTextUpstream extends ConfiguredTextUpstream {
   /** Closes the connections when the work on them is done. To be called once it gets no more requests. */
   retire(): Promise<void>;

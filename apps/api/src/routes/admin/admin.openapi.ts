@@ -17,7 +17,6 @@ const ACTOR = inHeader('x-admin-actor', 'The actor recorded in the audit; `admin
 const OBJECT = envelopeSchema({ type: 'object' });
 const ROWS = envelopeSchema({ type: 'array', items: { type: 'object' } });
 
-/** A part of a list, or all of it as CSV. */
 const LIST: JsonObject = {
   description: 'A part of the list, newest first, or all of it as CSV.',
   content: {
@@ -64,7 +63,6 @@ const change = (
   errors: readonly ErrorCode[] = ['invalid_parameter'],
 ): Text => read(summary, OBJECT, [...parameters, ACTOR], errors);
 
-/** One that takes a body. */
 const taking = (body: new () => object, text: Text): Text => ({ ...text, body: schemaOfInput(body) });
 
 const ACCOUNT_ID = inPath('account_id', 'The id of the account.');
@@ -114,7 +112,6 @@ export const ACCOUNT_OPERATIONS = operationsOf('Admin', {
 
 const ENTRY_ID = inPath('entry_id', 'The id of the logged request.');
 
-/** Prompts and answers of accounts that have them logged. */
 export const PROMPT_LOG_OPERATIONS = operationsOf('Admin', {
   adminReadPromptLog: read('What is logged of the prompts and answers of an account', OBJECT, [ACCOUNT_ID]),
   adminSetPromptLog: taking(

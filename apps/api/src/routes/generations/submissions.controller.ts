@@ -65,7 +65,6 @@ export class SubmissionsController {
     private readonly submissions: SubmissionService,
   ) {}
 
-  /** Video generation. */
   @Post('videos/generations')
   @Route({
     operation: SUBMISSION_OPERATIONS.generateVideo,
@@ -82,7 +81,6 @@ export class SubmissionsController {
     return this.submit('/v1/videos/generations', request, response);
   }
 
-  /** Image generation. */
   @Post('images/generations')
   @Route({ operation: SUBMISSION_OPERATIONS.generateImage, cost: 'task', body: 'images', answer: 'native' })
   @HttpCode(200)

@@ -37,7 +37,6 @@ export class GoogleModelsController {
     return new DataWith({ models }, { models });
   }
 
-  /** One of them. */
   @Get(':target')
   @Route({ operation: MODEL_OPERATIONS.readGoogleModel })
   read(@CurrentCaller() caller: Caller, @Param('target') id: string): DataWith<object> {

@@ -76,7 +76,6 @@ export class VectorStoreFilesController {
     return this.entry(accountId, vectorStoreId, entry.fileId);
   }
 
-  /** The files of the vector store. */
   @Get('files')
   @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.listVectorStoreFiles, cost: 'free', answer: 'native' })
   async list(
@@ -175,7 +174,6 @@ export class VectorStoreFilesController {
     return SerializedBody.json(withCode(batchObject(batch)));
   }
 
-  /** The files of a batch. */
   @Get('file_batches/:batch_id/files')
   @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.listFileBatchFiles, cost: 'free', answer: 'native' })
   async listBatch(

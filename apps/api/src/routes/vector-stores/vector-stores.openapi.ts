@@ -74,7 +74,6 @@ const RESULT: JsonObject = {
   page: { type: ['integer', 'null'], description: 'Of PDFs and slides.' },
 };
 
-/** The operations on vector stores. */
 export const VECTOR_STORE_OPERATIONS = operationsOf('Vector stores', {
   createVectorStore: {
     summary: 'Make a vector store',

@@ -29,7 +29,6 @@ const KAPPA_PIXELS = {
   '9:21': { '1K': [648, 1512], '2K': [1296, 3024], '4K': [2592, 6048] },
 } as const satisfies Record<string, Record<(typeof RESOLUTIONS)[number], readonly [width: number, height: number]>>;
 
-/** What each reference image must be. */
 const REFERENCE_IMAGE: MediaLimits = {
   formats: ['jpeg', 'png'],
   maxBytes: 10 * 1024 * 1024,

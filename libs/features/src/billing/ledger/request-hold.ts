@@ -23,7 +23,6 @@ export interface RequestCapture {
   /** The price of what was delivered, 0 to 2^63 - 1 micros. */
   readonly chargeMicros: Micros;
   readonly usage: RequestUsage;
-  /** What was held for it. */
   readonly heldMicros: Micros;
 }
 

@@ -13,7 +13,6 @@ export const storedVariant = (variant: string, fromInputTokens: number): string 
 /** The variant without its band. */
 export const shownVariant = (stored: string): string => stored.split('@', 1)[0] ?? stored;
 
-/** A price by what it is of. */
 export interface PriceOf {
   readonly model: string;
   readonly unit: string;

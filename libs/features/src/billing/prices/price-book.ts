@@ -28,7 +28,6 @@ export interface Quote {
   readonly priceId: string;
   /** The rule of a price list that made it; null: the book. */
   readonly ruleId: string | null;
-  /** Price of one unit. */
   readonly unitMicros: Micros;
   /** Unit price times quantity: what submission holds, and the most that is ever charged. */
   readonly holdMicros: Micros;
@@ -88,7 +87,6 @@ export class PricesInForce {
     return new PricesInForce(prices, [...this.rules.values()].flat());
   }
 
-  /** The lists that have rules. */
   get lists(): readonly string[] {
     return [...this.rules.keys()];
   }

@@ -21,7 +21,6 @@ export interface PriceDifference {
   readonly was: { readonly amount: string; readonly per_quantity: number } | null;
 }
 
-/** What an import does, or would do. */
 export interface ImportedPrices {
   readonly added: readonly PriceDifference[];
   /** Prices that are not yet in force, and so may still be corrected. */
@@ -72,7 +71,6 @@ export class PriceImport {
     private readonly changes: AuditedChanges,
   ) {}
 
-  /** What an import would do. */
   async compare(file: PriceFile): Promise<ImportedFile> {
     return compareFile(this.database, file);
   }

@@ -48,7 +48,6 @@ export class PricesService {
     return (await this.database.query<PriceView>({ text: IN_FORCE, values: [model, at] })).rows;
   }
 
-  /** Every price there was and will be. */
   async history(model: string | null): Promise<PriceView[]> {
     const { price } = await this.database.models();
     const rows = await price.findMany({
@@ -60,7 +59,6 @@ export class PricesService {
     return rows.map(shown);
   }
 
-  /** Those of the ids. */
   async named(ids: readonly string[]): Promise<PriceView[]> {
     const { price } = await this.database.models();
     if (ids.length === 0) return [];

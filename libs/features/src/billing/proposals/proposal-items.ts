@@ -21,7 +21,6 @@ export interface ItemPrice {
   readonly per_quantity: number;
 }
 
-/** A price as an item proposes it. */
 export interface ItemProposal extends ItemPrice {
   /** What the list says for as many, in its currency. */
   readonly listed: string;

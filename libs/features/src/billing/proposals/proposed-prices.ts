@@ -38,7 +38,6 @@ export interface BookPrice extends PriceOf {
   readonly effectiveFrom: Date;
 }
 
-/** A price as a proposal has it. */
 export interface ProposedPrice extends Omit<PriceOf, 'model'> {
   readonly amountMicros: Micros;
   readonly perQuantity: bigint;

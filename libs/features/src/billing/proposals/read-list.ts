@@ -6,7 +6,6 @@ import type { TextUpstreams } from '../../upstreams/text-upstreams.js';
 /** Where a list is read. */
 export type ListPlace =
   | { readonly url: string }
-  /** The text of a file. */
   | { readonly file: string }
   /** The id of a text upstream, whose own list it is. */
   | { readonly upstream: string };

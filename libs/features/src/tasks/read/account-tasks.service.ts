@@ -30,7 +30,6 @@ export interface AccountTask {
   readonly prompt: string | null;
 }
 
-/** How a task was ordered. */
 export interface TaskOrder {
   readonly keyId: string;
   readonly keyName: string;

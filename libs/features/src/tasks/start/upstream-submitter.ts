@@ -89,7 +89,6 @@ const failureFields = (
   { kind, reason: why, vendor: { status, code } }: MediaFailure,
 ) => ({ taskId, upstream, attempt, kind, why, status, code });
 
-/** One attempt at starting a task. */
 export interface StartAttempt {
   readonly task: ClaimedTask;
   readonly signal: AbortSignal;

@@ -151,7 +151,6 @@ const tooLarge = (): GatewayError =>
     { param: 'input' },
   );
 
-/** The most there may be. */
 const mostTokens = (input: EmbeddingsInput): number =>
   entriesOf(input).reduce<number>(
     (sum, entry) => sum + (typeof entry === 'string' ? bytesTokens(entry) : tokensIn(entry)),
@@ -170,7 +169,6 @@ async function countedTokens(input: EmbeddingsInput, counter: TokenCounter): Pro
 const entriesOf = (input: EmbeddingsInput): Exclude<EmbeddingsInput, string> =>
   typeof input === 'string' ? [input] : input;
 
-/** Of tokens it is their number. */
 const tokensIn = (entry: number | readonly number[]): number => (typeof entry === 'number' ? 1 : entry.length);
 
 /** The body's own bytes, without fields of unknown cost. */

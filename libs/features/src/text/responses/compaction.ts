@@ -90,7 +90,6 @@ function messagesOf(items: readonly ResponsesItem[]): readonly JsonObject[] {
   });
 }
 
-/** An item as the transcript has it. */
 function transcribeItem(item: ResponsesItem, index: number): string {
   switch (item.type) {
     case 'function_call':

@@ -44,7 +44,6 @@ function plain(value: JsonValue): JsonValue {
 
 /** What `npm run smoke` was asked. */
 export interface SmokeOptions {
-  /** UPSTREAMS_FILE. */
   readonly file: string;
   readonly upstream: string;
   readonly model?: string | undefined;

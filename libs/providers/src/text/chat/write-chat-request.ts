@@ -46,7 +46,6 @@ import { accountIn, besideCall, callProofIn, IN_CONTENT, isBehindCall, proofBesi
 /** Stands between a result and what the user says next, which must follow something that the model has said. */
 const HEARD = { role: 'assistant', content: 'OK.' };
 
-/** The messages as the model accepts them. */
 function acceptedMessages(messages: readonly JsonObject[], traits: ModelTraits): readonly JsonObject[] {
   const heard = traits.user_after_result === 'refused' ? heardResults(messages) : messages;
   // Kimi models read the name of the function in their ids.

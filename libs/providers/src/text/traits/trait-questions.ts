@@ -22,7 +22,6 @@ export interface TraitQuestion {
   readonly isStreamed?: boolean;
 }
 
-/** How a question was answered. */
 export interface TraitAnswer {
   readonly question: TraitQuestion;
   readonly isTaken: boolean;

@@ -70,7 +70,6 @@ export interface McpServer {
 export interface McpBounds {
   /** Longest life of a connection, in milliseconds. */
   readonly lifetimeMs: number;
-  /** Most bytes of one answer. */
   readonly maxReplyBytes: number;
   /** Asked before each call: a server may ask for answers of ours without end. */
   readonly mayCall: () => boolean;

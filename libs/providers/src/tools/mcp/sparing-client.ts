@@ -10,7 +10,6 @@ import { McpFailure } from './mcp-failure.js';
 /** The most values, on all levels, of an answer that the client library checks: what a server says of itself has some dozens. */
 const MAX_VALUES = 2_000;
 
-/** A client of one server. */
 export interface SparingClient extends Client {
   /** The result as the server sent it, of which nothing is checked but that it is an object. */
   ask(request: ClientRequest, options: RequestOptions): Promise<JsonObject>;
