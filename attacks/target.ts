@@ -98,7 +98,7 @@ export class Target {
       TMPDIR: folders.temporary,
       ADMIN_TOKEN,
       // Most images are made by the sandbox here, with prices of the price book's examples.
-      SANDBOX_SELLS: 'true',
+      SANDBOX_BILLING_ENABLED: 'true',
       GATEWAY_API_KEY: 'sk-of-the-attack-run-0123456789',
       KEY_PEPPER: 'a-pepper-for-attacks-only',
       UPSTREAMS_FILE: upstreams,

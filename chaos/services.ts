@@ -72,7 +72,7 @@ export class Services {
     return {
       DATABASE_URL: this.proxies.postgres?.urlOf(this.postgres.url) ?? '',
       DATABASE_POOL_SIZE: '6',
-      SANDBOX_SELLS: 'true',
+      SANDBOX_BILLING_ENABLED: 'true',
       DATA_DIR: join(this.folder, 'data'),
       ...(this.redis && { REDIS_URL: this.proxies.redis?.urlOf(this.redis.url) ?? '' }),
       ...(this.s3 && {

@@ -38,7 +38,7 @@ PUBLIC_BASE_URL=http://localhost:8080
 ALERT_WEBHOOK_URL=http://alerts.invalid/
 
 # Sell what the built-in sandbox makes while no vendor is connected: for trying, never for customers.
-# SANDBOX_SELLS=true
+# SANDBOX_BILLING_ENABLED=true
 
 # Every variable of .env.example may follow here, for example with your files in the folder config:
 # UPSTREAMS_FILE=config/upstreams.yaml

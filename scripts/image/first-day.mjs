@@ -62,7 +62,7 @@ describe('An upgrade with the built image, from the data of the first release', 
   let old;
 
   before(async () => {
-    compose = new ComposePlace(JSON.parse(process.env.IMAGE_UNDER_TEST), { SANDBOX_SELLS: 'true' });
+    compose = new ComposePlace(JSON.parse(process.env.IMAGE_UNDER_TEST), { SANDBOX_BILLING_ENABLED: 'true' });
     await compose.open();
     const { DATABASE_URL } = compose.services.api.environment;
     const upgraded = DATABASE_URL.replace(/gateway$/, 'upgraded').replace('@postgres:', '@127.0.0.1:');

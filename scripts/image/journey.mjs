@@ -15,7 +15,7 @@ const LIMIT = { timeout: 120_000 };
 
 describe('The built image', () => {
   // No vendor is connected, so the sandbox has to be allowed to sell.
-  const compose = new ComposePlace({ root, settings, clone }, { SANDBOX_SELLS: 'true' });
+  const compose = new ComposePlace({ root, settings, clone }, { SANDBOX_BILLING_ENABLED: 'true' });
   const { image, services } = compose;
   const apiKey = services.api.environment.GATEWAY_API_KEY;
   const running = {};

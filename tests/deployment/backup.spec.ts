@@ -205,7 +205,7 @@ describe('Backup and restore', () => {
     const restoredDirectory = join(folder, 'restored');
     const environment = (url: string, dataDirectory: string) => ({
       DATABASE_URL: url,
-      SANDBOX_SELLS: 'true',
+      SANDBOX_BILLING_ENABLED: 'true',
       KEY_PEPPER: 'a-pepper-for-tests-only',
       DATA_DIR: dataDirectory,
     });
@@ -331,7 +331,7 @@ describe('Backup and restore', () => {
     const backup = join(folder, 'refused');
     const environment = (url: string) => ({
       DATABASE_URL: url,
-      SANDBOX_SELLS: 'true',
+      SANDBOX_BILLING_ENABLED: 'true',
       KEY_PEPPER: 'a-pepper-for-tests-only',
       DATA_DIR: folder,
     });

@@ -42,7 +42,7 @@ describe('The image', () => {
 
   const environment = (dataDirectory: string): Record<string, string> => ({
     ...database.environment,
-    SANDBOX_SELLS: 'true',
+    SANDBOX_BILLING_ENABLED: 'true',
     KEY_PEPPER: 'a-pepper-for-tests-only',
     DATA_DIR: dataDirectory,
     PORT: '0',

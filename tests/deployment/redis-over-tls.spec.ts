@@ -41,7 +41,7 @@ describeWithRedis(
         ...database.environment,
         ...more,
         REDIS_URL: sentinel.url,
-        SANDBOX_SELLS: 'true',
+        SANDBOX_BILLING_ENABLED: 'true',
         SANDBOX_IMAGE_MS: '50',
         KEY_PEPPER: 'a-pepper-for-tests-only',
         GATEWAY_API_KEY: KEY,

@@ -172,7 +172,7 @@ describeWithRedis('A fleet of replicas over one Redis and one Postgres', (redisU
     });
     environment = {
       ...database.environment,
-      SANDBOX_SELLS: 'true',
+      SANDBOX_BILLING_ENABLED: 'true',
       DATABASE_POOL_SIZE: '4',
       REDIS_URL: redisUrl,
       QUEUE_PREFIX: uniqueRedisPrefix(),

@@ -35,7 +35,7 @@ describe('A client that leaves', () => {
   let gateway: TextGateway;
   beforeAll(async () => {
     gateway = await startTextGateway(
-      { SANDBOX_WORD_MS: String(WORD_MS), TEXT_LEFT_READ_SECONDS: '0.3' },
+      { SANDBOX_WORD_MS: String(WORD_MS), DISCONNECT_DRAIN_SECONDS: '0.3' },
       { idleSeconds: 30 },
     );
   });

@@ -23,9 +23,9 @@ describe('Resources that accounts share', () => {
       BODY_LIMIT_MB: '8',
       BODY_MEMORY_MB: '32',
       FREE_REQUESTS_PER_MINUTE: '25',
-      OPEN_WAITS_PER_ACCOUNT: '4',
+      LONG_POLLS_PER_ACCOUNT: '4',
       TEXTS_AT_ONCE_PER_ACCOUNT: '3',
-      TEXT_LEFT_READ_SECONDS: '1',
+      DISCONNECT_DRAIN_SECONDS: '1',
     });
     for (let made = 0; made < 6; made += 1) {
       const account = await api.newAccount({ unlimited: true });

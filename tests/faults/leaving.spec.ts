@@ -58,7 +58,7 @@ describe('Leaving', () => {
   let hasty: TextGateway;
   beforeAll(async () => {
     const started = (seconds: string) =>
-      startTextGateway({ TEXT_LEFT_READ_SECONDS: seconds, SANDBOX_WORD_MS: '5' }, { idleSeconds: 30 });
+      startTextGateway({ DISCONNECT_DRAIN_SECONDS: seconds, SANDBOX_WORD_MS: '5' }, { idleSeconds: 30 });
     [patient, hasty] = await Promise.all([started('60'), started('0.1')]);
   });
   beforeEach(() => {
@@ -255,7 +255,7 @@ describe('Leaving', () => {
   });
 
   it('uses at most the configured slots, and charges the hold where none is free', async () => {
-    const small = await startTextGateway({ TEXT_LEFT_READS: '0' }, { idleSeconds: 30 });
+    const small = await startTextGateway({ DISCONNECT_DRAINS: '0' }, { idleSeconds: 30 });
     gateway = small;
     const question = {
       style: 'responses' as const,

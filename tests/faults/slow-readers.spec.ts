@@ -9,7 +9,7 @@ describe('A client that reads nothing', () => {
   let gateway: TextGateway;
   beforeAll(async () => {
     gateway = await startTextGateway(
-      { TEXT_WRITE_STALL_SECONDS: '1', TEXT_LEFT_READ_MB: '64', TEXT_LEFT_READ_SECONDS: '20' },
+      { TEXT_WRITE_STALL_SECONDS: '1', DISCONNECT_DRAIN_MB: '64', DISCONNECT_DRAIN_SECONDS: '20' },
       { idleSeconds: 30 },
     );
     await gateway.database.query({ text: 'update account set available_micros = 1000000000' });

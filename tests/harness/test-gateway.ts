@@ -107,7 +107,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       DATABASE_POOL_SIZE: '6',
       KEY_PEPPER: 'a-pepper-for-tests-only',
       GATEWAY_API_KEY: TEST_KEY,
-      SANDBOX_SELLS: 'true',
+      SANDBOX_BILLING_ENABLED: 'true',
       DATA_DIR: dataDirectory,
       PORT: '0',
       QUEUE_PREFIX: uniqueRedisPrefix(),

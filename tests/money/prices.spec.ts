@@ -31,7 +31,7 @@ const readiness = async (api: AdminGateway): Promise<[number, Readiness]> => {
 describe('A gateway with DATABASE_URL and no upstream', () => {
   let api: AdminGateway;
   beforeAll(async () => {
-    api = await startAdminGateway({ SANDBOX_SELLS: '' });
+    api = await startAdminGateway({ SANDBOX_BILLING_ENABLED: '' });
   });
   afterAll(() => api.gateway.stop());
 
@@ -81,7 +81,7 @@ describe('A gateway with DATABASE_URL whose sandbox may sell', () => {
 describe('A model without a price in force', () => {
   let api: AdminGateway;
   beforeAll(async () => {
-    api = await startAdminGateway({ SANDBOX_SELLS: '' });
+    api = await startAdminGateway({ SANDBOX_BILLING_ENABLED: '' });
     await api.admin('POST', '/upstreams', {
       id: 'house',
       protocol: 'sandbox',
@@ -122,7 +122,7 @@ describe('A model without a price in force', () => {
 describe('Example prices', () => {
   let api: AdminGateway;
   beforeEach(async () => {
-    api = await startAdminGateway({ SANDBOX_SELLS: '' });
+    api = await startAdminGateway({ SANDBOX_BILLING_ENABLED: '' });
   });
   afterEach(() => api.gateway.stop());
 
@@ -150,7 +150,7 @@ describe('Example prices', () => {
   });
 
   it('are reported at /readyz and counted for a vendor added later, until an operator sets prices', async () => {
-    await seedAs({ SANDBOX_SELLS: true });
+    await seedAs({ SANDBOX_BILLING_ENABLED: true });
     await api.admin('POST', '/upstreams', vendor);
     const reason = 'prices: 1 model(s) of upstreams are sold at example prices that no operator has set: vendor-5';
     const isReported = async (...reasons: string[]) =>
@@ -215,7 +215,7 @@ describe('Lists of prices', () => {
   let api: AdminGateway;
   let folder: string;
   beforeAll(async () => {
-    api = await startAdminGateway({ SANDBOX_SELLS: '' });
+    api = await startAdminGateway({ SANDBOX_BILLING_ENABLED: '' });
     folder = await mkdtemp(join(tmpdir(), 'gateway-prices-'));
   });
   afterAll(async () => {
@@ -381,7 +381,7 @@ describe('A book of prices that is exported', () => {
   const UNITS = ['input_token', 'cached_input_token', 'cache_write_token', 'output_token', 'reasoning_token'];
   let api: AdminGateway;
   beforeAll(async () => {
-    api = await startAdminGateway({ SANDBOX_SELLS: '' });
+    api = await startAdminGateway({ SANDBOX_BILLING_ENABLED: '' });
   });
   afterAll(() => api.gateway.stop());
 

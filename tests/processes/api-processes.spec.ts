@@ -89,7 +89,7 @@ describe('A gateway with API_PROCESSES=2 on its embedded database', () => {
       DATA_DIR: join(folder, 'data'),
       GATEWAY_API_KEY: KEY,
       ADMIN_TOKEN,
-      SANDBOX_SELLS: 'true',
+      SANDBOX_BILLING_ENABLED: 'true',
       UPSTREAMS_FILE: upstreams,
       LOG_LEVEL: 'info',
       LOG_FORMAT: 'json',

@@ -49,7 +49,7 @@ describe('Killed processes (SIGKILL)', () => {
       GATEWAY_API_KEY: TEST_KEY,
       PORT: '0',
       // Prices to sell at.
-      SANDBOX_SELLS: 'true',
+      SANDBOX_BILLING_ENABLED: 'true',
       QUEUE_PREFIX: uniqueRedisPrefix(),
       UPSTREAMS_FILE: upstreams,
       WEB_SEARCH_ENGINE: 'searxng',

@@ -41,7 +41,7 @@ describe('The log of a gateway at level info', () => {
   const settled = (event: string): Promise<boolean> => eventually(() => linesOf('event', event).length > 0);
 
   it('warns at the start that the output of the sandbox is sold', () => {
-    const reason = 'what the built-in sandbox makes is sold to customers (SANDBOX_SELLS is true)';
+    const reason = 'what the built-in sandbox makes is sold to customers (SANDBOX_BILLING_ENABLED is true)';
     expect(atStart.filter(({ level }) => level === 'warn')).toMatchObject([{ event: 'sales.degraded', reason }]);
   });
 

@@ -15,7 +15,7 @@ describe('Revoking a key', () => {
     test = await createTestDatabase();
     const environment = {
       ...test.environment,
-      SANDBOX_SELLS: 'true',
+      SANDBOX_BILLING_ENABLED: 'true',
       DATABASE_POOL_SIZE: '3',
       KEY_PEPPER: 'a-pepper-for-tests-only',
       ADMIN_TOKEN,

@@ -23,7 +23,7 @@ describeWithRedis('The text upstreams of two API processes', (redisUrl) => {
     [first, second] = await Promise.all([FakeTextVendor.start(), FakeTextVendor.start()]);
     const environment = {
       ...test.environment,
-      SANDBOX_SELLS: 'true',
+      SANDBOX_BILLING_ENABLED: 'true',
       DATABASE_POOL_SIZE: '3',
       REDIS_URL: redisUrl,
       QUEUE_PREFIX: uniqueRedisPrefix(),

@@ -176,7 +176,7 @@ describeWithRedis('Ten turns of an agent at two API processes, whose vendor acco
   beforeAll(async () => {
     place = await createGatewayPlace();
     vendors = [await startCachingVendor(), await startCachingVendor()];
-    const environment = { TEXT_RETRY_SECONDS: '0', SANDBOX_SELLS: 'true', QUEUE_PREFIX: uniqueRedisPrefix() };
+    const environment = { TEXT_RETRY_SECONDS: '0', SANDBOX_BILLING_ENABLED: 'true', QUEUE_PREFIX: uniqueRedisPrefix() };
     const options = { place, workers: false, redisUrl };
     processes = [await startAdminGateway(environment, options), await startAdminGateway(environment, options)];
   });

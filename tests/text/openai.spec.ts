@@ -17,7 +17,7 @@ describe('The openai library', () => {
   let gateway: TextGateway;
   let client: OpenAI;
   beforeAll(async () => {
-    gateway = await startTextGateway({ TEXT_LEFT_READ_SECONDS: '0.2' }, { idleSeconds: 30 });
+    gateway = await startTextGateway({ DISCONNECT_DRAIN_SECONDS: '0.2' }, { idleSeconds: 30 });
     client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0 });
   });
   afterAll(() => gateway.stop());

@@ -41,8 +41,8 @@ export async function applyPrices(
 ): Promise<void> {
   if (fromFile) return applyPricesFile(database, fromFile);
   if (!sandboxSells(config)) return;
-  // SANDBOX_SELLS=true asks for a gateway to try everything with; `npm start` alone does not.
-  const tryEverything = config.sales.SANDBOX_SELLS === true;
+  // SANDBOX_BILLING_ENABLED=true asks for a gateway to try everything with; `npm start` alone does not.
+  const tryEverything = config.sales.SANDBOX_BILLING_ENABLED === true;
   const ofVendors = tryEverything ? [] : upstreams.filter(({ protocol }) => protocol !== 'sandbox');
   await seedExamplePrices(database, new Set(ofVendors.flatMap(({ models }) => Object.keys(models))));
 }

@@ -24,7 +24,7 @@ export async function watchSales(api: INestApplicationContext, { config, health,
   const belowCost = api.get(PricesBelowCost, { strict: false });
   const sandboxReason = (): string | null =>
     config.database.DATABASE_URL !== undefined && onSale.sandboxSells
-      ? 'what the built-in sandbox makes is sold to customers (SANDBOX_SELLS is true)'
+      ? 'what the built-in sandbox makes is sold to customers (SANDBOX_BILLING_ENABLED is true)'
       : null;
   const priceReason = async (): Promise<string | null> => {
     const [unpriced, examples] = [await onSale.withoutPrice(), await onSale.atExamplePrices()];

@@ -31,7 +31,7 @@ describe('The banner', () => {
     const banner = shown({ textMakers: [], mediaMakers: [] });
     expect(banner).toContain('Models     none yet: ');
     expect(banner).toContain('UPSTREAMS_FILE');
-    expect(banner).toContain('SANDBOX_SELLS=true');
+    expect(banner).toContain('SANDBOX_BILLING_ENABLED=true');
     expect(banner).not.toContain('generations');
   });
 

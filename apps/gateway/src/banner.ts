@@ -79,7 +79,7 @@ const isSandboxAlone = (ids: readonly string[]): boolean => ids.length === 1 && 
 /** The vendors of the models on sale. */
 function makers(text: readonly string[], media: readonly string[]): string {
   if (text.length === 0 && media.length === 0)
-    return 'none yet: name upstreams in UPSTREAMS_FILE, or set SANDBOX_SELLS=true to try everything without a vendor';
+    return 'none yet: name upstreams in UPSTREAMS_FILE, or set SANDBOX_BILLING_ENABLED=true to try everything without a vendor';
   if (isSandboxAlone(text) && isSandboxAlone(media)) return `made by ${nameMakers([SANDBOX])}`;
   return `texts by ${nameMakers(text)}; images and videos by ${nameMakers(media)}`;
 }

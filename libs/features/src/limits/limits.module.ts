@@ -44,7 +44,7 @@ const guessesOf = (token: symbol, limits: GuessLimits) => ({
       // Chooses the bound from the configuration.
       provide: OpenWaits,
       inject: [PLATFORM],
-      useFactory: ({ config }: Platform) => new OpenWaits(config.limits.OPEN_WAITS_PER_ACCOUNT),
+      useFactory: ({ config }: Platform) => new OpenWaits(config.limits.LONG_POLLS_PER_ACCOUNT),
     },
     {
       // Chooses the bound from the configuration.

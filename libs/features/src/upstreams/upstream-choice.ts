@@ -41,5 +41,5 @@ export const drawnBy = (key: string, name: string): number =>
 export const notAvailable = (model: string): GatewayError =>
   new GatewayError('model_not_available', `The model "${model}" is not available here: no upstream makes it.`, {
     param: 'model',
-    log: `only the sandbox makes ${model}; name an upstream, or set SANDBOX_SELLS=true`,
+    log: `only the sandbox makes ${model}; name an upstream, or set SANDBOX_BILLING_ENABLED=true`,
   });

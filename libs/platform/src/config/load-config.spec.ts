@@ -5,7 +5,7 @@ import { ServerConfig } from './server.config.js';
 import { Switch, Variable } from './variable.js';
 
 class ExampleConfig {
-  @Variable({ description: 'How many.', unit: 'pieces' })
+  @Variable({ description: 'How many.', unit: 'pieces', formerly: 'PARTS' })
   @Type(() => Number)
   @IsInt()
   @Min(1)
@@ -35,6 +35,12 @@ const problemsOf = (environment: Record<string, string>): readonly string[] => {
 describe('loadConfig', () => {
   it('keeps the defaults of variables that are not set or empty', () => {
     expect(loadConfig(ExampleConfig, { PIECES: '' })).toEqual({ PIECES: 3, ENABLED: true, PASSWORD: undefined });
+  });
+
+  it('reads a variable by its former name, unless it is set by that of today', () => {
+    expect(loadConfig(ExampleConfig, { PARTS: '4' }).PIECES).toBe(4);
+    expect(loadConfig(ExampleConfig, { PARTS: '4', PIECES: '' }).PIECES).toBe(4);
+    expect(loadConfig(ExampleConfig, { PARTS: '4', PIECES: '5' }).PIECES).toBe(5);
   });
 
   it('reads numbers and switches from text', () => {

@@ -37,8 +37,12 @@ export function loadConfig<Config extends object>(
   configClass: ConfigClass<Config>,
   environment: Environment = process.env,
 ): Config {
-  const names = Object.keys(new configClass());
-  const given = Object.fromEntries(names.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
+  const variables = variablesOf(configClass);
+  const given: Record<string, string> = {};
+  for (const name of Object.keys(new configClass())) {
+    const value = environment[name] || environment[variables.get(name)?.formerly ?? ''];
+    if (value) given[name] = value;
+  }
   const config = plainToInstance(configClass, given, { exposeDefaultValues: true });
   const errors = validateSync(config, { forbidUnknownValues: false });
   if (errors.length > 0) throw new ConfigError(errors.map((error) => describeProblem(error, configClass, given)));

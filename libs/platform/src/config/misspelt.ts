@@ -2,10 +2,12 @@ import { distance } from 'fastest-levenshtein';
 import type { Environment } from './load-config.js';
 import { configClasses, variablesOf } from './variable.js';
 
-/** A variable that is not read, and the one of ours that was probably meant. */
+/** A variable under a name that is not ours, or no more, and the one of ours that was probably meant. */
 export interface MisspeltVariable {
   readonly name: string;
   readonly meant: string;
+  /** It is the name of a release before, under which it is still read. */
+  readonly isFormer?: true;
 }
 
 /** Names that shells, systems and other programs set, however similar to one of ours. */
@@ -17,19 +19,25 @@ const OF_OTHERS = new Set(
 
 /** Variables of the environment that look like a slip in the name of one of ours. */
 export function misspeltVariables(environment: Environment = process.env): MisspeltVariable[] {
-  const known = configClasses().flatMap((configClass) => [...variablesOf(configClass).keys()]);
+  const variables = configClasses().flatMap((configClass) => [...variablesOf(configClass)]);
+  const known = variables.map(([name]) => name);
   const ours = new Set(known);
+  const former = new Map(variables.map(([name, { formerly = '' }]) => [formerly, name]));
   return Object.keys(environment)
     .filter((name) => environment[name] && !ours.has(name) && !OF_OTHERS.has(name))
     .flatMap((name) => {
+      const renamed = former.get(name);
+      if (renamed !== undefined) return [{ name, meant: renamed, isFormer: true as const }];
       const meant = nearest(name, known);
       return meant === undefined ? [] : [{ name, meant }];
     });
 }
 
 /** One sentence for people. */
-export const explainMisspelt = ({ name, meant }: MisspeltVariable): string =>
-  `${name} is set, but the gateway has no such variable; did you mean ${meant}?`;
+export const explainMisspelt = ({ name, meant, isFormer }: MisspeltVariable): string =>
+  isFormer
+    ? `${name} is now ${meant}; the old name is read in this release for the last time.`
+    : `${name} is set, but the gateway has no such variable; did you mean ${meant}?`;
 
 function nearest(name: string, candidates: readonly string[]): string | undefined {
   const written = plain(name);

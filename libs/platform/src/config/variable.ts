@@ -14,6 +14,8 @@ export interface VariableOptions {
   readonly fractions?: true;
   /** What the documentation says behind the bounds, for example what 0 means. */
   readonly note?: string;
+  /** Its name in the release before, which is read where the name of today is not set. */
+  readonly formerly?: string;
   /** Never shown: neither in errors nor in documentation. */
   readonly secret?: true;
   /** A value to show when there is no default. */

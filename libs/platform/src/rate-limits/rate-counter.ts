@@ -130,8 +130,9 @@ export class RateLimitsConfig {
       'Requests of one account that may wait for a task at once in an API process, including event streams of tasks; more are refused with 429.',
     unit: 'requests',
     between: [1, 1_000_000],
+    formerly: 'OPEN_WAITS_PER_ACCOUNT',
   })
-  OPEN_WAITS_PER_ACCOUNT = 1_000;
+  LONG_POLLS_PER_ACCOUNT = 1_000;
 
   @Variable({
     description:

@@ -152,10 +152,10 @@ const ACCOUNT_SHARE = 8;
 const LEFT_BODIES_BYTES = 64 * MIB;
 
 const leavingLimits = (config: TextConfig): LeavingLimits => ({
-  readMs: config.TEXT_LEFT_READ_SECONDS * 1000,
-  readBytes: config.TEXT_LEFT_READ_MB * MIB,
-  requests: config.TEXT_LEFT_READS,
-  requestsPerAccount: Math.ceil(config.TEXT_LEFT_READS / ACCOUNT_SHARE),
+  readMs: config.DISCONNECT_DRAIN_SECONDS * 1000,
+  readBytes: config.DISCONNECT_DRAIN_MB * MIB,
+  requests: config.DISCONNECT_DRAINS,
+  requestsPerAccount: Math.ceil(config.DISCONNECT_DRAINS / ACCOUNT_SHARE),
   bodyBytes: LEFT_BODIES_BYTES,
   bodyBytesPerAccount: LEFT_BODIES_BYTES / ACCOUNT_SHARE,
   stallMs: config.TEXT_WRITE_STALL_SECONDS * 1000,

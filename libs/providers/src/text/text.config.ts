@@ -45,23 +45,26 @@ export class TextConfig {
     between: [0, 300],
     fractions: true,
     note: '0 ends it at once',
+    formerly: 'TEXT_LEFT_READ_SECONDS',
   })
-  TEXT_LEFT_READ_SECONDS = 15;
+  DISCONNECT_DRAIN_SECONDS = 15;
 
   @Variable({
     description: 'The most that is read of a streamed reply after the caller has left.',
     unit: 'MiB',
     between: [1, 64],
+    formerly: 'TEXT_LEFT_READ_MB',
   })
-  TEXT_LEFT_READ_MB = 8;
+  DISCONNECT_DRAIN_MB = 8;
 
   @Variable({
     description:
       'How many upstreams one process reads on at a time after their callers have left. An account has an eighth of them.',
     unit: 'requests',
     between: [0, 10_000],
+    formerly: 'TEXT_LEFT_READS',
   })
-  TEXT_LEFT_READS = 256;
+  DISCONNECT_DRAINS = 256;
 
   @Variable({
     description: 'How long a caller may read nothing of an answer that is waiting for them; then they count as gone.',

@@ -13,9 +13,10 @@ export class ToolsConfig {
   @Variable({
     description:
       'Who runs `file_search`, `web_search` and `mcp` when both could: `upstream`, if it speaks the style of the request and its `allow.tools` lists the tool, or `gateway`. If the upstream may not, the gateway does.',
+    formerly: 'TOOLS_RUN_BY',
   })
   @IsIn(RUN_BY)
-  TOOLS_RUN_BY: (typeof RUN_BY)[number] = 'upstream';
+  HOSTED_TOOLS_EXECUTOR: (typeof RUN_BY)[number] = 'upstream';
 
   @Variable({
     description: 'How often the model may be called for one request whose tools the gateway runs.',
@@ -107,7 +108,7 @@ export function openTools(config: ToolsConfig = loadConfig(ToolsConfig)): OpenTo
       tokens: config.TOOLS_MAX_TOKENS,
       atOncePerAccount: config.TOOLS_AT_ONCE_PER_ACCOUNT,
     },
-    prefersUpstream: config.TOOLS_RUN_BY === 'upstream',
+    prefersUpstream: config.HOSTED_TOOLS_EXECUTOR === 'upstream',
     webSearch: engineOf(config),
   };
 }

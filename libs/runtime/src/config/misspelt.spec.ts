@@ -1,5 +1,5 @@
 import './process-config.js';
-import { misspeltVariables } from '#platform';
+import { explainMisspelt, misspeltVariables } from '#platform';
 
 describe('A misspelt variable', () => {
   it.each([
@@ -19,6 +19,14 @@ describe('A misspelt variable', () => {
     ['DATABASE', undefined],
   ])('%s is taken for %s', (name, meant) => {
     expect(misspeltVariables({ [name]: '4' })).toEqual(meant === undefined ? [] : [{ name, meant }]);
+  });
+
+  it('is told from one that has a new name, which it is told by', () => {
+    const found = misspeltVariables({ SANDBOX_SELLS: 'true' });
+    expect(found).toEqual([{ name: 'SANDBOX_SELLS', meant: 'SANDBOX_BILLING_ENABLED', isFormer: true }]);
+    expect(found.map(explainMisspelt)).toEqual([
+      'SANDBOX_SELLS is now SANDBOX_BILLING_ENABLED; the old name is read in this release for the last time.',
+    ]);
   });
 
   it('is not seen in what shells, systems, package managers and orchestrators set', () => {

@@ -16,10 +16,11 @@ export class SalesConfig {
     description:
       'Whether the output of the built-in sandbox is sold where a model has no upstream: true or false. When unset: true with embedded Postgres; with DATABASE_URL such requests are refused before money is held.',
     example: 'true',
+    formerly: 'SANDBOX_SELLS',
   })
   @IsOptional()
   @Switch()
-  SANDBOX_SELLS?: boolean;
+  SANDBOX_BILLING_ENABLED?: boolean;
 }
 
 /** Whether what the sandbox makes may be sold. */
@@ -29,4 +30,4 @@ export const sandboxSells = ({
 }: {
   readonly sales: SalesConfig;
   readonly database: DatabaseConfig;
-}): boolean => sales.SANDBOX_SELLS ?? database.DATABASE_URL === undefined;
+}): boolean => sales.SANDBOX_BILLING_ENABLED ?? database.DATABASE_URL === undefined;

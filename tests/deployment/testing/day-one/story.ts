@@ -63,7 +63,7 @@ export const settingsFor = (receiver: WebhookReceiver, folderInside: string): Re
   // The customer's server of the test stands at an address that is not public.
   MEDIA_FETCH_ALLOW: receiver.address,
   // The images and videos of this day are the sandbox's; a shop would name a vendor instead.
-  SANDBOX_SELLS: 'true',
+  SANDBOX_BILLING_ENABLED: 'true',
   PRICES_FILE: join(folderInside, PRICES_FILE),
   SANDBOX_IMAGE_MS: '50',
   SANDBOX_VIDEO_MS: '50',

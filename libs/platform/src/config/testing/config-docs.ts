@@ -64,10 +64,11 @@ function documentedVariables(configClass: ConfigClass): DocumentedVariable[] {
 const title = (configClass: ConfigClass): string =>
   configClass.name.replace(/Config$/, '').replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
 
-const sentence = ({ description, unit, example, defaultValue }: DocumentedVariable): string =>
+const sentence = ({ description, unit, example, defaultValue, formerly }: DocumentedVariable): string =>
   [
     description,
     unit === undefined ? '' : `Unit: ${unit}.`,
+    formerly === undefined ? '' : `Its old name, ${formerly}, is read in this release for the last time.`,
     example === undefined || defaultValue !== undefined ? '' : `Example: ${example}`,
   ]
     .filter((part) => part !== '')
