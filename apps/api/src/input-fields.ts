@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { IsIn, IsInt, IsISO8601, IsString, Matches, Max, MaxLength, Min, MinLength, ValidateIf } from 'class-validator';
-import { Described } from './http/input-schema.js';
+import { DAY_FORM, Described } from './http/input-schema.js';
 
 /** A text of at most so many characters, which may be empty. */
 export const IsText = (most: number): PropertyDecorator => applyDecorators(IsString(), MaxLength(most));
@@ -26,7 +26,7 @@ export const IsWhole = (least: number, most: number): PropertyDecorator =>
 
 /** A day, such as 2026-11-20. */
 export const IsDay = (): PropertyDecorator =>
-  Matches(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, { message: '$property must be a day such as 2026-11-20' });
+  Matches(DAY_FORM, { message: '$property must be a day such as 2026-11-20' });
 
 /** A day or a time in the form of ISO 8601. */
 export const IsMoment = (): PropertyDecorator => IsISO8601({ strict: true });

@@ -1,17 +1,22 @@
 import { GatewayError, isIdentifier } from '#contracts';
-import { type RecordsQuery, USAGE_GROUPS, type UsageGroup, type UsageQuery } from '#features';
+import { MARGIN_GROUPS, type RecordsQuery, USAGE_GROUPS, type UsageGroup, type UsageQuery } from '#features';
 import { Type } from 'class-transformer';
 import { IsIn, IsOptional, IsString } from 'class-validator';
+import { Described } from './http/input-schema.js';
 import { IsDay, IsText, IsWhole } from './input-fields.js';
 
 /** Which part of a list, and in which form. */
 export class ListQuery {
-  /** Rows of one part; CSV holds all of them. */
-  @Type(() => Number) @IsWhole(1, 1_000) limit = 50;
+  @Described('Rows of one page.') @Type(() => Number) @IsWhole(1, 1_000) limit = 50;
 
-  /** The `next_cursor` of the page before. */
-  @IsOptional() @IsText(200) cursor?: string;
-  @IsIn(['json', 'csv']) format: 'json' | 'csv' = 'json';
+  @Described('The `next_cursor` of the page before.') @IsOptional() @IsText(200) cursor?: string;
+  @Described('CSV holds the whole list.') @IsIn(['json', 'csv']) format: 'json' | 'csv' = 'json';
+}
+
+/** Movements of money. */
+export class EntriesQuery extends ListQuery {
+  @Described('Only entries of this task.') @IsOptional() @IsText(80) task_id?: string;
+  @Described('Only entries of this text request.') @IsOptional() @IsText(200) request_id?: string;
 }
 
 const DAY_MS = 86_400_000;
@@ -20,26 +25,41 @@ const DAYS_MAX = 366;
 
 /** A list over days, both ends included; the last 30 days unless said otherwise, at most 366. */
 export class UsageListQuery extends ListQuery {
-  @IsOptional() @IsDay() from?: string;
-  @IsOptional() @IsDay() to?: string;
+  @Described(
+    'First day in the time zone of the account (UTC unless it has one, and for operators); 30 days by default.',
+  )
+  @IsOptional()
+  @IsDay()
+  from?: string;
+
+  @Described('Last day, at most 366 days after the first (31 by day in a time zone of its own); today by default.')
+  @IsOptional()
+  @IsDay()
+  to?: string;
+}
+
+/** What upstreams earned and cost. */
+export class MarginsQuery extends UsageListQuery {
+  @Described(`Any of ${MARGIN_GROUPS.join(', ')}, separated by commas.`) @IsString() group_by = 'upstream,model';
 }
 
 /** Days, of all work or that with a tag. */
 class TaggedListQuery extends UsageListQuery {
-  @IsOptional() @IsText(64) tag?: string;
+  @Described('Of work with this tag.') @IsOptional() @IsText(64) tag?: string;
 }
 
 /** Which records of the days. */
 export class UsageRecordsQuery extends TaggedListQuery {
-  @IsOptional() @IsText(256) session?: string;
-  @IsOptional() @IsText(128) end_user?: string;
-  @IsOptional() @IsText(200) request_id?: string;
+  @Described('Of this session of an agent.') @IsOptional() @IsText(256) session?: string;
+  @Described('For this end user.') @IsOptional() @IsText(128) end_user?: string;
+  @Described('Of this request, on whatever day unless days are given.') @IsOptional() @IsText(200) request_id?: string;
 }
 
 /** Sums over days, kept apart by what `group_by` lists. */
 export class UsageSumsQuery extends TaggedListQuery {
-  /** Some of day, model, key, tag (and account, for operators), separated by commas. */
-  @IsString() group_by = 'day,model,key';
+  @Described('Any of day, model and key, or of day and tag, separated by commas.')
+  @IsString()
+  group_by = 'day,model,key';
 }
 
 /**

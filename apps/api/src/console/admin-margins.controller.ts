@@ -1,17 +1,11 @@
 import { Controller, Query } from '@nestjs/common';
-import { IsString } from 'class-validator';
 import type { AdminMargin, AdminMargins } from '#contracts';
 import { type Margin, MARGIN_GROUPS, MarginsService } from '#features';
 import { checked } from '../checked-input.js';
-import { daysOf, groupsOf, UsageListQuery } from '../list-query.js';
+import { daysOf, groupsOf, MarginsQuery } from '../list-query.js';
 import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads } from './console-routes.js';
 import { rowOf } from './views.js';
-
-class MarginsQuery extends UsageListQuery {
-  /** Any of `MARGIN_GROUPS`, separated by commas. */
-  @IsString() group_by = 'upstream,model';
-}
 
 /** What media tasks earned and what they cost, for operators. */
 @Controller(CONSOLE_API.slice(1))

@@ -12,7 +12,7 @@ import {
   TasksNeedingAttentionService,
 } from '#features';
 import { amountOf, checked } from '../checked-input.js';
-import { AuditQuery } from '../routes/admin/records.controller.js';
+import { AuditQuery } from '../routes/admin/records.dto.js';
 import { ReasonBody, RefundBody, TaskSearchQuery, toTaskSearch } from '../routes/admin/task.dto.js';
 import { clientGone } from '../http/client-gone.js';
 import { sendList } from '../send-list.js';

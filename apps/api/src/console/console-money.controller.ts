@@ -1,5 +1,5 @@
 import { Body, Controller, Param, Query, Req, Res } from '@nestjs/common';
-import { IsOptional, ValidateIf } from 'class-validator';
+import { ValidateIf } from 'class-validator';
 import type { Request, Response } from 'express';
 import {
   type ConsoleEntryExplained,
@@ -23,7 +23,7 @@ import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
 import type { SerializedBody } from '../http/serialized-body.js';
 import { IsText, OrNull } from '../input-fields.js';
-import { daysOf, groupsOf, ListQuery, recordsOf, UsageRecordsQuery, UsageSumsQuery } from '../list-query.js';
+import { daysOf, EntriesQuery, groupsOf, recordsOf, UsageRecordsQuery, UsageSumsQuery } from '../list-query.js';
 import { IsTimeZoneName, toAccountSettings } from '../routes/admin/account.dto.js';
 import { csvOf, sendList } from '../send-list.js';
 import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
@@ -63,11 +63,6 @@ async function explained(
     key_name: keyId === null ? null : (await keys.read(keyId)).name,
     prices: (await prices.named([...new Set(priceIds)])).map(rowOf<ConsoleEntryExplained['prices'][number]>),
   };
-}
-
-class EntriesQuery extends ListQuery {
-  @IsOptional() @IsText(80) task_id?: string;
-  @IsOptional() @IsText(200) request_id?: string;
 }
 
 class NoticeBody {

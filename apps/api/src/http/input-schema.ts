@@ -1,9 +1,13 @@
 import { getMetadataStorage } from 'class-validator';
 import type { JsonObject, JsonValue } from '#contracts';
 import { fieldsOf } from '#platform';
+import { inQuery } from './operation.js';
 
 type InputClass = new () => object;
 type Check = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
+
+/** A day, such as 2026-11-20. */
+export const DAY_FORM = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 
 /** What the document says of a field beside its checks. */
 interface Said {
@@ -59,6 +63,12 @@ export function schemaOfInput(inputClass: InputClass): JsonObject {
   };
 }
 
+/** The parameters of a query: what the checks of its class let in. */
+export const queryOf = (inputClass: InputClass): JsonObject[] =>
+  Object.entries(schemaOfInput(inputClass)['properties'] as Readonly<Record<string, JsonObject>>).map(
+    ([name, { description: _said, ...schema }]) => inQuery(name, saidOf(inputClass, name).note ?? '', schema),
+  );
+
 /** That of the class itself comes before that of the class that it extends. */
 function saidOf(inputClass: InputClass, name: string): Said {
   for (let at: object | null = inputClass.prototype as object; at; at = Object.getPrototypeOf(at) as object | null) {
@@ -97,6 +107,7 @@ function schemaOfField(checks: readonly Check[], entries: InputClass | undefined
   if (has('isIso8601')) return { type: 'string', format: 'date-time' };
   if (has('isIn')) return schema({ type: 'string', enum: of('isIn') });
   const form = of('matches');
+  if (form === DAY_FORM) return { type: 'string', format: 'date' };
   const pattern = form instanceof RegExp ? form.source : undefined;
   return ['isString', 'matches', 'isTimeZoneName', 'isMillionths'].some(has)
     ? schema({ type: 'string', minLength: of('minLength'), maxLength: of('maxLength'), pattern })

@@ -175,6 +175,6 @@ export class PromptLogBody {
 
 /** Which logged requests. */
 export class PromptEntriesQuery extends ListQuery {
-  @IsOptional() @IsText(256) session?: string;
-  @IsOptional() @IsText(100) request_id?: string;
+  @Described('Only of this session.') @IsOptional() @IsText(256) session?: string;
+  @Described('Only this request.') @IsOptional() @IsText(100) request_id?: string;
 }

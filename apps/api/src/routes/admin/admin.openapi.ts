@@ -1,17 +1,21 @@
-import { type ErrorCode, type JsonObject, MEDIA, PUBLIC_STATUSES, TASK_TRANSITIONS, UNPAID_CODES } from '#contracts';
-import { schemaOfInput } from '../../http/input-schema.js';
-import { envelopeSchema, inHeader, inPath, inQuery, type OperationText, operationsOf } from '../../http/operation.js';
-import { AccountChange, FundingBody, NewAccount, PromptLogBody, TagLimitsBody } from './account.dto.js';
+import { type ErrorCode, type JsonObject, UNPAID_CODES } from '#contracts';
+import { queryOf, schemaOfInput } from '../../http/input-schema.js';
+import { envelopeSchema, inHeader, inPath, type OperationText, operationsOf } from '../../http/operation.js';
+import { ListQuery, MarginsQuery } from '../../list-query.js';
+import {
+  AccountChange,
+  FundingBody,
+  NewAccount,
+  PromptEntriesQuery,
+  PromptLogBody,
+  TagLimitsBody,
+} from './account.dto.js';
 import { KeyChange, NewKeyBody, Rotation } from './key.dto.js';
 import { AssignedListBody, NewPriceListBody, NewRulesBody } from './price-lists.dto.js';
 import { ChosenItemsBody, NewProposalBody, PriceNameBody, SimulationBody } from './price-proposals.dto.js';
-import { NewPriceBody } from './price.dto.js';
-import { ReasonBody, RefundBody } from './task.dto.js';
-
-const TEXT: JsonObject = { type: 'string' };
-const DAY: JsonObject = { type: 'string', format: 'date' };
-const TIME: JsonObject = { type: 'string', format: 'date-time' };
-const BOOLEAN: JsonObject = { type: 'string', enum: ['true', 'false'], default: 'false' };
+import { ExportQuery, ImportQuery, NewPriceBody, PriceQuery } from './price.dto.js';
+import { AccountUsageQuery, AccountUsageSumsQuery, AuditQuery, LedgerQuery, ReconcileQuery } from './records.dto.js';
+import { DeliveriesQuery, ReasonBody, RefundBody, TaskSearchQuery, WorkersQuery } from './task.dto.js';
 
 const ACTOR = inHeader('x-admin-actor', 'The actor recorded in the audit; `admin` by default.');
 const OBJECT = envelopeSchema({ type: 'object' });
@@ -34,15 +38,6 @@ const LIST: JsonObject = {
     'text/csv': { schema: { type: 'string' } },
   },
 };
-const PAGING = [
-  inQuery('limit', 'Rows of one page.', { type: 'integer', minimum: 1, maximum: 1_000, default: 50 }),
-  inQuery('cursor', 'The `next_cursor` of the page before.', TEXT),
-  inQuery('format', 'CSV holds the whole list.', { type: 'string', enum: ['json', 'csv'], default: 'json' }),
-];
-const DAYS = [inQuery('from', 'First day (UTC).', DAY), inQuery('to', 'Last day (UTC).', DAY)];
-const ofAccount = inQuery('account_id', 'Only of this account.', TEXT);
-const ofTask = inQuery('task_id', 'Only of this task.', TEXT);
-
 const UPSTREAM: JsonObject = {
   type: 'object',
   description: 'The fields of an upstream in UPSTREAMS_FILE, and `enabled`.',
@@ -73,26 +68,9 @@ const GONE: readonly ErrorCode[] = ['invalid_parameter', 'not_found'];
 const CLASHING: readonly ErrorCode[] = ['invalid_parameter', 'not_found', 'conflict'];
 const OF_TASK: readonly ErrorCode[] = ['invalid_parameter', 'task_not_found', 'conflict'];
 
-/** Looking for tasks by whatever is known of them. */
-const TASK_FILTERS = [
-  inQuery('task_id', 'The id of the task.', TEXT),
-  inQuery('request_id', 'The `x-request-id` of the submission.', TEXT),
-  ofAccount,
-  inQuery('api_key_id', 'Only of this key.', TEXT),
-  inQuery('model', 'Only of this model.', TEXT),
-  inQuery('type', 'Only of this kind.', { type: 'string', enum: [...MEDIA] }),
-  inQuery('status', 'As clients see it.', { type: 'string', enum: [...PUBLIC_STATUSES] }),
-  inQuery('state', 'As the gateway keeps it.', { type: 'string', enum: Object.keys(TASK_TRANSITIONS) }),
-  inQuery('error_code', 'Why it failed.', TEXT),
-  inQuery('vendor_id', 'What the vendor calls the work, exactly.', TEXT),
-  inQuery('vendor_request_id', "The vendor's id of a request about the task, exactly.", TEXT),
-  inQuery('created_from', 'Submitted at or after this time.', TIME),
-  inQuery('created_to', 'Submitted at or before this time.', TIME),
-];
-
 /** Accounts, their money and their keys. */
 export const ACCOUNT_OPERATIONS = operationsOf('Admin', {
-  adminListAccounts: read('List accounts', LIST, PAGING),
+  adminListAccounts: read('List accounts', LIST, queryOf(ListQuery)),
   adminCreateAccount: taking(NewAccount, change('Make an account')),
   adminReadAccount: read('Read an account', OBJECT, [ACCOUNT_ID], GONE),
   adminChangeAccount: taking(AccountChange, change('Change an account', [ACCOUNT_ID], GONE)),
@@ -119,12 +97,7 @@ export const PROMPT_LOG_OPERATIONS = operationsOf('Admin', {
     change('Log the prompts and answers of an account, or no more', [ACCOUNT_ID], [...CLASHING, 'permission_denied']),
   ),
   adminClearPromptLog: change('Delete everything that is logged, at once', [ACCOUNT_ID], GONE),
-  adminListPrompts: read('Logged requests, without their words', LIST, [
-    ACCOUNT_ID,
-    inQuery('session', 'Only of this session.', TEXT),
-    inQuery('request_id', 'Only this request.', TEXT),
-    ...PAGING,
-  ]),
+  adminListPrompts: read('Logged requests, without their words', LIST, [ACCOUNT_ID, ...queryOf(PromptEntriesQuery)]),
   adminReadPrompt: read(
     'A logged request with its words. Leaves an audit record',
     OBJECT,
@@ -174,20 +147,13 @@ export const PROPOSAL_OPERATIONS = operationsOf('Admin', {
 
 /** The models on sale, and their vendors. */
 export const CATALOGUE_OPERATIONS = operationsOf('Admin', {
-  adminListPrices: read('Current prices, or all', ROWS, [
-    inQuery('model', 'Only of this model.', TEXT),
-    inQuery('at', 'In force at this time.', TIME),
-    inQuery('history', 'Past, current and future prices.', BOOLEAN),
-  ]),
+  adminListPrices: read('Current prices, or all', ROWS, queryOf(PriceQuery)),
   adminAddPrice: taking(NewPriceBody, change('Add a price', [], ['invalid_parameter', 'conflict'])),
-  adminExportPrices: read('Prices in force and to come, in the form of PRICES_FILE', ROWS, [
-    inQuery('format', 'json, or yaml for a file.', TEXT),
+  adminExportPrices: read('Prices in force and to come, in the form of PRICES_FILE', ROWS, queryOf(ExportQuery)),
+  adminImportPrices: change('Put a list of dated prices into the price book, all or nothing', queryOf(ImportQuery), [
+    'invalid_parameter',
+    'conflict',
   ]),
-  adminImportPrices: change(
-    'Put a list of dated prices into the price book, all or nothing',
-    [inQuery('dry_run', 'true: only says what would change.', BOOLEAN)],
-    ['invalid_parameter', 'conflict'],
-  ),
   adminListUpstreams: read('List upstreams of text and media', ROWS),
   adminAddUpstream: {
     ...change('Add an upstream; kind is text or media', [], ['invalid_parameter', 'conflict']),
@@ -209,44 +175,18 @@ export const CATALOGUE_OPERATIONS = operationsOf('Admin', {
 
 /** What was written down. */
 export const RECORD_OPERATIONS = operationsOf('Admin', {
-  adminListLedger: read('Entries of the ledger', LIST, [
-    ofAccount,
-    ofTask,
-    inQuery('request_id', 'Only entries of this text request.', TEXT),
-    ...PAGING,
-  ]),
-  adminListAudit: read('List changes made by operators', LIST, [
-    inQuery('subject_id', 'The id of what was changed.', TEXT),
-    ...PAGING,
-  ]),
-  adminReadUsage: read('Sums of requests, tokens and money', ROWS, [
-    ofAccount,
-    ...DAYS,
-    inQuery('group_by', 'Some of day, model, key and account, separated by commas.', TEXT),
-    ...PAGING,
-  ]),
-  adminReadMargins: read('What upstreams earned and cost', ROWS, [
-    ...DAYS,
-    inQuery('group_by', 'Any of day, upstream, model, account, kind, band and tag, separated by commas.', TEXT),
-    inQuery('format', 'json, or csv.', { type: 'string', enum: ['json', 'csv'], default: 'json' }),
-  ]),
-  adminListUsageRecords: read('Every request and task with its price', LIST, [
-    ofAccount,
-    inQuery('request_id', 'Only that of this request, on whatever day unless days are given.', TEXT),
-    ...DAYS,
-    ...PAGING,
-  ]),
+  adminListLedger: read('Entries of the ledger', LIST, queryOf(LedgerQuery)),
+  adminListAudit: read('List changes made by operators', LIST, queryOf(AuditQuery)),
+  adminReadUsage: read('Sums of requests, tokens and money', ROWS, queryOf(AccountUsageSumsQuery)),
+  adminReadMargins: read('What upstreams earned and cost', ROWS, queryOf(MarginsQuery)),
+  adminListUsageRecords: read('Every request and task with its price', LIST, queryOf(AccountUsageQuery)),
   adminListReconciliations: read('The latest reconciliations', ROWS),
-  adminReconcile: change(
-    'Reconcile now',
-    [inQuery('full', 'Read every entry again.', BOOLEAN)],
-    ['invalid_parameter', 'conflict'],
-  ),
+  adminReconcile: change('Reconcile now', queryOf(ReconcileQuery), ['invalid_parameter', 'conflict']),
 });
 
 /** Tasks, deliveries and workers. */
 export const TASK_OPERATIONS = operationsOf('Admin', {
-  adminSearchTasks: read('Search all tasks, newest first', LIST, [...TASK_FILTERS, ...PAGING]),
+  adminSearchTasks: read('Search all tasks, newest first', LIST, queryOf(TaskSearchQuery)),
   adminReadTask: read(
     'A task with its timeline, ledger entries, usage and webhook deliveries',
     OBJECT,
@@ -260,19 +200,11 @@ export const TASK_OPERATIONS = operationsOf('Admin', {
     change('Redrive a failed task as a new one with its own hold', [TASK_ID], [...OF_TASK, ...UNPAID_CODES]),
   ),
   adminListTasksNeedingAttention: read('What needs an operator: parked tasks, unconfirmed starts, orphans', OBJECT),
-  adminListDeliveries: read('Webhook deliveries of all accounts, newest first', LIST, [
-    ofAccount,
-    inQuery('endpoint_id', 'Only to this endpoint.', TEXT),
-    ofTask,
-    inQuery('status', 'Only of this status.', { type: 'string', enum: ['pending', 'delivered', 'failed'] }),
-    ...PAGING,
-  ]),
+  adminListDeliveries: read('Webhook deliveries of all accounts, newest first', LIST, queryOf(DeliveriesQuery)),
   adminRedeliver: change(
     'Send a delivery again at once, under the same id',
     [inPath('delivery_id', 'The id of the delivery.')],
     ['not_found'],
   ),
-  adminListWorkers: read('The worker processes and their current tasks', ROWS, [
-    inQuery('all', 'Also those that fell silent within the last day.', BOOLEAN),
-  ]),
+  adminListWorkers: read('The worker processes and their current tasks', ROWS, queryOf(WorkersQuery)),
 });

@@ -27,19 +27,19 @@ export class NewPriceBody {
 
 /** Which prices: those in force now or at a moment, or all there were and will be. */
 export class PriceQuery {
-  @IsOptional() @IsString() model?: string;
-  @IsOptional() @IsMoment() at?: string;
-  @IsOptional() @IsTrueOrFalse() history?: 'true' | 'false';
+  @Described('Only of this model.') @IsOptional() @IsString() model?: string;
+  @Described('In force at this time.') @IsOptional() @IsMoment() at?: string;
+  @Described('Past, current and future prices.') @IsOptional() @IsTrueOrFalse() history?: 'true' | 'false';
 }
 
 /** In which form the book is exported. */
 export class ExportQuery {
-  @IsIn(['json', 'yaml']) format: 'json' | 'yaml' = 'json';
+  @Described('json, or yaml for a file.') @IsIn(['json', 'yaml']) format: 'json' | 'yaml' = 'json';
 }
 
 /** Whether an import only says what it would do. */
 export class ImportQuery {
-  @IsTrueOrFalse() dry_run: 'true' | 'false' = 'false';
+  @Described('true: only says what would change.') @IsTrueOrFalse() dry_run: 'true' | 'false' = 'false';
 }
 
 /** @throws GatewayError `invalid_parameter` that names the field. */

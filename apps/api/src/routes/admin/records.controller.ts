@@ -1,53 +1,14 @@
 import { Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
-import { IsOptional, IsString } from 'class-validator';
 import type { Response } from 'express';
 import { GatewayError } from '#contracts';
 import { MARGIN_GROUPS, MarginsService, RecordsService, ReconciliationService, UsageService } from '#features';
 import { checked } from '../../checked-input.js';
 import { Route, Routes } from '../../http/route.js';
-import { IsText, IsTrueOrFalse } from '../../input-fields.js';
-import {
-  daysOf,
-  groupsOf,
-  ListQuery,
-  recordsOf,
-  UsageListQuery,
-  UsageRecordsQuery,
-  UsageSumsQuery,
-} from '../../list-query.js';
+import { daysOf, groupsOf, MarginsQuery, recordsOf } from '../../list-query.js';
 import { viewOf } from '../../row-view.js';
 import { csvOf, sendList } from '../../send-list.js';
 import { RECORD_OPERATIONS } from './admin.openapi.js';
-
-class LedgerQuery extends ListQuery {
-  @IsOptional() @IsText(80) account_id?: string;
-  @IsOptional() @IsText(80) task_id?: string;
-  @IsOptional() @IsText(200) request_id?: string;
-}
-
-export class AuditQuery extends ListQuery {
-  /** The id of an account, key, price or upstream. */
-  @IsOptional() @IsText(80) subject_id?: string;
-}
-
-class AccountUsageQuery extends UsageRecordsQuery {
-  @IsOptional() @IsText(80) account_id?: string;
-}
-
-class AccountUsageSumsQuery extends UsageSumsQuery {
-  @IsOptional() @IsText(80) account_id?: string;
-}
-
-/** Sums over days, kept apart by what `group_by` lists. */
-class MarginsQuery extends UsageListQuery {
-  /** Any of `MARGIN_GROUPS`, separated by commas. */
-  @IsString() group_by = 'upstream,model';
-}
-
-class ReconcileQuery {
-  /** true: reads every entry of the ledger again, also those proved before. */
-  @IsTrueOrFalse() full: 'true' | 'false' = 'false';
-}
+import { AccountUsageQuery, AccountUsageSumsQuery, AuditQuery, LedgerQuery, ReconcileQuery } from './records.dto.js';
 
 const REPORTS_SHOWN = 30;
 

@@ -1,3 +1,4 @@
+import { applyDecorators } from '@nestjs/common';
 import { IsIn, IsISO8601, IsOptional, Matches } from 'class-validator';
 import {
   MEDIA,
@@ -16,23 +17,33 @@ const ID = /^[\w.:-]{1,100}$/;
 const ID_RULE = { message: '$property must be an id: 1 to 100 letters, digits or any of _ . : -' };
 const TIME_RULE = { message: '$property must be a time such as 2026-11-20T03:00:00Z' };
 
+/** What a list is narrowed to, by an id. */
+const IsId = (note: string): PropertyDecorator => applyDecorators(Described(note), IsOptional(), Matches(ID, ID_RULE));
+
+/** The same by a moment. */
+const IsTime = (note: string): PropertyDecorator =>
+  applyDecorators(Described(note), IsOptional(), IsISO8601({ strict: true }, TIME_RULE));
+
 /** What to look for among all tasks. */
 export class TaskSearchQuery extends ListQuery {
-  @IsOptional() @Matches(ID, ID_RULE) task_id?: string;
-  @IsOptional() @Matches(ID, ID_RULE) request_id?: string;
-  @IsOptional() @Matches(ID, ID_RULE) account_id?: string;
-  @IsOptional() @Matches(ID, ID_RULE) api_key_id?: string;
-  @IsOptional() @IsText(200) model?: string;
-  @IsOptional() @IsIn(MEDIA) type?: Medium;
-  @IsOptional() @IsIn(PUBLIC_STATUSES) status?: PublicTaskStatus;
-  @IsOptional() @IsIn(Object.keys(TASK_TRANSITIONS)) state?: TaskState;
-  @IsOptional() @Matches(ID, ID_RULE) error_code?: string;
-  /** What the vendor calls the work, exactly. */
-  @IsOptional() @IsShownText(500) vendor_id?: string;
-  /** The vendor's id of a request about the task, exactly. */
-  @IsOptional() @IsShownText(128) vendor_request_id?: string;
-  @IsOptional() @IsISO8601({ strict: true }, TIME_RULE) created_from?: string;
-  @IsOptional() @IsISO8601({ strict: true }, TIME_RULE) created_to?: string;
+  @IsId('The id of the task.') task_id?: string;
+  @IsId('The `x-request-id` of the submission.') request_id?: string;
+  @IsId('Only of this account.') account_id?: string;
+  @IsId('Only of this key.') api_key_id?: string;
+  @Described('Only of this model.') @IsOptional() @IsText(200) model?: string;
+  @Described('Only of this kind.') @IsOptional() @IsIn(MEDIA) type?: Medium;
+  @Described('As clients see it.') @IsOptional() @IsIn(PUBLIC_STATUSES) status?: PublicTaskStatus;
+  @Described('As the gateway keeps it.') @IsOptional() @IsIn(Object.keys(TASK_TRANSITIONS)) state?: TaskState;
+  @IsId('Why it failed.') error_code?: string;
+  @Described('What the vendor calls the work, exactly.') @IsOptional() @IsShownText(500) vendor_id?: string;
+
+  @Described("The vendor's id of a request about the task, exactly.")
+  @IsOptional()
+  @IsShownText(128)
+  vendor_request_id?: string;
+
+  @IsTime('Submitted at or after this time.') created_from?: string;
+  @IsTime('Submitted at or before this time.') created_to?: string;
 }
 
 export const toTaskSearch = (query: TaskSearchQuery): TaskSearch => ({
@@ -74,13 +85,18 @@ export class RefundBody {
 
 /** Which webhook deliveries. */
 export class DeliveriesQuery extends ListQuery {
-  @IsOptional() @Matches(ID, ID_RULE) account_id?: string;
-  @IsOptional() @Matches(ID, ID_RULE) endpoint_id?: string;
-  @IsOptional() @Matches(ID, ID_RULE) task_id?: string;
-  @IsOptional() @IsIn(['pending', 'delivered', 'failed']) status?: 'pending' | 'delivered' | 'failed';
+  @IsId('Only of this account.') account_id?: string;
+  @IsId('Only to this endpoint.') endpoint_id?: string;
+  @IsId('Only of this task.') task_id?: string;
+
+  @Described('Only of this status.')
+  @IsOptional()
+  @IsIn(['pending', 'delivered', 'failed'])
+  status?: 'pending' | 'delivered' | 'failed';
 }
 
 export class WorkersQuery {
-  /** true: also those that fell silent within the last day. */
-  @IsTrueOrFalse() all: 'true' | 'false' = 'false';
+  @Described('true: also those that fell silent within the last day.')
+  @IsTrueOrFalse()
+  all: 'true' | 'false' = 'false';
 }

@@ -1,19 +1,12 @@
 import { Controller, Get, Query, Res, UseGuards } from '@nestjs/common';
-import { IsOptional } from 'class-validator';
 import type { Response } from 'express';
 import { AccountEntriesService, type Caller } from '#features';
 import { checked } from '../../checked-input.js';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { Route, Routes } from '../../http/route.js';
-import { IsText } from '../../input-fields.js';
-import { ListQuery } from '../../list-query.js';
+import { EntriesQuery } from '../../list-query.js';
 import { sendList } from '../../send-list.js';
 import { LEDGER_OPERATIONS } from './ledger.openapi.js';
-
-class AccountEntriesListQuery extends ListQuery {
-  @IsOptional() @IsText(80) task_id?: string;
-  @IsOptional() @IsText(200) request_id?: string;
-}
 
 /** The ledger of an account, for the holders of its keys. */
 @Controller('v1/ledger')
@@ -30,7 +23,7 @@ export class LedgerController {
     @Query() query: unknown,
     @Res({ passthrough: true }) response: Response,
   ): Promise<unknown> {
-    const list = checked(AccountEntriesListQuery, query);
+    const list = checked(EntriesQuery, query);
     const narrowed = { accountId, taskId: list.task_id ?? null, requestId: list.request_id ?? null };
     return sendList(response, list, (page) => this.entries.list(narrowed, page));
   }

@@ -1,5 +1,7 @@
 import { BALANCE_UNITS, type JsonObject, LEDGER_KINDS } from '#contracts';
-import { inQuery, operationsOf } from '../../http/operation.js';
+import { queryOf } from '../../http/input-schema.js';
+import { operationsOf } from '../../http/operation.js';
+import { EntriesQuery } from '../../list-query.js';
 
 const TEXT_OR_NULL: JsonObject = { type: ['string', 'null'] };
 const BOOK: JsonObject = { enum: ['funding', 'available', 'held', 'revenue', 'owed'] };
@@ -51,13 +53,7 @@ const ENTRIES: JsonObject = {
 export const LEDGER_OPERATIONS = operationsOf('Account', {
   listLedger: {
     summary: "Every movement of the account's money with what it paid for, newest first",
-    parameters: [
-      inQuery('limit', 'Entries on a page.', { type: 'integer', minimum: 1, maximum: 1_000, default: 50 }),
-      inQuery('cursor', 'The `next_cursor` of the page before.', { type: 'string' }),
-      inQuery('task_id', 'Only entries of this task.', { type: 'string' }),
-      inQuery('request_id', 'Only entries of this text request.', { type: 'string' }),
-      inQuery('format', 'CSV holds the whole list.', { type: 'string', enum: ['json', 'csv'], default: 'json' }),
-    ],
+    parameters: queryOf(EntriesQuery),
     answer: {
       description: 'The entries.',
       content: { 'application/json': { schema: ENTRIES }, 'text/csv': { schema: { type: 'string' } } },

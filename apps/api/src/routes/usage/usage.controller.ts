@@ -1,17 +1,58 @@
 import { Controller, Get, Inject, Query, Res, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
-import { formatMicros } from '#contracts';
+import { BALANCE_UNITS, formatMicros, type JsonObject } from '#contracts';
 import { BalanceService, type Caller, UsageService } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../../checked-input.js';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { DataWith } from '../../http/envelope.js';
+import { queryOf } from '../../http/input-schema.js';
+import { envelopeSchema, operationsOf } from '../../http/operation.js';
 import { Route, Routes } from '../../http/route.js';
 import type { SerializedBody } from '../../http/serialized-body.js';
 import { daysOf, groupsOf, recordsOf, UsageRecordsQuery, UsageSumsQuery } from '../../list-query.js';
 import { viewOf } from '../../row-view.js';
 import { csvOf, sendList } from '../../send-list.js';
-import { USAGE_OPERATIONS } from './usage.openapi.js';
+
+const ROWS = envelopeSchema({ type: 'array', items: { type: 'object' } });
+
+/** JSON in the envelope, or the same as a table. */
+const jsonOrCsv = (description: string, schema: JsonObject = ROWS): JsonObject => ({
+  description,
+  content: {
+    'application/json': { schema },
+    'text/csv': { schema: { type: 'string' } },
+  },
+});
+
+const OWED = { type: 'string', description: 'What the account owes now; the next top-up pays it first.' };
+const CURRENCY = { enum: [...BALANCE_UNITS], description: 'That of the amounts, and of the balance.' };
+const ZONE = { type: 'string', description: 'The time zone of the days.' };
+const SUMS: JsonObject = {
+  allOf: [
+    ROWS,
+    {
+      type: 'object',
+      required: ['owed', 'currency', 'time_zone'],
+      properties: { owed: OWED, currency: CURRENCY, time_zone: ZONE },
+    },
+  ],
+};
+
+const USAGE_OPERATIONS = operationsOf('Account', {
+  readUsage: {
+    summary: 'Sums of requests, tokens and money by day, model and key, at most 10000 of them',
+    parameters: queryOf(UsageSumsQuery),
+    answer: jsonOrCsv('The sums.', SUMS),
+    errors: ['invalid_parameter'],
+  },
+  listUsageRecords: {
+    summary: 'Every request and task with the lines of its price, newest first',
+    parameters: queryOf(UsageRecordsQuery),
+    answer: jsonOrCsv('The records.'),
+    errors: ['invalid_parameter'],
+  },
+});
 
 /** What an account used, for the holders of its keys. */
 @Controller('v1/usage')
