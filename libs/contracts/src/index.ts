@@ -273,6 +273,7 @@ export type {
 export { errorInStyle, statusInStyle } from './text/text-errors.js';
 export {
   type CollectedReply,
+  callsOf,
   eventText,
   type FinishEvent,
   type FinishReason,

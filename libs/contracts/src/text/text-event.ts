@@ -35,6 +35,9 @@ export interface TextUsage {
   readonly charge?: VendorCharge;
 }
 
+/** Each call of a model that a reply took, of which a request to a vendor may hold several. */
+export const callsOf = (usage: TextUsage): readonly TextUsage[] => usage.calls?.flatMap(callsOf) ?? [usage];
+
 /** The fields in which vendors say what a reply cost, as they came: read only where an operator says that they mean money. */
 export interface VendorCharge {
   readonly cost?: unknown;

@@ -116,6 +116,11 @@ describe('TextMetering', () => {
       { source: 'counted', inputTokens: 11, outputTokens: 4 },
     ],
     ['no input was reported', { ...REPORTED, inputTokens: 0 }, { source: 'counted', inputTokens: 3, outputTokens: 7 }],
+    [
+      'only what was cached of the input was reported',
+      { ...REPORTED, inputTokens: 0, cachedInputTokens: 90, cacheWriteTokens: 5 },
+      { source: 'counted', inputTokens: 95, cachedInputTokens: 90, cacheWriteTokens: 5, outputTokens: 7 },
+    ],
   ])('counts what is missing when %s', async (_case, usage, due) => {
     begin({} as TextRequest).settle({ usage, produced: 'four', status: 'completed' });
     await nextTurn();

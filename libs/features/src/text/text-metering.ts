@@ -260,10 +260,12 @@ async function dueOfCall(end: CountedEnd, facts: CountingFacts): Promise<TextUsa
   const output = dueOutput(end, facts);
   const isReported = input === reported && output.isReported;
   const isHeld = output.hiddenTokens > 0 || input.source === 'held';
+  // Of an input that is counted its parts may be known.
+  const { cachedInputTokens, cacheWriteTokens } = reported ?? input;
   return {
-    inputTokens: input.inputTokens,
-    cachedInputTokens: input.cachedInputTokens,
-    cacheWriteTokens: input.cacheWriteTokens,
+    inputTokens: Math.max(input.inputTokens, cachedInputTokens + cacheWriteTokens),
+    cachedInputTokens,
+    cacheWriteTokens,
     imageInputTokens: input.imageInputTokens,
     outputTokens: output.seenTokens + output.hiddenTokens,
     reasoningTokens: (reported?.reasoningTokens ?? 0) + output.hiddenTokens,
@@ -384,7 +386,7 @@ export function replyBounds({ inputTokens, replies, limits, isOpenEnded }: Bound
 /** The usage, each number no larger than it can be, in each of its requests; the very same object where all are possible. */
 export function withinBounds(usage: TextUsage, bounds: ReplyBounds): TextUsage {
   if (!usage.calls) return callWithinBounds(usage, bounds);
-  const calls = usage.calls.map((call) => callWithinBounds(call, bounds));
+  const calls = usage.calls.map((call) => withinBounds(call, bounds));
   if (calls.every((call, index) => call === usage.calls?.[index])) return usage;
   return { ...sumOfCalls(calls)!, source: 'held' };
 }

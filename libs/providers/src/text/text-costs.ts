@@ -1,5 +1,6 @@
 import {
   type BalanceUnit,
+  callsOf,
   dividedHalfUp,
   FEE_UNITS,
   isJsonObject,
@@ -113,7 +114,7 @@ export class ModelCosts {
   private reported(usage: TextUsage, ms: number): TextCost | undefined {
     const { reports, rates } = this.shared;
     let micros = 0n;
-    for (const { charge } of usage.calls ?? [usage]) {
+    for (const { charge } of usage.charge ? [usage] : (usage.calls ?? [usage])) {
       const taken = charge && reports && (reports === 'xai' ? fromTicks(charge) : fromCredits(charge));
       if (taken === undefined) return undefined;
       micros += taken;
@@ -126,7 +127,7 @@ export class ModelCosts {
     const { unit, factorParts, perQuantity, rates } = this.shared;
     if (unit === undefined) return undefined;
     let parts = 0n;
-    for (const call of usage.calls ?? [usage]) {
+    for (const call of callsOf(usage)) {
       const ofCall = this.partsOfCall(call);
       if (ofCall === undefined) return undefined;
       parts += ofCall;

@@ -254,6 +254,13 @@ describe('A price that changes with the size of the prompt', () => {
     expect(charge(tariff, { ...usage, inputTokens: 272_000 })).toBe(22_000n * 2n + 20_000n + 125_000n);
   });
 
+  it('is that of each call of the model, of rounds within a call too', () => {
+    const tariff = new TextTariff([...band(SOL), ...band(LONG_SOL, 272_001)]);
+    const round = used({ inputTokens: 200_000 });
+    const calls = [used({ inputTokens: 400_000, calls: [round, round] }), used({ inputTokens: 300_000 })];
+    expect(charge(tariff, { inputTokens: 700_000, calls })).toBe(400_000n * 2n + 300_000n * 4n);
+  });
+
   it('is not decided by the output', () => {
     const tariff = new TextTariff([...band(SOL), ...band(LONG_SOL, 272_001)]);
     expect(charge(tariff, { inputTokens: 1, outputTokens: 1_000_000 })).toBe(2n + 10_000_000n);

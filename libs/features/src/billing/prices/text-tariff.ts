@@ -1,4 +1,5 @@
 import {
+  callsOf,
   type FeeUnit,
   type Micros,
   type OpenedUnit,
@@ -141,7 +142,7 @@ export class TextTariff {
    */
   bill(usage: TextUsage | undefined, tools?: ToolUses, tier = 'default'): TextBill {
     const lines: PriceLine[] = [];
-    if (usage) for (const call of usage.calls ?? [usage]) this.addUsage(lines, call, this.bandsOf(tier));
+    if (usage) for (const call of callsOf(usage)) this.addUsage(lines, call, this.bandsOf(tier));
     if (tools) lines.push(...this.toolLines(tools));
     return { lines, chargeMicros: lines.reduce((sum, { amountMicros }) => sum + amountMicros, 0n) };
   }

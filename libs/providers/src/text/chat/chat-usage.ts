@@ -3,6 +3,7 @@ import {
   type ChargedUsage,
   countOf,
   countsIn,
+  inputBeside,
   longWritesIn,
   reportedUsage,
   SEARCHES,
@@ -11,14 +12,14 @@ import {
 } from '../upstream/reported-usage.js';
 
 export interface ChatUsage extends ChargedUsage {
-  readonly prompt_tokens?: number;
+  readonly prompt_tokens?: number | null;
   /** The names that two vendors give to cached tokens. */
   readonly prompt_cache_hit_tokens?: number;
   readonly cached_tokens?: number;
   /** Where proxies of one vendor say what was read from its cache and written to it. */
   readonly cache_read_input_tokens?: number;
   readonly cache_creation_input_tokens?: number;
-  readonly completion_tokens?: number;
+  readonly completion_tokens?: number | undefined;
   readonly total_tokens?: number;
   readonly prompt_tokens_details?: {
     readonly cached_tokens?: number;
@@ -62,8 +63,9 @@ function cacheTokensIn(usage: ChatUsage): CacheTokens {
 }
 
 /** Input holds what was read from a cache or written to one, unless the total shows that they stand beside it. */
-function inputIn(usage: ChatUsage, cache: CacheTokens): number {
-  const { prompt_tokens: input = 0 } = usage;
+function inputIn(usage: ChatUsage, cache: CacheTokens): number | undefined {
+  const { prompt_tokens: input } = usage;
+  if (input == null) return inputBeside(usage.completion_tokens, usage.total_tokens);
   const withCache = sumOf(input, cache.cachedInputTokens, cache.cacheWriteTokens);
   return usage.total_tokens === sumOf(withCache, usage.completion_tokens) ? withCache : input;
 }
@@ -71,11 +73,11 @@ function inputIn(usage: ChatUsage, cache: CacheTokens): number {
 /** Some vendors count what was reasoned beside what was written: of one the total shows it, of another the total alone. */
 function outputIn(
   usage: ChatUsage,
-  input: number,
+  input: number | undefined,
 ): Pick<{ [Kind in keyof TextUsage]: unknown }, 'outputTokens' | 'reasoningTokens'> {
   const { completion_tokens: written, total_tokens: total, completion_tokens_details: details } = usage;
   const reasoned = details?.reasoning_tokens;
-  const beside = sumOf(total) - sumOf(input, written);
+  const beside = sumOf(total) - sumOf(input ?? 0, written);
   const isBeside = beside > 0 && beside === (reasoned ?? beside);
   return isBeside
     ? { outputTokens: sumOf(written, beside), reasoningTokens: beside }

@@ -10,7 +10,15 @@ import {
 } from '#contracts';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
 import { ContinuedReply, isCounted } from '../upstream/continued-reply.js';
-import { countOf, laterUsage, reportedUsage, sumOf, withTier, withUnits } from '../upstream/reported-usage.js';
+import {
+  countOf,
+  inputBeside,
+  laterUsage,
+  reportedUsage,
+  sumOf,
+  withTier,
+  withUnits,
+} from '../upstream/reported-usage.js';
 import { newCallId } from '../upstream/request-fields.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
@@ -88,8 +96,11 @@ function tokensOf(modality: string, details: unknown): number {
 /** Output here leaves thoughts out, ours holds them. Words that are not counted are what the total says beside the rest. */
 function readUsage(usage: NonNullable<Chunk['usageMetadata']>): TextUsage | undefined {
   const thoughts = usage.thoughtsTokenCount ?? 0;
-  const input = sumOf(usage.promptTokenCount ?? 0, usage.toolUsePromptTokenCount ?? 0);
-  const beside = sumOf(usage.totalTokenCount) - sumOf(input, thoughts);
+  const input =
+    usage.promptTokenCount == null
+      ? inputBeside(sumOf(usage.candidatesTokenCount, thoughts), usage.totalTokenCount)
+      : sumOf(usage.promptTokenCount, usage.toolUsePromptTokenCount ?? 0);
+  const beside = sumOf(usage.totalTokenCount) - sumOf(input ?? usage.toolUsePromptTokenCount ?? 0, thoughts);
   const { promptTokensDetails: read, toolUsePromptTokensDetails: fetched, candidatesTokensDetails: written } = usage;
   const units = {
     audio_input_token: tokensOf('AUDIO', read) + tokensOf('AUDIO', fetched),

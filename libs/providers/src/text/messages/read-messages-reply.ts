@@ -22,8 +22,11 @@ import {
   reportedUsage,
   SEARCHES,
   sumOf,
+  sumOfCalls,
+  usedUnits,
   withCharge,
   withTier,
+  withUnits,
 } from '../upstream/reported-usage.js';
 import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
@@ -169,9 +172,30 @@ function withIterations(usage: Usage): Usage {
   return { ...usage, ...(Object.fromEntries(counts) as Usage) };
 }
 
-/** Input here leaves cached tokens out, ours holds them. Undefined when the upstream did not report its output. */
+/**
+ * Input here leaves cached tokens out, ours holds them. Undefined when the upstream did not report its output. Each round of the vendor's own is
+ * a call of the model, at the prices of its own input, where all that was used is in them.
+ */
 function readUsage(sent: Usage): TextUsage | undefined {
-  const usage = withIterations(sent);
+  const whole = readCall(withIterations(sent));
+  const { iterations } = sent;
+  if (!whole || !Array.isArray(iterations) || iterations.length < 2) return whole;
+  const rounds = (iterations as readonly unknown[]).filter(isJsonObject).map((round) => readCall(round as Usage));
+  const calls = rounds.filter((round) => round !== undefined);
+  const sum = calls.length === rounds.length ? sumOfCalls(calls) : undefined;
+  if (sum?.inputTokens !== whole.inputTokens || sum.outputTokens !== whole.outputTokens) return whole;
+  // What the vendor kept for longer it may say of the whole alone, which then is at the prices of the whole.
+  const longWrites = sum.units?.cache_write_long_token ?? 0;
+  if ((whole.units?.cache_write_long_token ?? 0) > longWrites) return whole;
+  const { cache_write_long_token: _ofLast, ...counted } = whole.units ?? {};
+  const last = withUnits(calls.pop()!, usedUnits(counted));
+  const reasoned = last.reasoningTokens + Math.max(0, whole.reasoningTokens - sum.reasoningTokens);
+  calls.push({ ...last, reasoningTokens: Math.min(last.outputTokens, reasoned) });
+  const units = usedUnits({ ...counted, cache_write_long_token: longWrites });
+  return { ...whole, ...(units && { units }), calls: calls.map((call) => withTier(call, whole.tier)) };
+}
+
+function readCall(usage: Usage): TextUsage | undefined {
   const cached = usage.cache_read_input_tokens ?? 0;
   const written = usage.cache_creation_input_tokens ?? 0;
   const tokens = {

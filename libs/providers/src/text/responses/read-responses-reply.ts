@@ -6,21 +6,12 @@ import {
   type TextEvent,
   type TextUsage,
 } from '#contracts';
+import { type ChatUsage, readChatUsage } from '../chat/chat-usage.js';
 import { type AnnotatedText, CitedPages } from '../upstream/cited-pages.js';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
-import {
-  type ChargedUsage,
-  countOf,
-  countsIn,
-  laterUsage,
-  longWritesIn,
-  reportedUsage,
-  SEARCHES,
-  withCharge,
-  withTier,
-} from '../upstream/reported-usage.js';
+import { laterUsage, usedUnits, withTier } from '../upstream/reported-usage.js';
 import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
 
@@ -73,26 +64,13 @@ interface Response {
   readonly output?: readonly Item[];
   readonly error?: unknown;
   readonly incomplete_details?: { readonly reason?: string } | null;
+  /** The figures of the chat interface; four of them have other names, or the same at vendors that speak both. */
   readonly usage?:
-    | (ChargedUsage & {
-        readonly input_tokens?: number;
-        readonly input_tokens_details?: {
-          readonly cached_tokens?: number;
-          readonly cache_write_tokens?: number;
-          readonly cache_creation?: unknown;
-          readonly image_tokens?: number;
-          readonly audio_tokens?: number;
-        } | null;
+    | (ChatUsage & {
+        readonly input_tokens?: number | null;
+        readonly input_tokens_details?: ChatUsage['prompt_tokens_details'];
         readonly output_tokens?: number;
-        readonly output_tokens_details?: {
-          readonly reasoning_tokens?: number;
-          readonly image_tokens?: number;
-          readonly audio_tokens?: number;
-        } | null;
-        /** Calls of tools that the vendor ran, where it counts them. */
-        readonly num_server_side_tools_used?: number;
-        readonly server_side_tool_usage_details?: unknown;
-        readonly server_tool_use?: unknown;
+        readonly output_tokens_details?: ChatUsage['completion_tokens_details'];
       })
     | null;
   /** The tier that served it. */
@@ -121,30 +99,28 @@ interface StreamEvent extends Part {
 
 function readUsage({ usage, output, service_tier: tier }: Response): TextUsage | undefined {
   if (!usage) return undefined;
-  const { input_tokens_details: read, output_tokens_details: written } = usage;
-  const items = Array.isArray(output) ? output : [];
-  const calls = items.filter((item) => VENDORS_CALL.test(String(item?.type))).length;
-  const listed = countsIn(usage.server_side_tool_usage_details, SEARCHES);
-  const searches = Math.max(items.filter(isSearch).length, listed, countsIn(usage.server_tool_use, SEARCHES));
-  const reported = reportedUsage(
-    {
-      inputTokens: usage.input_tokens ?? 0,
-      cachedInputTokens: read?.cached_tokens ?? 0,
-      cacheWriteTokens: read?.cache_write_tokens ?? 0,
-      imageInputTokens: read?.image_tokens ?? 0,
-      outputTokens: usage.output_tokens,
-      reasoningTokens: written?.reasoning_tokens ?? 0,
-    },
-    {
-      audio_input_token: read?.audio_tokens,
-      audio_output_token: written?.audio_tokens,
-      image_output_token: written?.image_tokens,
-      cache_write_long_token: longWritesIn(read?.cache_creation),
-      vendor_web_search_call: searches,
-      vendor_tool_call: Math.max(0, Math.max(calls, countOf(usage.num_server_side_tools_used)) - searches),
-    },
-  );
-  return withCharge(reported && withTier(reported, serviceTierOf(tier)), usage);
+  const reported = readChatUsage({
+    ...usage,
+    prompt_tokens: usage.input_tokens ?? null,
+    prompt_tokens_details: usage.input_tokens_details ?? null,
+    completion_tokens: usage.output_tokens,
+    completion_tokens_details: usage.output_tokens_details ?? null,
+  });
+  return reported && withTier(withCalls(reported, Array.isArray(output) ? output : []), serviceTierOf(tier));
+}
+
+/** Tools that the vendor ran stand in the reply too, and where it also counts them the larger number holds. */
+function withCalls(usage: TextUsage, items: readonly (Item | undefined)[]): TextUsage {
+  const calls = items.filter((item) => VENDORS_CALL.test(item?.type ?? '')).length;
+  if (calls === 0) return usage;
+  const { vendor_web_search_call: counted = 0, vendor_tool_call: others = 0, ...parts } = usage.units ?? {};
+  const searches = Math.max(items.filter(isSearch).length, counted);
+  const units = usedUnits({
+    ...parts,
+    vendor_web_search_call: searches,
+    vendor_tool_call: Math.max(calls, counted + others) - searches,
+  });
+  return { ...usage, ...(units && { units }) };
 }
 
 /** A call that searched; those that open a page or look for words in it are free. */

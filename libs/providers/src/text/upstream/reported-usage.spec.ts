@@ -90,6 +90,79 @@ const UNITS: readonly (readonly [keyof typeof PROTOCOL_CODECS, JsonObject, Parti
     { units: { cache_write_long_token: 6 } },
   ],
   ['chat', { num_sources_used: 4 }, { units: { vendor_tool_call: 4 } }],
+  // What was read from a cache stands beside the input, as the total says.
+  [
+    'responses',
+    { input_tokens: 100, input_tokens_details: { cached_tokens: 900 }, total_tokens: 1_003 },
+    { inputTokens: 1_000, cachedInputTokens: 900 },
+  ],
+  [
+    'responses',
+    { output_tokens_details: { reasoning_tokens: 50 }, total_tokens: 65 },
+    { outputTokens: 53, reasoningTokens: 50 },
+  ],
+  [
+    'responses',
+    { cache_read_input_tokens: 3, input_tokens_details: { cache_creation_tokens: 2 } },
+    { inputTokens: 12, cachedInputTokens: 3, cacheWriteTokens: 2 },
+  ],
+  // An input that is not said is what the total leaves.
+  ...(
+    [
+      ['responses', { input_tokens: null, input_tokens_details: { cached_tokens: 900 } }, { total_tokens: 1_003 }],
+      ['chat', { prompt_tokens: null, prompt_tokens_details: { cached_tokens: 900 } }, { total_tokens: 1_003 }],
+      ['gemini', { promptTokenCount: null, cachedContentTokenCount: 900 }, { totalTokenCount: 1_003 }],
+    ] as const
+  ).flatMap(([protocol, said, total]): (typeof UNITS)[number][] => [
+    [protocol, { ...said, ...total }, { inputTokens: 1_000, cachedInputTokens: 900, outputTokens: 3 }],
+    // Without a total it is counted by the gateway, and is no less than its parts.
+    [protocol, said, { inputTokens: 0, cachedInputTokens: 900, outputTokens: 3 }],
+  ]),
+  // Each round of the vendor's own is a call of the model, at the prices of its own input and with what it kept for an hour.
+  [
+    'messages',
+    {
+      input_tokens: 600,
+      cache_creation_input_tokens: 100,
+      cache_creation: { ephemeral_1h_input_tokens: 100 },
+      server_tool_use: { web_search_requests: 1 },
+      iterations: [
+        {
+          type: 'compaction',
+          input_tokens: 500,
+          cache_creation_input_tokens: 200,
+          cache_creation: { ephemeral_1h_input_tokens: 200 },
+          output_tokens: 10,
+        },
+        {
+          type: 'message',
+          input_tokens: 600,
+          cache_creation_input_tokens: 100,
+          cache_creation: { ephemeral_1h_input_tokens: 100 },
+          output_tokens: 3,
+        },
+      ],
+    },
+    {
+      inputTokens: 1_400,
+      outputTokens: 13,
+      units: { cache_write_long_token: 300, vendor_web_search_call: 1 },
+      calls: [
+        usageWith({
+          inputTokens: 700,
+          cacheWriteTokens: 200,
+          outputTokens: 10,
+          units: { cache_write_long_token: 200 },
+        }),
+        usageWith({
+          inputTokens: 700,
+          cacheWriteTokens: 100,
+          outputTokens: 3,
+          units: { cache_write_long_token: 100, vendor_web_search_call: 1 },
+        }),
+      ],
+    },
+  ],
   [
     'responses',
     { input_tokens_details: { audio_tokens: 400, image_tokens: 5 }, output_tokens_details: { audio_tokens: 50 } },

@@ -78,6 +78,10 @@ export function laterUsage(before: TextUsage | undefined, later: TextUsage | und
   return charge === usage.charge || !charge ? usage : { ...usage, charge };
 }
 
+/** The input that a vendor does not say is what its total has beside the output; undefined where that is not said either. */
+export const inputBeside = (output: unknown, total: unknown): number | undefined =>
+  isCount(output) && isCount(total) && total > output ? total - output : undefined;
+
 /** The usage of a reply that took these requests, of which there is one at least. */
 export function sumOfCalls(calls: readonly TextUsage[]): TextUsage | undefined {
   const last = calls.at(-1);
@@ -129,19 +133,23 @@ export function withCharge(usage: TextUsage | undefined, said: ChargedUsage): Te
 /**
  * The usage an upstream reports. Undefined when any of its numbers is no count of tokens (missing, a fraction,
  * negative, in quotes, beyond all sense): then the reply is counted here, as if nothing had been reported. A whole is never
- * less than its parts, which some vendors count beside it.
+ * less than its parts, which some vendors count beside it. An input that is not said is 0, whatever is said of its parts: it is counted here.
  */
 export function reportedUsage(
-  tokens: { readonly [Kind in keyof Tokens]: unknown },
+  reported: { readonly [Kind in keyof Tokens]: unknown },
   units: Readonly<Partial<Record<ReportedUnit, unknown>>> = {},
 ): TextUsage | undefined {
+  const isSaid = reported.inputTokens != null;
+  const tokens = isSaid ? reported : { ...reported, inputTokens: 0 };
   if (!areCounts(tokens)) return undefined;
   const audioInput = countOf(units.audio_input_token);
   const madeOutput = countOf(units.audio_output_token) + countOf(units.image_output_token);
   const { inputTokens, cachedInputTokens, cacheWriteTokens, imageInputTokens, outputTokens, reasoningTokens } = tokens;
   const usage: TextUsage = {
     source: 'upstream',
-    inputTokens: Math.max(inputTokens, cachedInputTokens + cacheWriteTokens, imageInputTokens + audioInput),
+    inputTokens: isSaid
+      ? Math.max(inputTokens, cachedInputTokens + cacheWriteTokens, imageInputTokens + audioInput)
+      : inputTokens,
     cachedInputTokens,
     cacheWriteTokens,
     imageInputTokens,
@@ -154,7 +162,7 @@ export function reportedUsage(
 }
 
 /** Those that are reported; undefined where none is, as of nearly every reply. */
-function usedUnits(units: Readonly<Partial<Record<ReportedUnit, unknown>>>): ReportedUnits | undefined {
+export function usedUnits(units: Readonly<Partial<Record<ReportedUnit, unknown>>>): ReportedUnits | undefined {
   let used: Partial<Record<ReportedUnit, number>> | undefined;
   for (const unit of Object.keys(units) as ReportedUnit[]) {
     const count = countOf(units[unit]);
