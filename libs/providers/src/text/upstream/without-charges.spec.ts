@@ -15,6 +15,7 @@ const CHARGED = {
   total_cost: 1,
   credits_used: 840,
   cache_discount: -0.1,
+  billing: { amount: 0.0042 },
   currency: 'USD',
 };
 const CHARGES = Object.keys(CHARGED);
@@ -47,6 +48,8 @@ const SHAPES: readonly (readonly [string, (charged: object) => object])[] = [
     (charged) => ({
       choices: [{ delta: { content: 'cost', providerMetadata: { gateway: charged } } }],
       x_groq: { usage: { prompt_tokens: 1, ...charged } },
+      x_vendor: { ...charged, routing: { attempts: [{ ...charged, ok: true }] } },
+      'x-vendor': { ...charged },
       usage: charged,
     }),
   ],
@@ -86,7 +89,13 @@ const SHAPES: readonly (readonly [string, (charged: object) => object])[] = [
   [
     'a Gemini reply',
     (charged) => ({
-      candidates: [{ content: { parts: [{ functionCall: { args: WRITTEN } }] } }],
+      candidates: [
+        {
+          content: { parts: [{ functionCall: { args: WRITTEN } }] },
+          ...charged,
+          providerMetadata: { gateway: charged },
+        },
+      ],
       usageMetadata: { promptTokenCount: 1, ...charged },
     }),
   ],

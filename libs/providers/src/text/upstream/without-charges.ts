@@ -1,10 +1,10 @@
-const MONEY = String.raw`(?:cost|pric(?:e|ing)|(?<![a-z])fee(?![db])|credit|charge|(?<![a-z])spen[dt]|usd|byok|discount|balance|currency)`;
+const MONEY = String.raw`(?:cost|pric(?:e|ing)|(?<![a-z])fee(?![db])|credit|charge|(?<![a-z])spen[dt]|usd|byok|billing|discount|balance|currency)`;
 
 /** The name of a field that says what a vendor charged, as vendors and gateways write it: `cost_in_usd_ticks`, `marketCost`, `is_byok`. */
 const CHARGE = new RegExp(MONEY, 'i');
 
 /** A word of such a name, anywhere. Nearly every piece of a stream is passed over by this alone, in a third of the time that the next takes. */
-const WORD = /cost|pric(?:e|ing)|fee|credit|charge|spen[dt]|usd|byok|discount|balance|currency/i;
+const WORD = /cost|pric(?:e|ing)|fee|credit|charge|spen[dt]|usd|byok|billing|discount|balance|currency/i;
 
 /** Such a name of a field, somewhere; within a text its quotes are escaped, which is no name. */
 const MARK = new RegExp(String.raw`"[\w.-]{0,40}${MONEY}[\w.-]{0,40}"\s*:`, 'i');
@@ -12,10 +12,10 @@ const MARK = new RegExp(String.raw`"[\w.-]{0,40}${MONEY}[\w.-]{0,40}"\s*:`, 'i')
 const isMarked = (text: string): boolean => WORD.test(text) && MARK.test(text);
 
 /** Fields around what a vendor says of a reply, wherever its protocol or its server has them. What is said stands in none of them. */
-const AROUND = /^(?:choices|message|delta|response|error|x_groq)$/;
+const AROUND = /^(?:choices|candidates|message|delta|response|error)$/;
 
-/** Fields in which all is the vendor's own account of the reply, however deep. */
-const ACCOUNT = /^(?:usage\w*|provider_?metadata|meta|_hidden_params)$/i;
+/** Fields in which all is the vendor's own account of the reply, however deep; those with an x are additions to its protocol. */
+const ACCOUNT = /^(?:x[_-][\w-]+|usage\w*|provider_?metadata|meta|_hidden_params)$/i;
 
 type Search = 'around' | 'account';
 
