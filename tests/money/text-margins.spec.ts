@@ -48,6 +48,12 @@ describe('The margin of text', () => {
             .replaceAll('fat', 'vectors')
             .replace('models:', 'models: { plain: vendor-chat }\n    embedding_models:')
             .replace('costs:', 'refuse_below_cost: true\n    costs:'),
+          upstream('fat')
+            .replaceAll('fat', 'banded')
+            .replace(
+              /banded: (\{ input_token.*?\})/,
+              'banded: [{ input_token: 1, output_token: 1 }, { from_input_tokens: 2001, input_token: 90, output_token: 90 }]',
+            ),
         ].join('\n'),
       },
     );
@@ -142,6 +148,33 @@ describe('The margin of text', () => {
     });
     expect(metrics).toContain('gateway_price_below_cost{model="thin",upstream="at-thin"} 1');
     expect(metrics).not.toContain('gateway_price_below_cost{model="lean"');
+  });
+
+  it('warns of a price below its cost up to the band of prices where another one holds', async () => {
+    const units = ['input_token', 'output_token'];
+    const row = (unit: string, amount: number, more: object = {}) => ({
+      model: 'banded',
+      unit,
+      amount: String(amount),
+      per_quantity: 1_000_000,
+      ...more,
+    });
+    const warned = (answer: { readonly body: { readonly data: unknown } }) =>
+      (answer.body.data as { warnings: { unit: string; from_input_tokens?: number }[] }).warnings.map(
+        ({ unit, from_input_tokens: from = 0 }) => `${unit} ${from}`,
+      );
+    const imported = async (prices: object[], query = '?dry_run=true') =>
+      warned(await admin('POST', `/prices/import${query}`, { effective_from: '2026-01-01', prices }));
+    const base = units.map((unit) => row(unit, 50));
+    const band = (from: number) => units.map((unit) => row(unit, 95, { from_input_tokens: from }));
+    const lost = units.map((unit) => `${unit} 2001`);
+    expect(await imported(base)).toEqual(lost);
+    expect(await imported([...base, ...band(2_002)])).toEqual(lost);
+    expect(await imported([...base, ...band(2_001)], '')).toEqual([]);
+    await eventually(async () => {
+      const later = row('input_token', 49, { effective_from: '2031-01-01' });
+      return (await imported([later])).length === 0;
+    });
   });
 
   it('passes an upstream over that refuses to sell below cost, and returns to it when the price covers it', async () => {

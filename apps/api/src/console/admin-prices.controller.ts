@@ -92,7 +92,7 @@ export class AdminPricesController {
   async addPrice(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/prices'> {
     const asked = newPriceOf(body);
     const added = rowOf<AdminPrice>(await this.prices.add(actorOf(request), asked));
-    return { ...added, warnings: this.belowCost.of(asked).map(belowCostText) };
+    return { ...added, warnings: (await this.belowCost.ofPrices([asked])).map(belowCostText) };
   }
 
   /** Prices that begin together: a band is of use with all of its prices alone. */
@@ -120,7 +120,7 @@ export class AdminPricesController {
       added: done.added.length,
       changed: done.changed.length,
       unchanged: done.unchanged,
-      warnings: prices.flatMap((price) => this.belowCost.of(price)).map(belowCostText),
+      warnings: (await this.belowCost.ofPrices(prices)).map(belowCostText),
     };
   }
 

@@ -1,7 +1,6 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { type PriceBelowCost, PriceNamesService, PriceProposalsService, PricesBelowCost } from '#features';
-import { nextTurn, Turns } from '#platform';
+import { PriceNamesService, PriceProposalsService, PricesBelowCost } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../../checked-input.js';
 import { clientGone } from '../../http/client-gone.js';
@@ -57,13 +56,7 @@ export class PriceProposalsController {
   async apply(@Param('proposal_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
     const { items } = checked(ChosenItemsBody, body);
     const { proposal, added, changed, prices } = await this.proposals.apply(operatorOf(request), id, items);
-    const warnings: PriceBelowCost[] = [];
-    const turns = new Turns();
-    for (const price of prices) {
-      warnings.push(...this.belowCost.of(price));
-      if (turns.isOver) await nextTurn(turns);
-    }
-    return { ...proposalView(proposal), added, changed, warnings: viewOf(warnings) };
+    return { ...proposalView(proposal), added, changed, warnings: viewOf(await this.belowCost.ofPrices(prices)) };
   }
 
   @Post('price-proposals/:proposal_id/undo')

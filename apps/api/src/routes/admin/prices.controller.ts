@@ -88,12 +88,8 @@ export class PricesController {
   }
 
   private async warningsOf({ prices, lists }: PriceFile): Promise<unknown> {
-    const warnings: unknown[] = [];
     const turns = new Turns();
-    for (const price of prices) {
-      warnings.push(...this.belowCost.of(price));
-      if (turns.isOver) await nextTurn(turns);
-    }
+    const warnings = await this.belowCost.ofPrices(prices, turns);
     for (const { id, rules } of lists) warnings.push(...(await this.belowCost.ofRules(id, rules, turns)));
     return viewOf(warnings);
   }
@@ -105,7 +101,7 @@ export class PricesController {
   async add(@Body() body: unknown, @Req() request: Request): Promise<unknown> {
     const asked = newPriceOf(body);
     const row = await this.prices.add(operatorOf(request), asked);
-    return { ...viewOfRow(row), warnings: viewOf(this.belowCost.of(asked)) };
+    return { ...viewOfRow(row), warnings: viewOf(await this.belowCost.ofPrices([asked])) };
   }
 }
 

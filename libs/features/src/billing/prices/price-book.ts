@@ -61,6 +61,9 @@ export function notPriced(model: string, variant: string, unit: string): Gateway
 /** What rules name that are of all models. */
 const EVERY_MODEL = '*';
 
+/** The id of prices that are looked at as if they were in the book. */
+export const ADDED_PRICE = 'added';
+
 /** All prices in force at one moment. */
 export class PricesInForce {
   /** Of the models that were asked for by a list: the rules are applied once. */
@@ -82,7 +85,7 @@ export class PricesInForce {
     for (const [model, ofModel] of grouped(changed, (price) => price.model)) {
       const isReplaced = (price: PriceInForce): boolean => ofModel.some((other) => isSameSort(price, other));
       const kept = (prices.get(model) ?? []).filter((price) => !isReplaced(price));
-      prices.set(model, [...kept, ...ofModel.map((price) => ({ ...price, id: 'simulated' }))]);
+      prices.set(model, [...kept, ...ofModel.map((price) => ({ ...price, id: ADDED_PRICE }))]);
     }
     return new PricesInForce(prices, [...this.rules.values()].flat());
   }

@@ -3,9 +3,9 @@ import { CATALOG, formatMicros, type Micros, type ModelFamily } from '#contracts
 import { nextTurn, Turns } from '#platform';
 import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { TextUpstreams } from '../../upstreams/text-upstreams.js';
-import { PriceBook, type PricesInForce } from './price-book.js';
-import { grouped, type PriceRule } from './price-rules.js';
-import { type PriceBelowCost, textPriceBelowCost, textPricesBelowCost } from './text-below-cost.js';
+import { ADDED_PRICE, PriceBook, type PricesInForce } from './price-book.js';
+import { grouped, type PriceInForce, type PriceRule } from './price-rules.js';
+import { type PriceBelowCost, textPricesBelowCost } from './text-below-cost.js';
 
 /** What a price is for, and how much it is: `amountMicros` for each `perQuantity` units. */
 interface AskedPrice {
@@ -17,7 +17,7 @@ interface AskedPrice {
   readonly amountMicros: Micros;
   readonly perQuantity: bigint;
   /** The price list whose rule makes it; absent: the book. */
-  readonly list?: string | undefined;
+  readonly list?: string;
 }
 
 /** The most warnings of rules that are told at once. */
@@ -67,20 +67,23 @@ export class PricesBelowCost {
       const base = inForce.lookUp(model, list).filter(({ fromInputTokens }) => fromInputTokens === 0);
       for (const { unit, variant } of sold) {
         const price = base.find((each) => each.unit === unit && each.variant === variant);
-        if (price) media.push(...this.of({ ...price, model }));
+        if (price) media.push(...this.ofMedia({ ...price, model }));
       }
     }
     return [...media, ...(await textPricesBelowCost(inForce, this.texts.all, list, turns))];
   }
 
-  /** What stands against one price, whether or not it is in force. */
-  of({ model, fromInputTokens = 0, list, ...price }: AskedPrice): PriceBelowCost[] {
-    const { unit, variant, amountMicros, perQuantity } = price;
-    const ofList = list === undefined ? {} : { list };
-    if (!SOLD.some((sold) => sold.model === model && sold.unit === unit && sold.variant === variant))
-      return this.texts.all.flatMap((upstream) =>
-        textPriceBelowCost(upstream, model, { ...price, ...ofList, fromInputTokens }),
-      );
+  /** What these prices would sell below cost, beside the others of the book, whether or not they are in force. */
+  async ofPrices(asked: readonly AskedPrice[], turns = new Turns()): Promise<PriceBelowCost[]> {
+    const media = asked.flatMap((price) => this.ofMedia(price));
+    const added = asked.map(({ fromInputTokens = 0, ...price }) => ({ ...price, fromInputTokens }));
+    const inForce = (await this.prices.reread()).with(added);
+    const isAsked = ({ id }: PriceInForce): boolean => id === ADDED_PRICE;
+    return [...media, ...(await textPricesBelowCost(inForce, this.texts.all, undefined, turns, isAsked))];
+  }
+
+  private ofMedia({ model, unit, variant, amountMicros, perQuantity, list }: AskedPrice): PriceBelowCost[] {
+    if (!SOLD_BY_MODEL.get(model)?.some((sold) => sold.unit === unit && sold.variant === variant)) return [];
     return this.upstreams.serving(model).flatMap(({ upstream, costOfUnit }) => {
       const cost = costOfUnit?.(model, variant)?.worthMicros;
       if (cost === undefined || cost * perQuantity <= amountMicros) return [];

@@ -40,17 +40,19 @@ const modelsOf = ({ models, embeddings }: TextUpstream): string[] => [
 /**
  * What stands against one price of a text model, at its own beginning and wherever a band of the costs begins while it holds.
  *
- * @param end the input tokens from which another price holds.
+ * @param end the input tokens from which another price holds; undefined: none does.
  */
-export function textPriceBelowCost(
+function textPriceBelowCost(
   upstream: TextUpstream,
   model: string,
   { unit, variant, fromInputTokens, amountMicros, perQuantity, list }: AskedPrice,
-  end = Number.POSITIVE_INFINITY,
+  end: number | undefined,
 ): PriceBelowCost[] {
   const costs = upstream.costs?.of(model);
   if (!costs) return [];
-  const later = costs.firstTokens(variant).filter((start) => start > fromInputTokens && start < end);
+  const later = costs
+    .firstTokens(variant)
+    .filter((start) => start > fromInputTokens && start < (end ?? Number.POSITIVE_INFINITY));
   return [...later, fromInputTokens].flatMap((from): PriceBelowCost[] => {
     const worth = costs.worthOf(unit, variant, from, Date.now());
     if (!worth) return [];
@@ -79,12 +81,14 @@ export function textPriceBelowCost(
  *
  * @param turns of one who asks for many lists, so that others run between them.
  * @param list at whose prices; undefined: those of the book. What the list leaves to the book is among them, without `price_list`.
+ * @param isAsked of which prices; the others only say where bands end.
  */
 export async function textPricesBelowCost(
   prices: PricesInForce,
   upstreams: readonly TextUpstream[],
   list?: string,
   turns = new Turns(),
+  isAsked: (price: PriceInForce) => boolean = () => true,
 ): Promise<PriceBelowCost[]> {
   const found: PriceBelowCost[] = [];
   for (const upstream of upstreams)
@@ -96,7 +100,8 @@ export async function textPricesBelowCost(
       for (const { tier: variant, unit } of costed) {
         const bands = bandsOf(ofModel, unit, variant);
         for (const [place, price] of bands.entries())
-          found.push(...textPriceBelowCost(upstream, model, { ...price, unit }, bands[place + 1]?.fromInputTokens));
+          if (isAsked(price))
+            found.push(...textPriceBelowCost(upstream, model, { ...price, unit }, bands[place + 1]?.fromInputTokens));
       }
     }
   return found;
