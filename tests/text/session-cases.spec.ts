@@ -15,6 +15,7 @@ const FAILURES: readonly (readonly [string, () => void])[] = [
     (status) => [String(status), () => gateway.vendor.spoiled.set('two', { status, body: {} })] as const,
   ),
   ['403', () => gateway.vendor.spoiled.set('two', { status: 403, body: DENIED })],
+  ['403-unknown', () => gateway.vendor.spoiled.set('two', { status: 403, body: { error: { message: 'No.' } } })],
   ['cut', () => gateway.vendor.spoiled.set('two', 'cut')],
   ['silent', () => (gateway.vendor.gate = { at: 'start', opened: new Promise(() => undefined) })],
 ];

@@ -155,6 +155,24 @@ describe('TextRouter', () => {
     expect((await call()).upstreamId).toBe('second');
   });
 
+  it.each([
+    ['You may not do this.', undefined, 'second'],
+    ['Your input was flagged.', undefined, undefined],
+    ['No.', 'content_policy_violation', undefined],
+  ])('asks another account where one may not do it: "%s" %s', async (message, upstreamCode, served) => {
+    const denied = new GatewayError('permission_denied', message, upstreamCode === undefined ? {} : { upstreamCode });
+    const second = new ScriptedVendor('second');
+    const { call } = router([
+      [new ScriptedVendor('first', [denied]), {}],
+      [second, { priority: 1 }],
+    ]);
+    const outcome = await call().catch((error: unknown) => error);
+    expect(outcome).toMatchObject(served === undefined ? { code: 'permission_denied' } : { upstreamId: served });
+    expect(second.asked).toBe(served === undefined ? 0 : 1);
+    const alone = router([[new ScriptedVendor('first', [denied]), {}]]);
+    await expect(alone.call()).rejects.toMatchObject({ code: 'permission_denied', publicMessage: message });
+  });
+
   it('distributes requests by weight within the best priority', () => {
     let turn = 0;
     const upstreams = new TextUpstreams(

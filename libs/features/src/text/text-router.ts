@@ -106,9 +106,17 @@ const UNCOUNTED: CallCount = { ended: () => undefined };
 const faultIn = (failure: GatewayError | undefined): GatewayError | undefined =>
   failure && ERRORS[failure.code].retryable ? failure : undefined;
 
-/** A request that no other upstream would take either is refused at once. */
-const mayWorkElsewhere = (error: GatewayError): boolean =>
-  ERRORS[error.code].retryable || error.code === 'unsupported_parameter';
+/** Of a refusal for what is asked for, as vendors word it with the status of one for who asks. */
+const JUDGED = /flagged|moderation|content|policy|safety|prohibited/i;
+
+/**
+ * A request that no other upstream would take either is refused at once. Who may not ask is the operator's account more often than
+ * not: another account may, and where none does, the vendor's own word is passed on.
+ */
+const mayWorkElsewhere = ({ code, publicMessage, upstreamCode = '' }: GatewayError): boolean =>
+  ERRORS[code].retryable ||
+  code === 'unsupported_parameter' ||
+  (code === 'permission_denied' && !JUDGED.test(`${publicMessage} ${upstreamCode}`));
 
 /**
  * Finds an upstream for a request. On a failure before the first byte the next one is asked, and when all have failed
