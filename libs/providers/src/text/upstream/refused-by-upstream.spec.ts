@@ -258,6 +258,19 @@ describe('A refusal by an upstream', () => {
     expect([error.code, error.retryAfterMs]).toEqual(['upstream_rate_limited', waitMs]);
   });
 
+  it.each<[object, number | undefined]>([
+    [{ resets_in_seconds: 3_600 }, 3_600_000],
+    [{ retry_after: '37' }, 37_000],
+    [{ retry_after_seconds: 0.5 }, 500],
+    [{ resets_at: Math.floor(Date.now() / 1_000) + 3_600 }, 3_600_000],
+    [{ reset_at: new Date(Date.now() + 3_600_000).toISOString() }, 3_600_000],
+    [{ resets_in_seconds: null, resets_at: 'soon', retry_after: -1 }, undefined],
+  ])('waits as long as a field of its error says: %j', (fields, waitMs) => {
+    const { retryAfterMs } = refused(429, { error: { type: 'usage_limit_reached', message: 'No.', ...fields } });
+    if (waitMs === undefined) expect(retryAfterMs).toBeUndefined();
+    else expect(Math.abs((retryAfterMs ?? 0) - waitMs)).toBeLessThan(5_000);
+  });
+
   it('by a server without capacity is an overload', () => {
     expect(refused(498, { error: { message: 'Flex tier capacity exceeded.' } }).code).toBe('overloaded');
   });

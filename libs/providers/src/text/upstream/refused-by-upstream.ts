@@ -246,13 +246,29 @@ function detailsOf({ details }: Readonly<Record<string, unknown>>): readonly Rea
   return Array.isArray(details) ? (details as unknown[]).filter(isJsonObject) : [];
 }
 
-/** One protocol names the time to wait among the details, in seconds: `37s`, `0.5s`. */
+/** One protocol names the time to wait among the details, in seconds: `37s`, `0.5s`. Others have a field of the error for it. */
 function waitIn(error: Readonly<Record<string, unknown>>): number | undefined {
   const waits = detailsOf(error).map(({ retryDelay }) =>
     typeof retryDelay === 'string' ? /^(\d+(\.\d+)?)s$/.exec(retryDelay)?.[1] : undefined,
   );
-  const seconds = waits.find((wait) => wait !== undefined);
-  return seconds === undefined ? undefined : Number(seconds) * 1_000;
+  const { resets_in_seconds: left, retry_after: after, retry_after_seconds: seconds } = error;
+  const said = [...waits, left, after, seconds].map(secondsIn).find((wait) => wait !== undefined);
+  if (said !== undefined) return said * 1_000;
+  const [at] = [error['resets_at'], error['reset_at']].map(momentIn).filter((moment) => moment !== undefined);
+  return at === undefined ? undefined : at - Date.now();
+}
+
+/** A number of seconds, which some servers write as a text. */
+const secondsIn = (said: unknown): number | undefined =>
+  (typeof said === 'number' || typeof said === 'string') && /^\d+(\.\d+)?$/.test(String(said))
+    ? Number(said)
+    : undefined;
+
+/** A moment as seconds since 1970, or in words. */
+function momentIn(said: unknown): number | undefined {
+  const seconds = secondsIn(said);
+  const moment = seconds === undefined && typeof said === 'string' ? Date.parse(said) : (seconds ?? Number.NaN) * 1_000;
+  return Number.isNaN(moment) ? undefined : moment;
 }
 
 const STATUS = /^[45]\d\d$/;
