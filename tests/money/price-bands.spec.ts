@@ -2,7 +2,7 @@ import type { JsonObject } from '#contracts';
 import { signals } from '#platform';
 import { eventually } from '#testing';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../harness/text-vendor/text-gateway.js';
-import { type Style, textRequest } from '../harness/text-vendor/text-requests.js';
+import { type Style, STYLES, textRequest } from '../harness/text-vendor/text-requests.js';
 
 const PROTOCOLS = ['responses', 'chat', 'messages', 'gemini'] as const;
 type Protocol = (typeof PROTOCOLS)[number];
@@ -163,6 +163,36 @@ describe('A band of prices', () => {
     );
     gateway.vendor.rewrite = shown;
   });
+
+  const TIER_ASKED = {
+    responses: 'service_tier',
+    chat: 'service_tier',
+    messages: 'service_tier',
+    gemini: 'serviceTier',
+  } as const;
+  const TRANSLATED = STYLES.flatMap((style) =>
+    PROTOCOLS.filter((protocol) => protocol !== style).flatMap((protocol) =>
+      [false, true].map((stream) => [style, protocol, stream] as const),
+    ),
+  );
+
+  it.each(TRANSLATED.filter(([, protocol]) => protocol !== 'messages'))(
+    'asks a vendor of another protocol for a tier that has prices: %s over %s, streamed %s',
+    async (style, protocol, stream) => {
+      gateway.vendor.rewrite = (json) => json.replaceAll('"service_tier":"default"', '"service_tier":"priority"');
+      const { lines } = await charged(style, MODEL_OVER[protocol], { [TIER_ASKED[style]]: 'priority' }, stream);
+      expect(new Set(lines.map(({ variant }) => variant))).toEqual(new Set(['priority']));
+      expect(gateway.vendor.last.body).toHaveProperty(TIER_ASKED[protocol], 'priority');
+    },
+  );
+
+  it.each(TRANSLATED.filter(([, protocol]) => protocol === 'messages'))(
+    'refuses a tier that the vendor has no field for: %s over %s, streamed %s',
+    async (style, protocol, stream) => {
+      const asked = charged(style, MODEL_OVER[protocol], { [TIER_ASKED[style]]: 'priority' }, stream);
+      await expect(asked).rejects.toThrow(/service tier \\?"priority\\?"/);
+    },
+  );
 
   it('charges a tier without prices as it was asked for, and counts it', async () => {
     const counted = async () =>

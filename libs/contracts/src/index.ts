@@ -240,6 +240,7 @@ export {
   type ResponsesTool,
 } from './text/responses-request.js';
 export {
+  canAskForTier,
   FEE_UNITS,
   type FeeUnit,
   type OpenedUnit,

@@ -1,3 +1,5 @@
+import type { TextProtocol } from './text-style.js';
+
 /** The kinds of token that can have a price of their own: those of input, then those of output. */
 export const TOKEN_UNITS = [
   'input_token',
@@ -46,6 +48,21 @@ const TIERS: Readonly<Record<string, ServiceTier>> = {
   on_demand_priority: 'priority',
   ultrafast: 'ultrafast',
   batch: 'batch',
+};
+
+/** The tiers that each protocol has a field for; one has none. */
+const TIERS_ASKED: Readonly<Record<TextProtocol, readonly ServiceTier[]>> = {
+  responses: ['flex', 'priority', 'ultrafast', 'batch'],
+  chat: ['flex', 'priority', 'ultrafast', 'batch'],
+  gemini: ['flex', 'priority'],
+  messages: [],
+  sandbox: [],
+};
+
+/** Whether a request that the gateway writes for an upstream can ask for the tier. */
+export const canAskForTier = (protocol: TextProtocol, word: string): boolean => {
+  const tier = serviceTierOf(word);
+  return TIERS_ASKED[protocol].some((each) => each === tier);
 };
 
 /**

@@ -174,4 +174,6 @@ export interface TextRequest {
   readonly verbosity?: string;
   /** Says which requests share a prompt cache. */
   readonly cacheKey?: string;
+  /** How fast it is to be served, in the caller's word for it; only of tiers that are known, and that the upstream may be asked for. */
+  readonly serviceTier?: string;
 }

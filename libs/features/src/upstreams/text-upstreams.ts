@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   allows,
+  canAskForTier,
   GatewayError,
   type ModelTraits,
   REFUSE_UNPRICED,
@@ -212,8 +213,15 @@ const isAllowed = (
   style: TextStyle | undefined,
 ): boolean =>
   (use.isHint === true && style !== undefined && provider.protocol !== style) ||
-  // A tier that is paid for must reach who sells it, and only upstreams of the request's own style are sent one.
-  allows(policy, use.kind === 'service_tiers' && !speaks(provider.protocol, style) ? { ...use, isPriced: false } : use);
+  // A tier that is paid for must reach who sells it.
+  allows(
+    policy,
+    use.kind === 'service_tiers' && !isTold(provider.protocol, use, style) ? { ...use, isPriced: false } : use,
+  );
+
+/** Whether a tier that is asked for is sent to the upstream. */
+const isTold = (protocol: TextProtocol, { name }: UnpricedUse, style: TextStyle | undefined): boolean =>
+  speaks(protocol, style) || canAskForTier(protocol, name);
 
 const speaks = (protocol: TextProtocol, style: TextStyle | undefined): boolean =>
   style === undefined || protocol === style || protocol === 'sandbox';

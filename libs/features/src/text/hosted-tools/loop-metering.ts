@@ -133,8 +133,7 @@ export class ToolLoopMetering implements Metering {
       tools: order.tools,
       attribution,
       contextTokens: order.limits.contextTokens,
-      // A service tier reaches no upstream whose requests the gateway writes.
-      ...pricedBeside(order.unpriced.filter(({ kind }) => kind !== 'service_tiers')),
+      ...pricedBeside(order.unpriced),
     });
     this.tariff ??= hold.tariff;
     const { inputTokens, hasFiles } = order;

@@ -105,6 +105,7 @@ export function writeChatRequest(request: TextRequest, model: string, options: P
     stop: nonEmpty(request.stopSequences),
     seed: request.seed,
     user: acceptedLabel(request.user),
+    service_tier: request.serviceTier,
     reasoning_effort: effort,
     response_format: writeFormat(request.format),
     tools: tools?.map(writeTool),

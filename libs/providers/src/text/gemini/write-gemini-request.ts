@@ -8,6 +8,7 @@ import {
   type OutputFormat,
   type ReasoningRequest,
   type ResultPart,
+  serviceTierOf,
   takenEffort,
   type TextRequest,
   type ToolChoice,
@@ -74,6 +75,7 @@ export function writeGeminiRequest(request: TextRequest, model: string, options:
     tools,
     toolConfig: functions.length > 0 ? writeToolConfig(request.toolChoice) : undefined,
     generationConfig: writeConfig(request, traits, options),
+    serviceTier: serviceTierOf(request.serviceTier),
   });
 }
 

@@ -67,6 +67,7 @@ export function writeResponsesRequest(request: TextRequest, model: string, optio
     include: reasoning ? ['reasoning.encrypted_content'] : undefined,
     text: writeTextOptions(request),
     prompt_cache_key: acceptedLabel(request.cacheKey),
+    service_tier: request.serviceTier,
     tools,
     tool_choice: tools && writeToolChoice(request.toolChoice),
     parallel_tool_calls: tools && !request.parallelToolCalls ? false : undefined,

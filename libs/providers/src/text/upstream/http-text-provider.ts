@@ -1,4 +1,5 @@
 import {
+  canAskForTier,
   eventText,
   GatewayError,
   type JsonObject,
@@ -386,7 +387,7 @@ export class HttpTextProvider implements TextProvider {
   private translated(asked: TextRequest, call: TextCall): Asked | Promise<Asked> {
     const { codec, options, policy = REFUSE_UNPRICED } = this.upstream;
     const traits = this.traitsOf(call.upstreamModel);
-    const named = this.withCacheKey(asked, call);
+    const named = this.withTier(this.withCacheKey(asked, call), call);
     const permitted = call.isTranslated === true ? permittedRequest(named, policy) : named;
     const { request, readBack } = acceptedRequest(asksInWords(permitted, traits), codec.protocol);
     const { maxOutputTokens = 0, turns } = request;
@@ -402,6 +403,14 @@ export class HttpTextProvider implements TextProvider {
     if (this.upstream.writesCacheKey !== true || asked.cacheKey !== undefined) return asked;
     const key = cacheKey?.();
     return key === undefined ? asked : { ...asked, cacheKey: key };
+  }
+
+  /** A tier that is paid for, or that the upstream's policy lists. */
+  private withTier(asked: TextRequest, { unpriced }: TextCall): TextRequest {
+    const tier = unpriced?.find(({ kind }) => kind === 'service_tiers');
+    return tier && canAskForTier(this.upstream.codec.protocol, tier.name)
+      ? { ...asked, serviceTier: tier.name.replace(/^service_tier_/, '') }
+      : asked;
   }
 
   private native(native: NativeBody, call: TextCall, policy: UpstreamPolicy): NativeBody {
