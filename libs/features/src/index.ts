@@ -57,7 +57,6 @@ export { PricePreview } from './billing/prices/price-preview.js';
 export { belowCostText, PricesBelowCost } from './billing/prices/prices-below-cost.js';
 export { type NewPrice, PricesService } from './billing/prices/prices.service.js';
 export { seedExamplePrices } from './billing/prices/seed-prices.js';
-export type { PriceBelowCost } from './billing/prices/text-below-cost.js';
 export { LIST_SOURCES, type ListSource } from './billing/proposals/listed-models.js';
 export { type PriceName, PriceNamesService } from './billing/proposals/price-names.service.js';
 export {
