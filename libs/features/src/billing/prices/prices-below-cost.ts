@@ -77,7 +77,7 @@ export class PricesBelowCost {
   async ofPrices(asked: readonly AskedPrice[], turns = new Turns()): Promise<PriceBelowCost[]> {
     const media = asked.flatMap((price) => this.ofMedia(price));
     const added = asked.map(({ fromInputTokens = 0, ...price }) => ({ ...price, fromInputTokens }));
-    const inForce = (await this.prices.reread()).with(added);
+    const inForce = (await this.prices.inForce()).with(added);
     const isAsked = ({ id }: PriceInForce): boolean => id === ADDED_PRICE;
     return [...media, ...(await textPricesBelowCost(inForce, this.texts.all, undefined, turns, isAsked))];
   }
