@@ -135,6 +135,8 @@ export class FaultProxy {
     if (this.fault === 'far') await sleep(FAR_MS);
     // A silent connection does not forward an end.
     if (link.isSilent && from === link.server) return;
+    // What the server sent before it ended comes to a client that reads it late.
+    if (from === link.server && !from.errored) await new Promise<void>((over) => link.client.end(() => over()));
     link.client.destroy();
     link.server.destroy();
     this.links.delete(link);
