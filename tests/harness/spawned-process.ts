@@ -10,9 +10,9 @@ export interface SpawnedProcess {
   output(): string;
   /** Resolves when its output matches. @throws Error with the output when it exits first or 200 s pass. */
   waitFor(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Sends a signal and resolves with the exit code, or null when the signal itself ended it. */
+  /** Sends a signal and resolves as `exited` does. */
   end(signal: NodeJS.Signals): Promise<number | null>;
-  /** Resolves with the exit code. */
+  /** Resolves with the exit code when all that it wrote has come; with null, maybe sooner, when a signal ended it. */
   exited(): Promise<number | null>;
 }
 
@@ -46,13 +46,16 @@ export function spawnScript(
   noteProcess(child.pid);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  // Its last words may come after its end.
+  // Its last words may come after its end. One that a signal ended may leave others behind that could write there still.
   let isSilent = false;
-  child.once('close', () => {
+  const silent = once(child, 'close').then(() => {
     isSilent = true;
     keepLog(output);
   });
-  const exit = once(child, 'exit').then(([code]) => code as number | null);
+  const exit = once(child, 'exit').then(async ([code]) => {
+    if (code !== null) await silent;
+    return code as number | null;
+  });
   return {
     child,
     output: () => output,
