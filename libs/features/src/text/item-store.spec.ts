@@ -212,8 +212,8 @@ describe('The store of responses', () => {
         waiting = save(FAY, answered('resp_end_waits'), [said('in_end_locked', 'Hi')]);
         await save(BOB, answered('resp_end_free'));
       });
-      // Below what a statement may take.
-      expect(performance.now() - began).toBeLessThan(1_500);
+      // Below what a statement may take here, which is 25 seconds.
+      expect(performance.now() - began).toBeLessThan(10_000);
       await waiting;
       expect(await store.response(FAY, 'resp_end_waits', FREELY)).toEqual(answered('resp_end_waits'));
       expect(await store.response(BOB, 'resp_end_free', FREELY)).toEqual(answered('resp_end_free'));

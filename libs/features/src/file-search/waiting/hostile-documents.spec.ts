@@ -1,4 +1,5 @@
 import { deflateSync } from 'node:zlib';
+import { quickestOf } from '#testing';
 import { FilePreparer, FULL_BOUNDS } from '../file-preparer.js';
 
 const MIB = 1024 * 1024;
@@ -90,11 +91,15 @@ describe('Documents that unpack to more than there is memory for', () => {
     async (_, file) => {
       const bytes = file();
       expect(bytes.length).toBeLessThan(10_000);
-      const { outcome, grewMib } = await prepared(bytes);
-      expect(outcome).toMatchObject({
-        kind: 'unreadable',
-        code: 'invalid_file',
-        message: expect.stringContaining('takes more memory'),
+      // Suites beside this one take memory of the same process: what the document takes is there every time.
+      const grewMib = await quickestOf(UNPACKED_MIB, async () => {
+        const { outcome, grewMib: grew } = await prepared(bytes);
+        expect(outcome).toMatchObject({
+          kind: 'unreadable',
+          code: 'invalid_file',
+          message: expect.stringContaining('takes more memory'),
+        });
+        return grew;
       });
       expect(grewMib).toBeLessThan(UNPACKED_MIB);
     },

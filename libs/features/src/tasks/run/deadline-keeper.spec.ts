@@ -1,3 +1,4 @@
+import type { Operation, VendorCall } from '#contracts';
 import type { Database } from '#platform';
 import { eventually } from '#testing';
 import { DeadlineKeeper } from './deadline-keeper.js';
@@ -77,23 +78,25 @@ describe('The deadline of a task', () => {
     const silent = await bench.submit();
     await bench.start.run(await bench.claim(silent), new AbortController().signal);
     await bench.change(silent, `provider = 'silent', deadline_at = now()`);
-    let asked = (): void => undefined;
-    const isAsked = new Promise<void>((resolve) => (asked = resolve));
+    let asked = (_call: VendorCall): void => undefined;
+    const isAsked = new Promise<VendorCall>((resolve) => (asked = resolve));
     let answer = (): void => undefined;
     const answered = new Promise<void>((resolve) => (answer = resolve));
     const upstream = Object.assign(new ScriptedUpstream('silent'), {
-      cancel: async () => {
-        asked();
+      cancel: async (_operation: Operation, call: VendorCall) => {
+        asked(call);
         await answered;
         return 'cancelled' as const;
       },
     });
     keeper = keeperOf(MediaUpstreams.of(upstream));
     keeper.start();
-    await isAsked;
+    const { signal } = await isAsked;
     const other = await bench.submit();
     await bench.change(other, 'deadline_at = now()');
-    await eventually(async () => (await bench.row(other)).state === 'failed', { limitMs: 6_000 });
+    await eventually(async () => (await bench.row(other)).state === 'failed');
+    // The vendor was still waited for.
+    expect(signal.aborted).toBe(false);
     answer();
     expect(await ended(silent)).toBe('failed');
   });
