@@ -53,6 +53,12 @@ class Balancer {
     return this.ready[this.turn % this.ready.length] ?? '';
   }
 
+  /** Asks one no more that refused a connection, until it says again that it is ready. */
+  leaveOut(url: string): void {
+    const others = this.ready.filter((one) => one !== url);
+    if (others.length > 0) this.ready = others;
+  }
+
   /** Asks every replica repeatedly, as a real one does, so that its image is always a little old. */
   private async watch(): Promise<void> {
     while (!this.stopped.signal.aborted) {
@@ -100,9 +106,10 @@ async function send(
     ...(body && { 'content-type': 'application/json', 'idempotency-key': randomUUID() }),
   };
   for (const _attempt of [1, 2, 3]) {
+    const replica = balancer.next();
     try {
       outcome.requests += 1;
-      const answer = await fetch(balancer.next() + path, {
+      const answer = await fetch(replica + path, {
         method,
         headers,
         ...(body && { body: JSON.stringify(body) }),
@@ -113,8 +120,8 @@ async function send(
       return undefined;
     } catch (error) {
       if (isClosedConnection(error)) outcome.closedConnections += 1;
-      else if (!isRefused(error))
-        outcome.failures.push(`${method} ${path}: ${String((error as Error).cause ?? error)}`);
+      else if (isRefused(error)) balancer.leaveOut(replica);
+      else outcome.failures.push(`${method} ${path}: ${String((error as Error).cause ?? error)}`);
     }
   }
   outcome.failures.push(`${method} ${path}: no replica took it`);

@@ -270,7 +270,7 @@ describe('Resources that accounts share', () => {
         const answers = await Promise.all(STYLES.map((style) => ask(style, key)));
         return answers.every(({ status }) => status === 429);
       },
-      { limitMs: 20_000, shows: () => statuses.join(' ') },
+      { shows: () => statuses.join(' ') },
     );
     for (const style of STYLES) {
       const refused = await ask(style, key);

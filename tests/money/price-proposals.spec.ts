@@ -151,7 +151,7 @@ describe('A price proposal', () => {
       return body.data.prices.find(({ unit }) => unit === 'input_token')?.amount;
     };
     const soldAt = (amount: string | undefined): Promise<unknown> =>
-      eventually(async () => (await inputPrice()) === amount, { limitMs: 20_000, pauseMs: 200 });
+      eventually(async () => (await inputPrice()) === amount, { pauseMs: 200 });
     const was = await inputPrice();
     const { id } = await propose(litellm({ 'vendor-5': [7, 8] }));
     await apply(id, ['vendor-5']);
