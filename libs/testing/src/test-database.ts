@@ -22,10 +22,10 @@ export interface TestDatabase {
   readonly remove: () => Promise<void>;
 }
 
-/** Copies the migrated template, which takes some 30 milliseconds. */
+/** Copies the migrated template, file by file, which takes some 30 milliseconds. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE}`);
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE} STRATEGY FILE_COPY`);
   const url = databaseUrl(serverUrl(), name);
   const environment = { DATABASE_URL: url, ...PATIENT_WITH_POSTGRES };
   const database = new Database(url, loadConfig(DatabaseConfig, { ...environment, DATABASE_POOL_SIZE: '5' }));
