@@ -96,6 +96,8 @@ describe('A gateway with API_PROCESSES=2 on its embedded database', () => {
       LOG_LEVEL: 'info',
       LOG_FORMAT: 'json',
       TEXT_DRAIN_SECONDS: String(TEXT_DRAIN_SECONDS),
+      // What a busy machine does not count in time would pass uncounted.
+      RATE_LIMIT_ON_STORE_FAILURE: 'refuse',
     };
     await start();
   });
@@ -151,8 +153,18 @@ describe('A gateway with API_PROCESSES=2 on its embedded database', () => {
     const { key = '' } = await admin(`/accounts/${account['id']}/keys`, { name: 'slow', requests_per_minute: 5 });
     const statuses: number[] = [];
     const body = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
-    for (let turn = 0; turn < 9; turn += 1) statuses.push((await ask(`${baseUrl}/v1/quote`, { key, body })).status);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(4);
+    // One that is refused because its count comes late may be counted all the same.
+    let late = 0;
+    const counted = async (): Promise<number | false> => {
+      const { status } = await ask(`${baseUrl}/v1/quote`, { key, body });
+      if (status === 503) late += 1;
+      return status !== 503 && status;
+    };
+    for (let turn = 0; turn < 9; turn += 1) statuses.push(await eventually(counted));
+    expect(statuses.filter((status) => status !== 429 && status !== 200)).toEqual([]);
+    const allowed = statuses.filter((status) => status === 200).length;
+    expect(allowed).toBeLessThanOrEqual(5);
+    expect(allowed).toBeGreaterThanOrEqual(5 - late);
   });
 
   it('serves on when a child is killed, starts another in its place and frees what the dead one held', async () => {
