@@ -161,6 +161,7 @@ describe('Example prices', () => {
       await api.admin('POST', '/prices', { model: 'vendor-5', unit, amount: '1', per_quantity: 1_000_000 });
     await eventually(() => isReported());
     await eventually(async () => (await metric(api, 'gateway_models_without_price')) === 0);
+    expect((await readiness(api))[0]).toBe(200);
   });
 });
 
