@@ -46,42 +46,53 @@ export interface ChatUsage extends ChargedUsage {
   readonly num_sources_used?: number;
 }
 
+/** The figures that the chat and the responses interface give different names. */
+export interface NamedFigures {
+  readonly input: ChatUsage['prompt_tokens'];
+  readonly read: ChatUsage['prompt_tokens_details'];
+  readonly output: ChatUsage['completion_tokens'];
+  readonly written: ChatUsage['completion_tokens_details'];
+}
+
 type CacheTokens = Pick<TextUsage, 'cachedInputTokens' | 'cacheWriteTokens'>;
 
 /** The first of several names of one count that says anything. */
-const named = (...counts: readonly (number | undefined)[]): number => counts.find(Boolean) ?? 0;
+const firstOf = (...counts: readonly (number | undefined)[]): number => counts.find(Boolean) ?? 0;
 
 /** Counts the input that was read from a cache or written to one, under every name vendors give to them. */
-function cacheTokensIn(usage: ChatUsage): CacheTokens {
-  const details = usage.prompt_tokens_details ?? {};
+function cacheTokensIn(read: NamedFigures['read'], usage: ChatUsage): CacheTokens {
+  const details = read ?? {};
   const { prompt_cache_hit_tokens: hit, cached_tokens: cached } = usage;
   const { cache_creation_tokens: created, cache_creation_input_tokens: createdInput } = details;
   return {
-    cachedInputTokens: named(details.cached_tokens, hit, cached, usage.cache_read_input_tokens),
-    cacheWriteTokens: named(details.cache_write_tokens, created, createdInput, usage.cache_creation_input_tokens),
+    cachedInputTokens: firstOf(details.cached_tokens, hit, cached, usage.cache_read_input_tokens),
+    cacheWriteTokens: firstOf(details.cache_write_tokens, created, createdInput, usage.cache_creation_input_tokens),
   };
 }
 
 /** Input holds what was read from a cache or written to one, unless the total shows that they stand beside it. */
-function inputIn(usage: ChatUsage, cache: CacheTokens): number | undefined {
-  const { prompt_tokens: input } = usage;
-  if (input == null) return inputBeside(usage.completion_tokens, usage.total_tokens);
+function inputIn(
+  { input, output }: NamedFigures,
+  cache: CacheTokens,
+  total: ChatUsage['total_tokens'],
+): number | undefined {
+  if (input == null) return inputBeside(output, total);
   const withCache = sumOf(input, cache.cachedInputTokens, cache.cacheWriteTokens);
-  return usage.total_tokens === sumOf(withCache, usage.completion_tokens) ? withCache : input;
+  return total === sumOf(withCache, output) ? withCache : input;
 }
 
 /** Some vendors count what was reasoned beside what was written: of one the total shows it, of another the total alone. */
 function outputIn(
-  usage: ChatUsage,
+  { output, written }: NamedFigures,
   input: number | undefined,
+  total: ChatUsage['total_tokens'],
 ): Pick<{ [Kind in keyof TextUsage]: unknown }, 'outputTokens' | 'reasoningTokens'> {
-  const { completion_tokens: written, total_tokens: total, completion_tokens_details: details } = usage;
-  const reasoned = details?.reasoning_tokens;
-  const beside = sumOf(total) - sumOf(input ?? 0, written);
+  const reasoned = written?.reasoning_tokens;
+  const beside = sumOf(total) - sumOf(input ?? 0, output);
   const isBeside = beside > 0 && beside === (reasoned ?? beside);
   return isBeside
-    ? { outputTokens: sumOf(written, beside), reasoningTokens: beside }
-    : { outputTokens: written, reasoningTokens: reasoned ?? 0 };
+    ? { outputTokens: sumOf(output, beside), reasoningTokens: beside }
+    : { outputTokens: output, reasoningTokens: reasoned ?? 0 };
 }
 
 /** The most that one of the names says: where a vendor uses two, they are of the same calls. */
@@ -93,11 +104,23 @@ function vendorCallsIn(usage: ChatUsage): { readonly searches: number; readonly 
 }
 
 /** The usage of a reply; undefined where it is none. */
-export function readChatUsage(usage: ChatUsage): TextUsage | undefined {
-  const cache = cacheTokensIn(usage);
-  const input = inputIn(usage, cache);
-  const { prompt_tokens_details: read, completion_tokens_details: written } = usage;
-  const { outputTokens, reasoningTokens } = outputIn(usage, input);
+export const readChatUsage = (usage: ChatUsage): TextUsage | undefined =>
+  readNamedUsage(
+    {
+      input: usage.prompt_tokens,
+      read: usage.prompt_tokens_details,
+      output: usage.completion_tokens,
+      written: usage.completion_tokens_details,
+    },
+    usage,
+  );
+
+/** The same, where four figures have other names; `usage` has the rest. */
+export function readNamedUsage(named: NamedFigures, usage: ChatUsage): TextUsage | undefined {
+  const { read, written } = named;
+  const cache = cacheTokensIn(read, usage);
+  const input = inputIn(named, cache, usage.total_tokens);
+  const { outputTokens, reasoningTokens } = outputIn(named, input, usage.total_tokens);
   const calls = vendorCallsIn(usage);
   const reported = reportedUsage(
     {

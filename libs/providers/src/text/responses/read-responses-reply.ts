@@ -6,7 +6,7 @@ import {
   type TextEvent,
   type TextUsage,
 } from '#contracts';
-import { type ChatUsage, readChatUsage } from '../chat/chat-usage.js';
+import { type ChatUsage, readNamedUsage } from '../chat/chat-usage.js';
 import { type AnnotatedText, CitedPages } from '../upstream/cited-pages.js';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
@@ -99,13 +99,15 @@ interface StreamEvent extends Part {
 
 function readUsage({ usage, output, service_tier: tier }: Response): TextUsage | undefined {
   if (!usage) return undefined;
-  const reported = readChatUsage({
-    ...usage,
-    prompt_tokens: usage.input_tokens ?? null,
-    prompt_tokens_details: usage.input_tokens_details ?? null,
-    completion_tokens: usage.output_tokens,
-    completion_tokens_details: usage.output_tokens_details ?? null,
-  });
+  const reported = readNamedUsage(
+    {
+      input: usage.input_tokens,
+      read: usage.input_tokens_details,
+      output: usage.output_tokens,
+      written: usage.output_tokens_details,
+    },
+    usage,
+  );
   return reported && withTier(withCalls(reported, Array.isArray(output) ? output : []), serviceTierOf(tier));
 }
 
