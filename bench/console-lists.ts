@@ -10,7 +10,7 @@ import { type ConsoleClient, consoleClient } from '../tests/harness/console-clie
 import { consoleLinks } from '../tests/harness/console-link.js';
 import { startTestGateway } from '../tests/harness/test-gateway.js';
 import { addHistory } from './history-rows.js';
-import { processorSeconds } from './processor-time.js';
+import { postmasterOf, processorSeconds } from './processor-time.js';
 import { startBenchServices } from './services.js';
 
 const [USAGE_ROWS = 10_000_000, TASKS = 1_000_000] = process.argv.slice(2).map(Number);
@@ -108,8 +108,7 @@ async function lists(person: ConsoleClient): Promise<List[]> {
 }
 
 async function measureAll(person: ConsoleClient, measured: readonly List[]): Promise<void> {
-  const text = `select split_part(pg_read_file('postmaster.pid'), e'\\n', 1)::integer as pid`;
-  const postmaster = (await database.query<{ pid: number }>({ text })).rows[0]?.pid ?? Number.NaN;
+  const postmaster = await postmasterOf(database);
   console.log(`\nLists over ${USAGE_ROWS} records of usage and ${TASKS} tasks\n`);
   console.log(
     `| list | median ms | slowest of ${REPEATS} | below ${BAR_MS} ms | Postgres CPU ms | load |\n|---|---|---|---|---|---|`,

@@ -15,9 +15,9 @@ import { createWorker, openPlatform, type Platform, readProcessConfig } from '#r
 import { freePort } from '#testing';
 import { addHistory } from './history-rows.js';
 import { cpuSeconds, medianOf, startServer } from './measure.js';
-import { processorSeconds } from './processor-time.js';
+import { postmasterOf, processorSeconds } from './processor-time.js';
 import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';
-import { addTasks, finishTasks } from './task-rows.js';
+import { addAccount, addTasks, finishTasks } from './task-rows.js';
 import { VendorInProcess } from './vendor-in-process.js';
 
 const [TASKS = 500_000, MINUTES = 0] = process.argv.slice(2).map(Number);
@@ -44,7 +44,6 @@ const ORDER: autocannon.Request = {
 
 /** A gateway on a database of its own. */
 interface Side {
-  readonly name: string;
   readonly platform: Platform;
   readonly postmaster: number;
   readonly url: string;
@@ -102,22 +101,19 @@ async function start(name: string, tasks: number): Promise<Side> {
   await filler.query('update account set unlimited = true');
   // Else writing it out would go on under what is measured.
   await filler.query('checkpoint');
-  await filler.query(
-    "insert into api_key (id, account_id, name, prefix, key_hash) values ('key_' || $1, $1, 'bench', 'sk', sha256($1::bytea))",
-    [FIRST_ACCOUNT_ID],
+  const { rows } = await filler.query<{ gigabytes: string }>(
+    'select round(pg_database_size(current_database()) / 1e9, 2) as gigabytes',
   );
-  const { rows } = await filler.query<{ pid: number; gigabytes: string }>(`
-    select split_part(pg_read_file('postmaster.pid'), e'\\n', 1)::integer as pid,
-      round(pg_database_size(current_database()) / 1e9, 2) as gigabytes`);
+  const postmaster = await postmasterOf(filler);
   await filler.end();
   const took = Math.round((Date.now() - beganMs) / 1_000);
   console.log(`${name}: ${tasks} ended tasks, ${rows[0]?.gigabytes} GB, written in ${took} s`);
+  await addAccount(platform.database, FIRST_ACCOUNT_ID);
   const ids = await addTasks(platform.database, FIRST_ACCOUNT_ID, LISTED_TASKS, 'running');
   await finishTasks(platform.database, ids);
   return {
-    name,
     platform,
-    postmaster: rows[0]?.pid ?? Number.NaN,
+    postmaster,
     url: `http://127.0.0.1:${port}`,
     api,
     taskId: ids[0] ?? '',

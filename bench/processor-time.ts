@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Client } from 'pg';
 
 /** Clock ticks of /proc/<pid>/stat each second, on every common Linux. */
 const TICKS_PER_SECOND = 100;
@@ -12,6 +13,12 @@ export interface ProcessorSeconds {
   readonly own: number;
   /** Of all processes of a Postgres server, those that have ended included. */
   readonly postgres: number;
+}
+
+/** The process id of the server's postmaster, on this machine. */
+export async function postmasterOf(database: Client): Promise<number> {
+  const text = `select split_part(pg_read_file('postmaster.pid'), e'\\n', 1)::integer as pid`;
+  return (await database.query<{ pid: number }>(text)).rows[0]?.pid ?? Number.NaN;
 }
 
 /** CPU seconds that this process and the Postgres server of the given postmaster have used so far. */

@@ -76,7 +76,7 @@ export class ClientConnection {
 
   /**
    * The caller's key or session has ended. A stream ends with it, and costs what it costs to leave, or keys would be ended to pay for less.
-   * A reply that is not streamed is made to its end, as tasks are; nothing more is begun for it, and one that breaks is as free as any.
+   * A whole reply is still made to its end, as a task is, but no further request is sent for it; if it breaks, it is free as with any key.
    */
   refuse(reason: GatewayError, isStreamed: boolean): void {
     this.refusal ??= reason;

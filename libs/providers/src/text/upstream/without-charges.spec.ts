@@ -149,6 +149,7 @@ describe('What is no charge', () => {
       { choices: [{ delta: { tool_calls: [{ function: { arguments: WRITTEN } }] } }] },
       { type: 'content_block_start', content_block: { type: 'tool_use', input: WRITTEN } },
       { type: 'response.created', response: { metadata: WRITTEN, tools: [WRITTEN], usage: null } },
+      { type: 'response.created', response: { billing: { payer: 'developer' }, usage: null } },
     ];
     for (const event of written) {
       const json = JSON.stringify(event);

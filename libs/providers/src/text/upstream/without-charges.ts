@@ -1,10 +1,15 @@
-const MONEY = String.raw`(?:cost|pric(?:e|ing)|(?<![a-z])fee(?![db])|credit|charge|(?<![a-z])spen[dt]|usd|byok|billing|discount|balance|currency)`;
+/** Not who pays, which each reply of OpenAI's responses interface says: that is no amount, and all of the reply would be read for it. */
+const BILLING = String.raw`billing(?!"\s*:\s*\{\s*"payer"\s*:\s*"\w*"\s*\})`;
+const MONEY = String.raw`(?:cost|pric(?:e|ing)|(?<![a-z])fee(?![db])|credit|charge|(?<![a-z])spen[dt]|usd|byok|${BILLING}|discount|balance|currency)`;
 
 /** The name of a field that says what a vendor charged, as vendors and gateways write it: `cost_in_usd_ticks`, `marketCost`, `is_byok`. */
 const CHARGE = new RegExp(MONEY, 'i');
 
 /** A word of such a name, anywhere. Nearly every piece of a stream is passed over by this alone, in a third of the time that the next takes. */
-const WORD = /cost|pric(?:e|ing)|fee|credit|charge|spen[dt]|usd|byok|billing|discount|balance|currency/i;
+const WORD = new RegExp(
+  `cost|pric(?:e|ing)|fee|credit|charge|spen[dt]|usd|byok|${BILLING}|discount|balance|currency`,
+  'i',
+);
 
 /** Such a name of a field, somewhere; within a text its quotes are escaped, which is no name. */
 const MARK = new RegExp(String.raw`"[\w.-]{0,40}${MONEY}[\w.-]{0,40}"\s*:`, 'i');
