@@ -250,9 +250,9 @@ export class TextRequestContext<Body> {
     const known = this.cleaned;
     if (known && known.account === account && known.provenFrom === provenFrom) return known.body;
     this.native ??= codec.native(body, bytes, this.addedLimit);
-    const readable = { account, provenFrom };
-    this.cleaned = { ...readable, body: withoutForeignReasoning(codec.style, this.native, readable) };
-    return this.cleaned.body;
+    const cleaned = withoutForeignReasoning(codec.style, this.native, { account, provenFrom });
+    this.cleaned = { account, provenFrom, body: cleaned };
+    return cleaned;
   }
 
   /** What is known of the conversation that it belongs to. */

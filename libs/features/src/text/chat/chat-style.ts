@@ -61,7 +61,8 @@ function askingForUsage(body: ChatRequest, bytes: Uint8Array): Pick<NativeBytes,
  * names, once, in the bytes or in front of them.
  */
 function nativeChatBody(body: ChatRequest, bytes: Uint8Array | undefined, limit: number | undefined): NativeBody {
-  const parsed = (): JsonObject => rewrittenBody(body, limit);
+  let rewritten: JsonObject | undefined;
+  const parsed = (): JsonObject => (rewritten ??= rewrittenBody(body, limit));
   const asking = bytes && askingForUsage(body, bytes);
   const named = CHAT_LIMITS.filter((name) => name in body).length;
   if (!asking || named !== (limit === undefined && chatOutputLimit(body) !== undefined ? 1 : 0))
