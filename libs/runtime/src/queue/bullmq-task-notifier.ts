@@ -16,8 +16,8 @@ const LAST_MOMENT_MS = 1_000;
 /** The most traces remembered for wake-ups that were not sent yet. */
 const TRACES_MAX = 10_000;
 
-/** The latest answered wake-ups stay for people watching the queues; nothing is ever decided by them. */
-const KEPT = { removeOnComplete: { count: 100 }, removeOnFail: { count: 500 } } as const;
+/** What failed stays for people watching the queues, and decides nothing. An answered wake-up says no more than its task, and keeping it took Redis seven commands. */
+const KEPT = { removeOnComplete: true, removeOnFail: { count: 500 } } as const;
 const JOB_OPTIONS = { ...KEPT, attempts: 1 } as const;
 
 /** Only a dashboard reads the events of these queues; BullMQ would keep 10,000. */

@@ -70,7 +70,7 @@ function notifierContract(open: () => Promise<TaskNotifier>): void {
     expect(most).toBe(3);
   });
 
-  it('continues after a handler that throws, shows why, and keeps only the latest answered wake-ups', async () => {
+  it('continues after a handler that throws, shows why, and keeps no answered wake-up', async () => {
     let heard = 0;
     notifier.listen('image', { concurrency: 10 }, async (taskId) => {
       heard += 1;
@@ -81,9 +81,7 @@ function notifierContract(open: () => Promise<TaskNotifier>): void {
     const image = notifier.queues().find(({ name }) => name === 'image');
     await eventually(async () => (await image?.getJobCountByTypes('waiting', 'active')) === 0);
     const kept = await image?.getJobCounts('completed', 'failed');
-    // Workers that answer at the same time may leave a few more.
-    expect(kept?.['completed']).toBeGreaterThanOrEqual(100);
-    expect(kept?.['completed']).toBeLessThan(115);
+    expect(kept?.['completed']).toBe(0);
     // BullMQ's own bookkeeping of answered wake-ups may fail, by a deadlock or on a busy machine; nothing hangs on it.
     const broken = (await image?.getFailed())?.filter(({ failedReason }) => failedReason === 'broken');
     expect(broken?.map(({ data }) => data as unknown)).toEqual([{ taskId: 'task_0' }]);
