@@ -17,7 +17,7 @@ const LAST_MOMENT_MS = 1_000;
 const TRACES_MAX = 10_000;
 
 /** What failed stays for people watching the queues, and decides nothing. An answered wake-up says no more than its task, and keeping it took Redis seven commands. */
-const KEPT = { removeOnComplete: true, removeOnFail: { count: 500 } } as const;
+const KEPT = { removeOnComplete: { count: 0 }, removeOnFail: { count: 500 } } as const;
 const JOB_OPTIONS = { ...KEPT, attempts: 1 } as const;
 
 /** Only a dashboard reads the events of these queues; BullMQ would keep 10,000. */

@@ -27,4 +27,21 @@ describe('How far the turns of a vendor were taken', () => {
     expect(taken.searchFrom()).toBe('-infinity');
     expect(taken.searchFrom()).not.toBe('-infinity');
   });
+
+  it('searches without a rest for ten seconds after it knew of a poll, then once a second', () => {
+    const searches = (seconds: number): number => {
+      let count = 0;
+      for (const endMs = nowMs + seconds * 1_000; nowMs < endMs; nowMs += 100) {
+        if (taken.isResting) continue;
+        taken.searchFrom();
+        count += 1;
+      }
+      return count;
+    };
+    expect([searches(10), searches(30)]).toEqual([100, 30]);
+    taken.expectPoll();
+    expect([searches(10), searches(5)]).toEqual([100, 5]);
+    taken.reached(REACHED);
+    expect(searches(10)).toBe(100);
+  });
 });

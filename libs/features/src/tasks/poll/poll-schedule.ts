@@ -85,6 +85,10 @@ on conflict (task_id) do nothing`;
 const STRAGGLERS_MS = 1_000;
 /** How often all due polls are searched, for those that became visible even later, in milliseconds. */
 const ALL_TURNS_MS = 5_000;
+/** How long after its last poll here an upstream is quiet, in milliseconds: longer than a claim holds. */
+const QUIET_AFTER_MS = 10_000;
+/** How often a quiet upstream is searched, for polls of which no other process takes care, in milliseconds. */
+const QUIET_SEARCH_MS = 1_000;
 
 /**
  * Up to which due time the polls of one vendor have been claimed, in times of the database. Most claims need not search before it, where
@@ -93,12 +97,28 @@ const ALL_TURNS_MS = 5_000;
 export class PollCursor {
   private reachedAt: Date | undefined;
   private searchedAllAtMs = Number.NEGATIVE_INFINITY;
+  private searchedAtMs = Number.NEGATIVE_INFINITY;
+  private busyAtMs: number;
 
-  constructor(private readonly nowMs: () => number = () => performance.now()) {}
+  constructor(private readonly nowMs: () => number = () => performance.now()) {
+    this.busyAtMs = nowMs();
+  }
+
+  /** Whether a search now would only be one of many that find nothing. */
+  get isResting(): boolean {
+    const nowMs = this.nowMs();
+    return nowMs - this.busyAtMs >= QUIET_AFTER_MS && nowMs - this.searchedAtMs < QUIET_SEARCH_MS;
+  }
+
+  /** This process knows of a poll to come. */
+  expectPoll(): void {
+    this.busyAtMs = this.nowMs();
+  }
 
   /** The earliest due time that the next claim searches from. */
   searchFrom(): Date | '-infinity' {
     const nowMs = this.nowMs();
+    this.searchedAtMs = nowMs;
     if (this.reachedAt && nowMs - this.searchedAllAtMs < ALL_TURNS_MS)
       return new Date(this.reachedAt.getTime() - STRAGGLERS_MS);
     this.searchedAllAtMs = nowMs;
@@ -108,6 +128,7 @@ export class PollCursor {
   /** A claim took all free polls due up to that time. */
   reached(at: Date): void {
     this.reachedAt = at;
+    this.expectPoll();
   }
 }
 
@@ -180,8 +201,8 @@ export class PollSchedule {
 
   /** Leases the due operations of a vendor. For `holdMs` no other process gets them. */
   async claim(upstreamId: string, limit: number, holdMs: number): Promise<DuePoll[]> {
-    const cursor = this.cursors.get(upstreamId) ?? new PollCursor();
-    this.cursors.set(upstreamId, cursor);
+    const cursor = this.cursorOf(upstreamId);
+    if (cursor.isResting) return [];
     const values = [upstreamId, limit, holdMs, cursor.searchFrom()];
     const rows = await this.run<PollRow>('claim_polls', CLAIM_POLLS, values);
     if (rows[0]) cursor.reached(rows[0].reached_at);
@@ -194,8 +215,14 @@ export class PollSchedule {
     }));
   }
 
+  /** Work began at an upstream, and is to be asked about soon. */
+  expectPoll(upstreamId: string): void {
+    this.cursorOf(upstreamId).expectPoll();
+  }
+
   /** Another time than the claim has noted: ask again in `delayMs`, or at once when the owner wants it stopped since then. */
   again(poll: DuePoll, delayMs: number): Promise<void> {
+    this.expectPoll(poll.upstreamId);
     return this.delays.add({ poll, delayMs });
   }
 
@@ -226,6 +253,14 @@ export class PollSchedule {
   /** Fills the schedule from the task rows when a crash of the database has emptied it. */
   async fill(): Promise<void> {
     await this.run('fill_schedule', FILL_SCHEDULE, []);
+  }
+
+  private cursorOf(upstreamId: string): PollCursor {
+    const known = this.cursors.get(upstreamId);
+    if (known) return known;
+    const cursor = new PollCursor();
+    this.cursors.set(upstreamId, cursor);
+    return cursor;
   }
 
   private async writeDelays(items: readonly Delay[]): Promise<void[]> {

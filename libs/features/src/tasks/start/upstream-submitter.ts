@@ -14,6 +14,7 @@ import { type Candidate, MediaUpstreams, type RoutedUpstream } from '../../upstr
 import { type MediaAdmission, MediaCircuits } from '../../upstreams/upstream-circuits.js';
 import { backoffDelayMs, type ClaimedTask, type TaskRow } from '../task-row.js';
 import { STORE_LIMITS } from '../injection-tokens.js';
+import { PollSchedule } from '../poll/poll-schedule.js';
 import { CallbackAddresses } from '../poll/vendor-callbacks.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
 import { StepAbandoned, withinLimit } from '../step-limit.js';
@@ -142,6 +143,7 @@ export class UpstreamSubmitter {
     private readonly transitions: TaskTransitions,
     private readonly settlement: SettleTaskService,
     private readonly journal: CallJournal,
+    private readonly schedule: PollSchedule,
     private readonly callbacks: CallbackAddresses,
     private readonly fetcher: SafeFetcher,
     @Inject(MEDIA_STORE) private readonly store: MediaStore,
@@ -386,6 +388,7 @@ export class UpstreamSubmitter {
     const outcome = await transitions.setRunning(task, work);
     if (outcome === 'anothers') return this.mixedUp(task, upstreamId, operation);
     if (outcome === 'running') {
+      this.schedule.expectPoll(upstreamId);
       taskLog.started(task, upstreamId, operation);
       failpoints.reach('after-running');
       return;

@@ -58,6 +58,7 @@ export function createTaskSteps(platform: Platform, around: StepSurroundings) {
     transitions,
     settlement,
     new CallJournal(database),
+    schedule,
     new CallbackAddresses(sealer, undefined),
     fetcher,
     store,
