@@ -32,6 +32,7 @@ import {
   turns,
   VERSION,
 } from './large-requests.js';
+import { LARGE_SCHEMAS } from './large-schemas.js';
 import { LARGE_TEXTS } from './large-texts.js';
 
 /** Every way that a large body can take. */
@@ -261,5 +262,6 @@ export const LARGE_CASES: readonly LargeCase[] = [
     byOperator: true,
   },
   { name: 'a sign-in', path: '/console/api/sign-in/operator', body: () => json(text('a')) },
+  ...LARGE_SCHEMAS,
   ...LARGE_TEXTS,
 ];

@@ -36,7 +36,7 @@ import {
   wantsNoReasoning,
 } from '../upstream/request-fields.js';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
-import { currentSchema, objectSchema, strictness } from '../upstream/object-schema.js';
+import { currentSchema, objectSchema, SchemaWork, strictness } from '../upstream/object-schema.js';
 import { jsonInWords, withSystemInFront } from '../upstream/system-in-front.js';
 import { traitsOf } from '../traits/model-traits.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
@@ -108,7 +108,7 @@ export function writeChatRequest(request: TextRequest, model: string, options: P
     service_tier: request.serviceTier,
     reasoning_effort: effort,
     response_format: writeFormat(request.format),
-    tools: tools?.map(writeTool),
+    tools: tools && writeTools(tools),
     tool_choice: tools && writeToolChoice(request.toolChoice),
     parallel_tool_calls: tools && !request.parallelToolCalls ? false : undefined,
   });
@@ -121,10 +121,13 @@ function writeSampling(request: TextRequest, traits: ModelTraits, effort: Reason
   return present({ temperature, top_p, ...penalties });
 }
 
-function writeTool(tool: FunctionTool): JsonObject {
-  const { name, description } = tool;
-  const parameters = tool.parameters && objectSchema(tool);
-  return { type: 'function', function: present({ name, description, parameters, strict: strictness(tool) }) };
+function writeTools(tools: readonly FunctionTool[]): JsonObject[] {
+  const work = new SchemaWork();
+  return tools.map((tool) => {
+    const { name, description } = tool;
+    const parameters = tool.parameters && objectSchema(tool, work);
+    return { type: 'function', function: present({ name, description, parameters, strict: strictness(tool) }) };
+  });
 }
 
 function writeEffort(

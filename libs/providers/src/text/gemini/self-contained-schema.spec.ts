@@ -1,4 +1,5 @@
 import type { JsonObject } from '#contracts';
+import { SchemaWork } from '../upstream/object-schema.js';
 import { selfContainedSchema } from './self-contained-schema.js';
 
 const NAME: JsonObject = { type: 'string' };
@@ -31,7 +32,7 @@ describe('A schema for a content-generation upstream', () => {
       { type: 'object', properties: { to: { ...CITY, description: 'Where to.' } } },
     ],
   ])('holds what is %s', (_, schema, written) => {
-    expect(selfContainedSchema(schema)).toEqual(written);
+    expect(selfContainedSchema(schema, new SchemaWork())).toEqual(written);
   });
 
   it.each<[string, JsonObject, JsonObject]>([
@@ -59,12 +60,14 @@ describe('A schema for a content-generation upstream', () => {
       },
     ],
   ])('refers to what holds itself %s', (_, schema, written) => {
-    expect(selfContainedSchema(schema)).toEqual(written);
+    expect(selfContainedSchema(schema, new SchemaWork())).toEqual(written);
   });
 
   it('says constants as lists of one, which the vendor keeps to', () => {
     const variants = { anyOf: [{ const: 'a' }, { type: 'integer', const: 1 }] };
-    expect(selfContainedSchema(variants)).toEqual({ anyOf: [{ enum: ['a'] }, { type: 'integer', enum: [1] }] });
+    expect(selfContainedSchema(variants, new SchemaWork())).toEqual({
+      anyOf: [{ enum: ['a'] }, { type: 'integer', enum: [1] }],
+    });
   });
 
   it.each<[string, JsonObject, JsonObject]>([
@@ -103,7 +106,7 @@ describe('A schema for a content-generation upstream', () => {
       { allOf: [NAME, { minLength: 2 }], description: 'allOf: [{"type":"string"},{"minLength":2}]' },
     ],
   ])('says in words, beside the words themselves, what the vendor does not keep to: %s', (_, schema, written) => {
-    expect(selfContainedSchema(schema)).toEqual(written);
+    expect(selfContainedSchema(schema, new SchemaWork())).toEqual(written);
   });
 
   it('is the very same schema where the vendor knows every word', () => {
@@ -116,7 +119,7 @@ describe('A schema for a content-generation upstream', () => {
       additionalProperties: false,
       propertyOrdering: ['a', 'b'],
     };
-    expect(selfContainedSchema(plain)).toBe(plain);
+    expect(selfContainedSchema(plain, new SchemaWork())).toBe(plain);
   });
 
   it.each<[JsonObject]>([
@@ -124,7 +127,7 @@ describe('A schema for a content-generation upstream', () => {
     [{ enum: [{ $ref: '#/$defs/City' }], default: { const: 'a' } }],
     [{ type: 'object', properties: { a: { $ref: '#/$defs/nobody' }, b: { $ref: 'https://a.example/schema.json' } } }],
   ])('leaves alone what only looks like a reference, or leads nowhere: %j', (schema) => {
-    expect(selfContainedSchema(schema)).toEqual(schema);
+    expect(selfContainedSchema(schema, new SchemaWork())).toEqual(schema);
   });
 
   it('does not grow without end where schemas hold each other twice', () => {
@@ -134,7 +137,8 @@ describe('A schema for a content-generation upstream', () => {
         { anyOf: [{ $ref: `#/$defs/d${place + 1}` }, { $ref: `#/$defs/d${place + 1}` }] },
       ]),
     );
-    const written = selfContainedSchema({ anyOf: [{ $ref: '#/$defs/d0' }], $defs: { ...$defs, d40: NAME } });
+    const schema = { anyOf: [{ $ref: '#/$defs/d0' }], $defs: { ...$defs, d40: NAME } };
+    const written = selfContainedSchema(schema, new SchemaWork());
     expect(JSON.stringify(written).length).toBeLessThan(10_000);
   });
 });

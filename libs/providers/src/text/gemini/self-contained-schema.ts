@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#contracts';
-import { referred, withNestedSchemas } from '../upstream/object-schema.js';
+import { referred, type SchemaWork, withNestedSchemas } from '../upstream/object-schema.js';
 
 /**
  * Rules that the interface takes and does not keep to. It keeps to type, format, enum, bounds of numbers and lists, properties,
@@ -52,13 +52,15 @@ function withUnkeptInWords(schema: JsonObject): JsonObject {
   return { ...written, ...rules, description: typeof description === 'string' ? `${description} (${said})` : said };
 }
 
-/** Schemas that refer to each other can say more than they hold. */
-const MOST_SCHEMAS = 2_000;
 const MOST_REFERENCES = 200;
+/** What a copy of what is referred to takes at least, and how many of its characters are a step more. */
+const STEPS_OF_A_COPY = 10;
+const CHARACTERS_OF_A_STEP = 8;
 
 /** Words that are written in another way. */
 const SAID_OTHERWISE = ['$ref', '$defs', 'definitions', 'const', 'allOf'] as const;
 
+/** Says that what a schema refers to cannot stand wherever it is meant. */
 class TooLarge extends Error {}
 
 /**
@@ -66,44 +68,59 @@ class TooLarge extends Error {}
  * and lead to `$defs` alone. Only what holds itself is still referred to. Constants are lists of one, what is all of one
  * schema is that schema, and rules that the vendor does not keep to stand in descriptions too.
  */
-export const selfContainedSchema = (schema: JsonObject): JsonObject => withUnkeptInWords(contained(schema));
+export const selfContainedSchema = (schema: JsonObject, work: SchemaWork): JsonObject =>
+  withUnkeptInWords(contained(schema, work));
 
-function contained(schema: JsonObject): JsonObject {
-  const references = referencesIn(schema);
-  const isLarge = references.size > MOST_REFERENCES;
+function contained(schema: JsonObject, work: SchemaWork): JsonObject {
+  const references = referencesIn(schema, () => {});
+  const takeSteps = (steps: number): void => {
+    if (!work.take(steps)) throw new TooLarge();
+  };
   try {
-    return new Writer(schema, isLarge ? () => true : holdingThemselves(schema, references)).write();
+    if (references.size > MOST_REFERENCES) throw new TooLarge();
+    return new Writer(schema, holdingThemselves(schema, references, takeSteps), takeSteps).write();
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error;
-    return new Writer(schema, () => true, Number.POSITIVE_INFINITY).write();
+    return new Writer(schema, () => true, takeSteps).write();
   }
 }
 
+type TakeSteps = (steps: number) => void;
+
 /** Every reference below a value. */
-function referencesIn(value: JsonValue | undefined, found = new Set<string>()): Set<string> {
-  if (Array.isArray(value)) for (const one of value) referencesIn(one as JsonValue, found);
+function referencesIn(value: JsonValue | undefined, takeSteps: TakeSteps, found = new Set<string>()): Set<string> {
+  takeSteps(1);
+  if (Array.isArray(value)) for (const one of value) referencesIn(one as JsonValue, takeSteps, found);
   if (!isJsonObject(value)) return found;
   if (typeof value['$ref'] === 'string') found.add(value['$ref']);
-  for (const one of Object.values(value)) referencesIn(one, found);
+  for (const one of Object.values(value)) referencesIn(one, takeSteps, found);
   return found;
 }
 
 /** Says of a reference whether what it leads to refers to itself, by however many steps. */
-function holdingThemselves(root: JsonObject, references: ReadonlySet<string>): (ref: string) => boolean {
-  const direct = new Map([...references].map((ref) => [ref, referencesIn(withoutShared(referred(root, ref)))]));
-  const circular = new Set([...references].filter((ref) => reached(ref, direct).has(ref)));
+function holdingThemselves(
+  root: JsonObject,
+  references: ReadonlySet<string>,
+  takeSteps: TakeSteps,
+): (ref: string) => boolean {
+  const direct = new Map(
+    [...references].map((ref) => [ref, referencesIn(withoutShared(referred(root, ref)), takeSteps)]),
+  );
+  const circular = new Set([...references].filter((ref) => reached(ref, direct, takeSteps).has(ref)));
   return (ref) => circular.has(ref);
 }
 
-function reached(from: string, direct: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {
+function reached(from: string, direct: ReadonlyMap<string, ReadonlySet<string>>, takeSteps: TakeSteps): Set<string> {
   const all = new Set<string>();
   const open = [from];
   for (let next = open.pop(); next !== undefined; next = open.pop())
-    for (const ref of direct.get(next) ?? [])
+    for (const ref of direct.get(next) ?? []) {
+      takeSteps(1);
       if (!all.has(ref)) {
         all.add(ref);
         open.push(ref);
       }
+    }
   return all;
 }
 
@@ -119,12 +136,12 @@ class Writer {
   /** What kept references lead to, however they spell it, and under which names they do. */
   private readonly shared = new Map<JsonObject, string>();
   private readonly names = new Set<string>();
-  private schemas = 0;
+  private readonly stepsOfCopies = new Map<JsonObject, number>();
 
   constructor(
     private readonly root: JsonObject,
     private readonly isKept: (ref: string) => boolean,
-    private readonly most = MOST_SCHEMAS,
+    private readonly takeSteps: TakeSteps,
   ) {}
 
   write(): JsonObject {
@@ -136,18 +153,24 @@ class Writer {
   }
 
   private schema = (schema: JsonObject): JsonObject => {
-    this.schemas += 1;
-    if (this.schemas > this.most) throw new TooLarge();
     if (SAID_OTHERWISE.every((word) => schema[word] === undefined)) return withNestedSchemas(schema, this.schema);
     const { $ref: ref, $defs: _shared, definitions: _formerly, ...own } = schema;
     const target = referred(this.root, ref);
     if (ref === undefined) return plain(withNestedSchemas(own, this.schema));
     if (typeof ref !== 'string' || !isJsonObject(target)) return schema;
     const beside = withNestedSchemas(own, this.schema);
-    if (!this.isKept(ref)) return { ...this.schema(target), ...beside };
+    if (!this.isKept(ref)) return { ...this.copy(target), ...beside };
     const reference = { $ref: `#/$defs/${this.nameOf(ref, target)}` };
     return Object.keys(beside).length > 0 ? { anyOf: [reference], ...beside } : reference;
   };
+
+  private copy(target: JsonObject): JsonObject {
+    const steps =
+      this.stepsOfCopies.get(target) ?? STEPS_OF_A_COPY + JSON.stringify(target).length / CHARACTERS_OF_A_STEP;
+    this.stepsOfCopies.set(target, steps);
+    this.takeSteps(steps);
+    return this.schema(target);
+  }
 
   private nameOf(ref: string, target: JsonObject): string {
     const known = this.shared.get(target);

@@ -17,7 +17,7 @@ import {
 import { JsonTexts, parsedObject } from '#platform';
 import { traitsOf } from '../traits/model-traits.js';
 import { nativeHostedTools } from '../upstream/codec-failures.js';
-import { currentSchema, describedSchema, objectSchema } from '../upstream/object-schema.js';
+import { currentSchema, describedSchema, objectSchema, SchemaWork } from '../upstream/object-schema.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import {
   argumentsAsObject,
@@ -61,9 +61,10 @@ export class ResultObjects {
 /** Writes the canonical request as a content-generation body. Model and streaming stand in its address. */
 export function writeGeminiRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
   const hosted = nativeHostedTools(request.hostedTools, 'gemini', options);
+  const work = new SchemaWork();
   const functions = offeredTools(request, hosted).map((tool) => {
     const { name, description } = tool;
-    const parametersJsonSchema = tool.parameters && selfContainedSchema(objectSchema(tool));
+    const parametersJsonSchema = tool.parameters && selfContainedSchema(objectSchema(tool, work), work);
     return present({ name, description, parametersJsonSchema });
   });
   const tools = nonEmpty([...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...hosted]);
@@ -93,7 +94,7 @@ function writeConfig(request: TextRequest, traits: ModelTraits, options: Protoco
     presencePenalty: takesPenalties ? request.presencePenalty : undefined,
     frequencyPenalty: takesPenalties ? request.frequencyPenalty : undefined,
     thinkingConfig,
-    ...writeFormat(request.format),
+    ...writeFormat(request.format, new SchemaWork()),
   });
   return Object.keys(config).length > 0 ? config : undefined;
 }
@@ -124,11 +125,11 @@ function leastThinking(traits: ModelTraits): JsonObject {
   return { thinkingBudget: traits.thinking_off === 'refused' ? LEAST_THINKING_TOKENS : 0 };
 }
 
-function writeFormat(format: OutputFormat): Record<string, JsonValue> {
+function writeFormat(format: OutputFormat, work: SchemaWork): Record<string, JsonValue> {
   if (format.type === 'text') return {};
   const json = { responseMimeType: 'application/json' };
   if (format.type === 'json') return json;
-  return { ...json, responseJsonSchema: selfContainedSchema(currentSchema(describedSchema(format))) };
+  return { ...json, responseJsonSchema: selfContainedSchema(currentSchema(describedSchema(format)), work) };
 }
 
 function writeToolConfig(choice: ToolChoice): JsonObject | undefined {

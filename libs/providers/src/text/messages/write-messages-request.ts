@@ -19,7 +19,7 @@ import {
 } from '#contracts';
 import { traitsOf } from '../traits/model-traits.js';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
-import { describedSchema, objectSchema } from '../upstream/object-schema.js';
+import { describedSchema, objectSchema, SchemaWork } from '../upstream/object-schema.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import {
   acceptedCallId,
@@ -145,8 +145,9 @@ function formatInWords(format: OutputFormat): string[] {
 
 function writeTools(request: TextRequest, options: ProtocolOptions): JsonObject[] {
   const hosted = nativeHostedTools(request.hostedTools, 'messages', options);
+  const work = new SchemaWork();
   const functions = offeredTools(request, hosted).map((tool) =>
-    present({ name: tool.name, description: tool.description, input_schema: objectSchema(tool) }),
+    present({ name: tool.name, description: tool.description, input_schema: objectSchema(tool, work) }),
   );
   return [...functions, ...hosted];
 }

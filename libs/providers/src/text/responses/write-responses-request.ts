@@ -29,7 +29,7 @@ import {
   wantsNoReasoning,
 } from '../upstream/request-fields.js';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
-import { currentSchema, objectSchema, strictness } from '../upstream/object-schema.js';
+import { currentSchema, objectSchema, SchemaWork, strictness } from '../upstream/object-schema.js';
 import { jsonInWords } from '../upstream/system-in-front.js';
 import { traitsOf } from '../traits/model-traits.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
@@ -39,11 +39,12 @@ import { ownSignature } from '../upstream/signatures.js';
 export function writeResponsesRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
   if (request.stopSequences.length > 0) throw cannotSay(request.fieldNames?.stop ?? 'stop', 'a stop sequence');
   const hosted = nativeHostedTools(request.hostedTools, 'responses', options);
+  const work = new SchemaWork();
   const functions = offeredTools(request, hosted).map((tool) => ({
     type: 'function',
     name: tool.name,
     description: tool.description ?? null,
-    parameters: objectSchema(tool),
+    parameters: objectSchema(tool, work),
     strict: strictness(tool) ?? false,
   }));
   const tools = nonEmpty([...functions, ...hosted]);

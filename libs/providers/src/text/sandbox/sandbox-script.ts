@@ -10,6 +10,7 @@ import {
 } from '#contracts';
 import { BufferSource, decodedBase64, inspectMedia } from '#media';
 import { newCallId, offeredTools, wantsNoReasoning } from '../upstream/request-fields.js';
+import { SchemaWork } from '../upstream/object-schema.js';
 import { SchemaExample } from './schema-example.js';
 import { citedAnswer, isSearch, questionIn, searchFor } from './searching.js';
 
@@ -128,18 +129,22 @@ function callsFor(request: TextRequest, prompt: string): CallPart[] {
   const allowed = forced ? namedTools(offered, toolChoice.names) : offered;
   const named = allowed.filter(({ name }) => prompt.includes(name));
   const chosen = named.length > 0 ? named : unnamed(allowed, request);
+  const work = new SchemaWork();
   return chosen.slice(0, request.parallelToolCalls ? chosen.length : 1).map((tool) => ({
     type: 'call',
     id: newCallId(),
     name: tool.name,
-    arguments: JSON.stringify(argumentsFor(tool, request, prompt)),
+    arguments: JSON.stringify(argumentsFor(tool, { request, prompt, work })),
   }));
 }
 
-const argumentsFor = (tool: FunctionTool, request: TextRequest, prompt: string): unknown =>
+const argumentsFor = (
+  tool: FunctionTool,
+  { request, prompt, work }: { request: TextRequest; prompt: string; work: SchemaWork },
+): unknown =>
   isSearch(tool)
     ? { query: questionIn(request) }
-    : new SchemaExample(tool.parameters ?? { type: 'object' }, wordOf(prompt)).value();
+    : new SchemaExample(tool.parameters ?? { type: 'object' }, wordOf(prompt), work).value();
 
 /** Which tools are called where the prompt names none: those that answer it, or any when one must be. */
 function unnamed(allowed: readonly FunctionTool[], request: TextRequest): readonly FunctionTool[] {
@@ -191,7 +196,7 @@ async function writeText(request: TextRequest, prompt: string): Promise<string> 
 
 function writeJson({ format }: TextRequest, prompt: string): string {
   if (format.type !== 'json-schema') return JSON.stringify({ sandbox: true, prompt: quoted(prompt) });
-  return JSON.stringify(new SchemaExample(format.schema, wordOf(prompt)).value());
+  return JSON.stringify(new SchemaExample(format.schema, wordOf(prompt), new SchemaWork()).value());
 }
 
 const thinks = ({ reasoning }: TextRequest): boolean => reasoning !== undefined && !wantsNoReasoning(reasoning);

@@ -1,9 +1,10 @@
 import type { JsonObject } from '#contracts';
 import { atBest } from '#testing';
 import { Ajv } from 'ajv';
+import { SchemaWork } from '../upstream/object-schema.js';
 import { SchemaExample } from './schema-example.js';
 
-const example = (schema: JsonObject): unknown => new SchemaExample(schema, 'Paris').value();
+const example = (schema: JsonObject): unknown => new SchemaExample(schema, 'Paris', new SchemaWork()).value();
 
 /** Every rule of JSON Schema that callers write into tools and formats. */
 const SCHEMAS: readonly (readonly [string, JsonObject])[] = [

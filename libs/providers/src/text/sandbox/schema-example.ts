@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#contracts';
+import type { SchemaWork } from '../upstream/object-schema.js';
 
 const numberOr = (value: JsonValue | undefined, absent: number): number => (typeof value === 'number' ? value : absent);
 
@@ -51,8 +52,9 @@ const SPARSE_DEPTH = 6;
 /** How deep a schema is followed; one that demands to continue forever ends here. */
 const MAX_DEPTH = 12;
 
-/** How many schemas are read for one value: those that refer to themselves many times over would never end. */
-const MAX_SCHEMAS = 10_000;
+/** What it takes to read a schema, and to write characters. */
+const STEPS_OF_A_SCHEMA = 20;
+const CHARACTERS_OF_A_STEP = 8;
 
 /** The longest array that is written, however many items are demanded. */
 const MAX_ITEMS = 100;
@@ -69,15 +71,12 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 /** Makes a value that fits a JSON Schema; strings say `word` where the schema leaves them free. */
 export class SchemaExample {
-  private readonly root: JsonObject;
-  private schemasRead = 0;
-
   constructor(
-    schema: JsonObject,
+    private readonly root: JsonObject,
     private readonly word: string,
-  ) {
-    this.root = schema;
-  }
+    /** Schemas that refer to themselves many times over would never end. */
+    private readonly work: SchemaWork,
+  ) {}
 
   value(): JsonValue {
     return this.of(this.root, 0);
@@ -87,8 +86,9 @@ export class SchemaExample {
     if (!isJsonObject(schema) || this.isTooMuch(depth)) return null;
     const whole = this.merged(schema, depth);
     const { const: only, enum: allowed, default: preset } = whole;
-    if (only !== undefined) return only;
-    return (Array.isArray(allowed) ? (allowed as JsonValue[])[0] : preset) ?? this.ofType(whole, depth);
+    if (only !== undefined) return this.repeated(only);
+    const named = Array.isArray(allowed) ? (allowed as JsonValue[])[0] : preset;
+    return named === undefined || named === null ? this.ofType(whole, depth) : this.repeated(named);
   }
 
   /** The schema with all that it refers to in one: references, all of `allOf`, and the first of several alternatives. */
@@ -101,12 +101,30 @@ export class SchemaExample {
       ...listOf(oneOf).slice(0, 1),
     ].filter((other): other is JsonObject => isJsonObject(other));
     if (this.isTooMuch(depth)) return own;
-    return others.map((other) => this.merged(other, depth + 1)).reduce(together, own);
+    return others.map((other) => this.merged(other, depth + 1)).reduce((one, other) => this.together(one, other), own);
   }
 
   private isTooMuch(depth: number): boolean {
-    this.schemasRead += 1;
-    return depth > MAX_DEPTH || this.schemasRead > MAX_SCHEMAS;
+    return depth > MAX_DEPTH || !this.work.take(STEPS_OF_A_SCHEMA);
+  }
+
+  /** What a schema says itself may be long, and stand in many places. */
+  private repeated(value: JsonValue): JsonValue {
+    return this.work.take(JSON.stringify(value).length / CHARACTERS_OF_A_STEP) ? value : null;
+  }
+
+  /** Two schemas that both must hold. Of a rule that both state, the second counts. */
+  private together(one: JsonObject, other: JsonObject): JsonObject {
+    const properties = [one, other].map((schema) => schema['properties']).filter((named) => isJsonObject(named));
+    const required = [...listOf(one['required']), ...listOf(other['required'])];
+    const steps = properties.reduce<number>((sum, named) => sum + Object.keys(named).length, required.length);
+    if (!this.work.take(steps)) return one;
+    return {
+      ...one,
+      ...other,
+      ...(properties.length > 0 && { properties: Object.assign({}, ...properties) as JsonObject }),
+      ...(required.length > 0 && { required }),
+    };
   }
 
   private resolve(reference: string): JsonObject | undefined {
@@ -157,21 +175,10 @@ export class SchemaExample {
   private text({ format, minLength, maxLength }: JsonObject): string {
     const text = FORMATS[typeof format === 'string' ? format : ''] ?? this.word;
     const padded = typeof minLength === 'number' ? text.padEnd(Math.min(minLength, 10_000), '.') : text;
+    this.work.take(padded.length / CHARACTERS_OF_A_STEP);
     return typeof maxLength === 'number' ? padded.slice(0, maxLength) : padded;
   }
 }
 
 const listOf = (value: JsonValue | undefined): readonly JsonValue[] =>
   Array.isArray(value) ? (value as readonly JsonValue[]) : [];
-
-/** Two schemas that both must hold. Of a rule that both state, the second counts. */
-function together(one: JsonObject, other: JsonObject): JsonObject {
-  const properties = [one, other].map((schema) => schema['properties']).filter(isJsonObject);
-  const required = [...listOf(one['required']), ...listOf(other['required'])];
-  return {
-    ...one,
-    ...other,
-    ...(properties.length > 0 && { properties: Object.assign({}, ...properties) as JsonObject }),
-    ...(required.length > 0 && { required }),
-  };
-}

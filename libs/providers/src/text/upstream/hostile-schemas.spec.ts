@@ -1,8 +1,11 @@
-import { GatewayError, type JsonObject } from '#contracts';
+import { GatewayError, type JsonObject, type TextRequest } from '#contracts';
 import { atBest } from '#testing';
 import { selfContainedSchema } from '../gemini/self-contained-schema.js';
+import { PROTOCOL_CODECS } from '../open-text-upstreams.js';
+import { writeScript } from '../sandbox/sandbox-script.js';
+import { PLAIN } from '../testing/text-requests.js';
 import { enforceableSchema } from '../messages/output-schema.js';
-import { objectSchema, strictness } from './object-schema.js';
+import { objectSchema, SchemaWork, strictness } from './object-schema.js';
 
 /** As many as a body may have keys, or nearly. */
 const MANY = 9_000;
@@ -72,9 +75,9 @@ const SCHEMAS: Readonly<Record<string, JsonObject>> = {
 };
 
 const WRITERS: Readonly<Record<string, (schema: JsonObject) => unknown>> = {
-  'as it stands for gemini': selfContainedSchema,
+  'as it stands for gemini': (schema) => selfContainedSchema(schema, new SchemaWork()),
   'as it is enforced by messages': enforceableSchema,
-  'as arguments': (parameters) => objectSchema({ name: 'f', parameters }),
+  'as arguments': (parameters) => objectSchema({ name: 'f', parameters }, new SchemaWork()),
   'as arguments that are held to it': (parameters) => strictness({ name: 'f', parameters, strict: true }),
 };
 
@@ -91,5 +94,102 @@ describe.each(Object.entries(SCHEMAS))('A schema of a caller: %s', (_what, schem
     refusals.delete('unsupported_parameter');
     expect([...refusals]).toEqual([]);
     expect(busyMs).toBeLessThan(ENOUGH_MS);
+  });
+});
+
+/** Requests whose schemas say far more than they hold, each below the bounds of what a request may hold. */
+const REQUESTS: Readonly<Record<string, readonly JsonObject[]>> = {
+  'hundreds of tools, each all of one object many times': Array.from({ length: 250 }, () => ({
+    type: 'object',
+    $defs: { w: { properties: named(40, () => ({ type: 'string' })) } },
+    allOf: references(300, () => 'w'),
+  })),
+  'hundreds of tools, each one of an object many times': Array.from({ length: 250 }, () => ({
+    type: 'object',
+    $defs: { w: { properties: named(40, () => ({ type: 'string' })) } },
+    anyOf: references(300, () => 'w'),
+  })),
+  'tools that refer to a long text again and again': Array.from({ length: 30 }, () => ({
+    type: 'object',
+    $defs: { w: { type: 'string', description: 'x'.repeat(100_000) } },
+    properties: named(300, () => ({ $ref: '#/$defs/w' })),
+  })),
+  'a wide schema whose parts are referred to in many spellings': [
+    {
+      type: 'object',
+      $defs: { abcdefghijklmn: { type: 'object', ...WIDE } },
+      properties: { a: { anyOf: references(199, spelled) } },
+    },
+  ],
+  'schemas that all refer to each other': [
+    {
+      type: 'object',
+      $defs: named(150, () => ({ anyOf: references(150, (index) => `d${index}`) })),
+      properties: named(150, (index) => ({ $ref: `#/$defs/d${index}` })),
+    },
+  ],
+  'lists of lists of long texts': [
+    {
+      type: 'object',
+      properties: {
+        a: {
+          type: 'array',
+          minItems: 100,
+          items: { type: 'array', minItems: 100, items: { default: 'x'.repeat(100_000) } },
+        },
+        b: {
+          type: 'array',
+          minItems: 100,
+          items: { type: 'array', minItems: 90, items: { minLength: 9_999, type: 'string' } },
+        },
+      },
+    },
+  ],
+};
+
+const CODECS = Object.keys(PROTOCOL_CODECS) as (keyof typeof PROTOCOL_CODECS)[];
+
+/** What the schemas of a request may become, beyond some copies of them. */
+const CHARACTERS_MORE = 4_000_000;
+const REQUEST_MS = 250;
+
+describe.each(Object.entries(REQUESTS))('A request with %s', (_what, schemas) => {
+  const asTools: TextRequest = {
+    ...PLAIN,
+    tools: schemas.map((parameters, place) => ({ name: `f${place}`, parameters })),
+  };
+  const asAnswer: TextRequest = {
+    ...PLAIN,
+    format: { type: 'json-schema', name: 'f', schema: schemas[0] ?? {} },
+  };
+  const written = async (write: () => unknown): Promise<{ busyMs: number; characters: number }> => {
+    let characters = 0;
+    const busyMs = await atBest(REQUEST_MS, async () => {
+      try {
+        characters = JSON.stringify(await write()).length;
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'unsupported_parameter', param: 'tools' });
+      }
+    });
+    return { busyMs, characters };
+  };
+  const most = 3 * JSON.stringify(schemas).length + CHARACTERS_MORE;
+
+  it.each(CODECS)('stays of its size over %s and takes a moment, or is refused', async (protocol) => {
+    for (const request of [asTools, asAnswer]) {
+      const { busyMs, characters } = await written(() => PROTOCOL_CODECS[protocol].write(request, 'm', {}));
+      expect(characters).toBeLessThan(most);
+      expect(busyMs).toBeLessThan(REQUEST_MS);
+    }
+  });
+
+  it('gets no long answer from the sandbox', async () => {
+    const prompt = asTools.tools.map(({ name }) => name).join(' ');
+    const turns: TextRequest['turns'] = [{ role: 'user', parts: [{ type: 'text', text: prompt }] }];
+    for (const request of [{ ...asTools, turns }, asAnswer]) {
+      const { busyMs, characters } = await written(() => writeScript(request));
+      expect(characters).toBeLessThan(most);
+      expect(busyMs).toBeLessThan(REQUEST_MS);
+    }
   });
 });

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#contracts';
 import { PLAIN } from '../testing/text-requests.js';
-import { objectSchema } from './object-schema.js';
+import { objectSchema, SchemaWork } from './object-schema.js';
 import { PROTOCOL_CODECS } from '../open-text-upstreams.js';
 
 const PROTOCOLS = Object.keys(PROTOCOL_CODECS) as (keyof typeof PROTOCOL_CODECS)[];
@@ -113,7 +113,7 @@ const CASES: readonly (readonly [string, JsonObject, JsonObject])[] = [
 
 describe('The schema of the arguments of a function', () => {
   it.each(CASES)('%s', (_, parameters, written) => {
-    expect(objectSchema({ name: 'f', parameters })).toEqual(written);
+    expect(objectSchema({ name: 'f', parameters }, new SchemaWork())).toEqual(written);
   });
 
   it.each<[string, JsonObject]>([
@@ -137,7 +137,7 @@ describe('The schema of the arguments of a function', () => {
         { anyOf: [{ $ref: `#/$defs/d${place + 1}` }, { $ref: `#/$defs/d${place + 1}` }] },
       ]),
     );
-    expect(() => objectSchema({ name: 'f', parameters: { $ref: '#/$defs/d0', $defs } })).toThrow();
+    expect(() => objectSchema({ name: 'f', parameters: { $ref: '#/$defs/d0', $defs } }, new SchemaWork())).toThrow();
   });
 
   describe.each(PROTOCOLS)('over %s', (protocol) => {

@@ -1,6 +1,24 @@
 import { type FunctionTool, isJsonObject, type JsonObject, type JsonValue, type OutputFormat } from '#contracts';
 import { cannotSay } from './codec-failures.js';
 
+/**
+ * What writing the schemas of one request may take beyond reading each once: by what they refer to, short ones say much many times
+ * over, and many tools do so together.
+ */
+export class SchemaWork {
+  private left = 200_000;
+
+  get isUsedUp(): boolean {
+    return this.left < 0;
+  }
+
+  /** @returns false when the request has used up what it may take. */
+  take(steps: number): boolean {
+    this.left -= steps;
+    return !this.isUsedUp;
+  }
+}
+
 /** Words that most vendors refuse at the root of a schema of arguments, and what only words can say of them. */
 const CHOICES = ['anyOf', 'oneOf', 'not', 'enum', 'const'] as const;
 const PUT_TOGETHER = ['$ref', 'allOf', ...CHOICES] as const;
@@ -9,14 +27,17 @@ const PUT_TOGETHER = ['$ref', 'allOf', ...CHOICES] as const;
  * The arguments of a function as the schema of one object, which is all that vendors take. An object that is put together of
  * others (`anyOf`, `oneOf`, `allOf`, `$ref`) becomes one with the fields of all; which of them go together its description says.
  *
- * @throws GatewayError `unsupported_parameter` for arguments that are no object, and for references that lead nowhere.
+ * @throws GatewayError `unsupported_parameter` for arguments that are no object, and for references that lead nowhere or say too much.
  */
-export function objectSchema({ name, parameters: given = {} }: FunctionTool): JsonObject {
+export function objectSchema({ name, parameters: given = {} }: FunctionTool, work: SchemaWork): JsonObject {
   const parameters = currentSchema(given);
   if (isOneObject(parameters)) return 'properties' in parameters ? parameters : { ...parameters, properties: {} };
-  const reader = new ShapeReader(parameters);
+  const reader = new ShapeReader(parameters, work);
   const shape = reader.read(parameters);
-  if (!shape) throw cannotSay('tools', `the schema of "${name}", which does not describe one object,`);
+  if (!shape) {
+    const reason = work.isUsedUp ? 'refers to too much, with those before it' : 'does not describe one object';
+    throw cannotSay('tools', `the schema of "${name}", which ${reason},`);
+  }
   const root = followed(parameters, reader);
   const { type: _type, properties: _own, required: _required, ...others } = root;
   const kept = Object.entries(others).filter(([word]) => !(PUT_TOGETHER as readonly string[]).includes(word));
@@ -72,18 +93,24 @@ function inWords(root: JsonObject, { isWhole }: ObjectShape): JsonObject {
   return { description: typeof description === 'string' ? `${description} (${rules})` : rules };
 }
 
-const INTO_PARTS = /"\$ref":"#\/(anyOf|oneOf|allOf)\//g;
+const INTO_PARTS = /^#\/(anyOf|oneOf|allOf)\//;
 
 /** References into the parts that the root was put together of go on leading there. */
 function withReferences({ anyOf, oneOf: one, allOf }: JsonObject, schema: JsonObject): JsonObject {
-  const json = JSON.stringify(schema);
-  if (json.search(INTO_PARTS) === -1) return schema;
+  let leadsThere = false;
+  const led = (inside: JsonObject): JsonObject => {
+    const written = withNestedSchemas(inside, led);
+    const { $ref: ref } = written;
+    if (typeof ref !== 'string' || !INTO_PARTS.test(ref)) return written;
+    leadsThere = true;
+    return { ...written, $ref: `#/$defs/arguments${ref.slice(1)}` };
+  };
   const parts = Object.fromEntries(
     Object.entries({ anyOf, oneOf: one, allOf }).filter(([, part]) => part !== undefined),
   );
-  const $defs = { ...(schema['$defs'] as JsonObject | undefined), arguments: parts };
-  const written = JSON.stringify({ ...schema, $defs });
-  return JSON.parse(written.replace(INTO_PARTS, '"$$ref":"#/$$defs/arguments/$1/')) as JsonObject;
+  const $defs = { ...(schema['$defs'] as JsonObject | undefined), arguments: parts as JsonObject };
+  const written = led({ ...schema, $defs });
+  return leadsThere ? written : schema;
 }
 
 /** What is said of the fields of an object, whatever words it is said in. */
@@ -117,30 +144,29 @@ const SHAPE_WORDS = new Set([
   'examples',
 ]);
 
-/** Schemas that refer to each other can say more than they hold, and be without end. */
+/** Schemas that refer to each other can be without end. */
 const DEEPEST = 16;
-const MOST_SCHEMAS = 1_000;
-const MOST_FIELDS = 100_000;
+/** What one schema takes, in fields. */
+const STEPS_OF_A_SCHEMA = 10;
 
 /** Reads schemas that are put together of others, all below one root. */
 export class ShapeReader {
-  private schemas = 0;
-  private fields = 0;
   private readonly known = new Map<JsonObject, ObjectShape>();
 
-  constructor(private readonly root: JsonObject) {}
+  constructor(
+    private readonly root: JsonObject,
+    private readonly work: SchemaWork,
+  ) {}
 
   /** @returns undefined for what is no object, leads nowhere or has no end. */
   read(schema: JsonValue | undefined, depth = 0): ObjectShape | undefined {
-    this.schemas += 1;
-    if (depth > DEEPEST || this.schemas > MOST_SCHEMAS) return undefined;
+    if (depth > DEEPEST || !this.work.take(STEPS_OF_A_SCHEMA)) return undefined;
     if (schema === true) return NOTHING;
     if (!isJsonObject(schema) || !mayBeObject(schema)) return undefined;
     const own = this.known.get(schema) ?? ownShape(schema);
     this.known.set(schema, own);
     const whole = allOf(own, this.parts(schema, depth + 1));
-    this.fields += (whole?.properties.size ?? 0) + (whole?.required.size ?? 0);
-    return this.fields > MOST_FIELDS ? undefined : whole;
+    return this.work.take((whole?.properties.size ?? 0) + (whole?.required.size ?? 0)) ? whole : undefined;
   }
 
   /** What a reference leads to within the root. */
