@@ -115,10 +115,10 @@ export class KeysService {
    */
   async rotate(operator: Operator, id: string, overlapSeconds: number): Promise<NewKey> {
     const key = newApiKey();
-    const row = await this.change(operator, 'key.rotated', id, ({ kind, revokedAt, keyHash }) => {
+    const row = await this.change(operator, 'key.rotated', id, ({ kind, revokedAt, keyHash }, now) => {
       expectSecret(kind);
       if (revokedAt) throw new GatewayError('conflict', 'The key was revoked; create a new one.');
-      const previousValidUntil = new Date(Date.now() + overlapSeconds * 1000);
+      const previousValidUntil = new Date(now.getTime() + overlapSeconds * 1000);
       return { ...this.secretColumns(key), previousKeyHash: keyHash, previousValidUntil };
     });
     return { key, row };
@@ -126,23 +126,26 @@ export class KeysService {
 
   /** Ends a key permanently, both secrets of it. Safe to repeat. @throws GatewayError `not_found`. */
   revoke(operator: Operator, id: string): Promise<KeyView> {
-    return this.change(operator, 'key.revoked', id, ({ kind, revokedAt }) => {
+    return this.change(operator, 'key.revoked', id, ({ kind, revokedAt }, now) => {
       expectSecret(kind);
-      return { revokedAt: revokedAt ?? new Date() };
+      return { revokedAt: revokedAt ?? now };
     });
   }
 
+  /** @param changed is told the time of the database, by whose clock secrets end. */
   private change(
     operator: Operator,
     action: string,
     id: string,
-    changed: (before: ApiKey) => Prisma.ApiKeyUpdateInput,
+    changed: (before: ApiKey, now: Date) => Prisma.ApiKeyUpdateInput,
   ): Promise<KeyView> {
     return this.changes.run(operator, async (transaction) => {
-      await transaction.$queryRaw`select id from api_key where id = ${id} for no key update`;
+      const [locked] = await transaction.$queryRaw<
+        { now: Date }[]
+      >`select now() as now from api_key where id = ${id} for no key update`;
       const before = await transaction.apiKey.findUnique({ where: { id } });
-      if (!before) return missingKey(id);
-      const after = await update(transaction, id, changed(before));
+      if (!locked || !before) return missingKey(id);
+      const after = await update(transaction, id, changed(before, locked.now));
       const { keyHash: _hash, previousKeyHash: _previousHash, ...shown } = before;
       return { result: after, change: changeOf(action, shown, after) };
     });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { eventually } from '#testing';
+import { eventually, skewClock } from '#testing';
 import { startAdminGateway, type AdminGateway } from '../../../../../tests/harness/admin-gateway.js';
 import type { TestGateway } from '../../../../../tests/harness/test-gateway.js';
 
@@ -53,6 +53,24 @@ describe('API keys managed by operators', () => {
     await eventually(async () => (await withKey(old.key)).status !== 200);
     expect((await withKey(old.key)).status).toBe(401);
   });
+
+  it.each([-1, 1])(
+    'ends an old secret by the clock of the database, with that of the process %i h off',
+    async (hours) => {
+      const { id, key: first } = await newKey((await newAccount()).id);
+      const rotated = async (overlap_seconds: number): Promise<string> => {
+        const setRight = skewClock(hours * 3_600_000);
+        const answer = await admin<{ key: string }>('POST', `/keys/${id}/rotate`, { overlap_seconds }).finally(
+          setRight,
+        );
+        return answer.body.data.key;
+      };
+      const second = await rotated(600);
+      for (const key of [first, second]) expect((await withKey(key)).status).toBe(200);
+      await rotated(0);
+      await eventually(async () => (await withKey(second)).status === 401);
+    },
+  );
 
   it('enforces the models, addresses and expiry of a key', async () => {
     const { id } = await newAccount({ unlimited: true });
