@@ -7,8 +7,8 @@ type Value = string | number | boolean;
 interface ComparisonFilter {
   readonly type: 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'nin';
   readonly key: string;
-  /** A list for `in` and `nin`. */
-  readonly value: Value | readonly (string | number)[];
+  /** Several for `in` and `nin`. */
+  readonly value: Value | ReadonlySet<unknown>;
 }
 
 /** Joins filters. */
@@ -79,7 +79,7 @@ function valueOf(
   const param = `${filterParam}.value`;
   if (type === 'in' || type === 'nin') {
     const isList = Array.isArray(value) && value.length <= LIST_MAX && value.every(isListed);
-    if (isList) return value;
+    if (isList) return new Set(value);
     throw wrong(param, `a list of at most ${LIST_MAX} texts and numbers`);
   }
   const isOrdered = type !== 'eq' && type !== 'ne';
@@ -103,7 +103,7 @@ export function passesFilter(filter: SearchFilter, attributes: FileAttributes): 
   const own = Object.hasOwn(attributes, key) ? attributes[key] : undefined;
   if (type === 'eq') return own === value;
   if (type === 'ne') return own !== value;
-  const isAmong = Array.isArray(value) && value.some((each) => each === own);
+  const isAmong = value instanceof Set && value.has(own);
   if (type === 'in') return isAmong;
   if (type === 'nin') return !isAmong;
   return isInOrder(type, own, value);

@@ -109,6 +109,35 @@ describe('A question about an uploaded file', () => {
     expect((await gateway.database.query({ text, values: [since] })).rows).toEqual([]);
   });
 
+  it.each(
+    STYLES.flatMap(
+      (style) =>
+        [
+          [
+            style,
+            'more stores than one search reads',
+            Array.from({ length: 17 }, (_, nth) => `vs_${nth}`),
+            'at most 16',
+          ],
+          [style, 'what is no store', ['vs_\u0000'], 'the id of a vector store'],
+        ] as const,
+    ),
+  )('is refused in the %s style where it names %s', async (style, _what, stores, rule) => {
+    const tool: JsonObject =
+      style === 'gemini'
+        ? { fileSearch: { fileSearchStoreNames: stores.map((store) => `fileSearchStores/${store}`) } }
+        : { type: 'file_search', name: 'file_search', vector_store_ids: stores };
+    const { path, headers, body } = textRequest(style, {
+      key: gateway.key,
+      model: MODEL_OVER.chat,
+      stream: false,
+      text: QUESTION,
+    });
+    const answer = await gateway.send('POST', path, { ...body, tools: [tool] }, headers);
+    expect(answer.status).toBe(400);
+    expect(JSON.stringify(answer.body)).toContain(rule);
+  });
+
   it('is answered from the vector store that the request names, and from no other', async () => {
     const store = await openai.vectorStores.create({ name: 'empty' });
     const answer = await openai.responses.create({

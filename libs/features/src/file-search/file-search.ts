@@ -1,9 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { type Passage, passesFilter, type RankWeights, type SearchFilter } from '#contracts';
+import type { Passage, RankWeights, SearchFilter } from '#contracts';
 import { AccountShares, Database, unlessAborted } from '#platform';
 import { LENGTH_BYTES, POSTING_BYTES, wordsOf } from './words.js';
 import { PassageRanking, type RankedPassage } from './rank-passages.js';
-import { expectLiveStores, type SearchedIndex, type SearchedStores, searchScope } from './search-scope.js';
+import {
+  attributesOf,
+  expectLiveStores,
+  type SearchedIndex,
+  type SearchedStores,
+  searchScope,
+} from './search-scope.js';
 import { fuseRanks, MeaningSearch } from './vectors/meaning-search.js';
 import { type Language, Stemmer } from './stemmer.js';
 
@@ -96,9 +102,7 @@ export class FileSearch {
    */
   async search(request: FileSearchRequest, signal: AbortSignal): Promise<readonly Passage[]> {
     const { accountId, vectorStoreIds, filters, limit, scoreThreshold = 0 } = request;
-    const all = await searchScope(this.database.of(accountId), accountId, vectorStoreIds);
-    const passing = filters ? all.filter(({ attributes }) => passesFilter(filters, attributes)) : all;
-    const searched = onePerId(passing);
+    const searched = await searchScope(this.database.of(accountId), accountId, vectorStoreIds, filters);
     signal.throwIfAborted();
     if (searched.length === 0) return [];
     // A vector of the query that nobody waits for is made, and paid for, all the same.
@@ -212,10 +216,13 @@ export class FileSearch {
       values: [ranked.map(({ index }) => index.id), ranked.map(({ nth }) => nth)],
     });
     const found = new Map(rows.map((row) => [`${row.index}/${row.nth}`, row]));
-    return ranked.flatMap(({ index: { id, fileId, filename, attributes }, nth, score }) => {
+    const indexes = new Set(ranked.map(({ index }) => index));
+    const attributesByIndex = await attributesOf(this.database.of(accountId), [...indexes]);
+    return ranked.flatMap(({ index: { id, fileId, filename }, nth, score }) => {
       const row = found.get(`${id}/${nth}`);
       if (!row) return [];
       const { text, start, end, page } = row;
+      const attributes = attributesByIndex.get(id) ?? {};
       return [{ fileId, filename, score, text, attributes, start, end, page }];
     });
   }
@@ -265,11 +272,6 @@ function wordsToRead(found: readonly number[]): ReadonlySet<number> {
   }
   return read;
 }
-
-/** Of indexes that several vector stores hold, the one that came first. */
-const onePerId = (indexes: readonly SearchedIndex[]): readonly SearchedIndex[] => [
-  ...new Map(indexes.toReversed().map((index) => [index.id, index])).values(),
-];
 
 /** Which word of a query a term stands for, in each language that is searched. */
 class QueryTerms {

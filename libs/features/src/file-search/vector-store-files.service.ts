@@ -8,8 +8,9 @@ import { LENGTH_BYTES } from './words.js';
 import { forgetUnused, lockFiles } from './unused-indexes.js';
 import { COUNTS, ENTRY_STATE, type EntryState, type FileBatch, type StoreEntry } from './vector-store.js';
 
-/** The most files of a vector store. */
+/** The most files of a vector store, and of all vector stores of an account together: each entry has attributes of its own. */
 const ENTRIES_MAX = 10_000;
+const ENTRIES_OF_ACCOUNT_MAX = 100_000;
 
 /** The most ways in which a file is cut, and the most cuts of an account that wait. */
 const CUTS_MAX = 16;
@@ -166,7 +167,8 @@ export class VectorStoreFilesService {
     const attributes = unique.map((file) => JSON.stringify(file.attributes));
     await transaction.query({ text: ADD_ENTRIES, values: [vectorStoreId, batchId, ids, chunks, overlaps, attributes] });
     await forgetUnused(transaction, ids);
-    await expectFits(transaction, vectorStoreId);
+    await transaction.query({ text: LOCK_USAGE, values: [accountId] });
+    await expectFits(transaction, accountId, vectorStoreId);
     await expectFewCuts(transaction, accountId, unique);
   }
 
@@ -278,13 +280,27 @@ async function expectStore(transaction: StatementRunner, accountId: string, id: 
   });
 }
 
-async function expectFits(transaction: StatementRunner, vectorStoreId: string): Promise<void> {
-  const { rows } = await transaction.query<{ count: bigint }>({
-    text: 'select count(*) from vector_store_file where vector_store_id = $1',
-    values: [vectorStoreId],
+const COUNT_ENTRIES = `
+select (select count(*) from vector_store_file where vector_store_id = $2)::integer as "ofStore", (
+  select count(*) from (
+    select from vector_store s join vector_store_file e on e.vector_store_id = s.id
+    where s.account_id = $1 limit ${ENTRIES_OF_ACCOUNT_MAX + 1}
+  ) as counted
+)::integer as "ofAccount"`;
+
+async function expectFits(transaction: StatementRunner, accountId: string, vectorStoreId: string): Promise<void> {
+  const { rows } = await transaction.query<{ ofStore: number; ofAccount: number }>({
+    text: COUNT_ENTRIES,
+    values: [accountId, vectorStoreId],
   });
-  if ((rows[0]?.count ?? 0n) > BigInt(ENTRIES_MAX))
+  const { ofStore = 0, ofAccount = 0 } = rows[0] ?? {};
+  if (ofStore > ENTRIES_MAX)
     throw new GatewayError('conflict', `A vector store may hold at most ${ENTRIES_MAX} files.`);
+  if (ofAccount > ENTRIES_OF_ACCOUNT_MAX)
+    throw new GatewayError(
+      'conflict',
+      `The vector stores of an account may hold at most ${ENTRIES_OF_ACCOUNT_MAX} files together.`,
+    );
 }
 
 async function expectFewCuts(
@@ -292,7 +308,6 @@ async function expectFewCuts(
   accountId: string,
   files: readonly NewEntry[],
 ): Promise<void> {
-  await transaction.query({ text: LOCK_USAGE, values: [accountId] });
   const { rows } = await transaction.query<{ waiting: number; cutTooOften: string | null }>({
     text: COUNT_CUTS,
     values: [accountId, files.map(({ fileId }) => fileId)],

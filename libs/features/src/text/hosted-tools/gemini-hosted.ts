@@ -6,6 +6,7 @@ import {
   readWebSearch,
   requestedServer,
   type RequestedTool,
+  storesIn,
   textsIn,
   wholeIn,
   wrong,
@@ -18,12 +19,12 @@ const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? (value a
 function readFileSearch(sent: JsonObject, param: string): RequestedTool {
   if (sent['metadataFilter'] != null)
     throw wrong(`${param}.metadataFilter`, 'left out: files are filtered by `filters` of a file_search tool');
-  const stores = textsIn(sent['fileSearchStoreNames'], `${param}.fileSearchStoreNames`);
+  const storesParam = `${param}.fileSearchStoreNames`;
   return {
     kind: 'file_search',
     params: [param],
-    stores: stores.length === 0 ? 'default' : stores.map((name) => name.replace(/^fileSearchStores\//, '')),
-    storesParam: `${param}.fileSearchStoreNames`,
+    stores: storesIn(sent['fileSearchStoreNames'], storesParam, (name) => name.replace(/^fileSearchStores\//, '')),
+    storesParam,
     limit: wholeIn(sent['topK'], `${param}.topK`, 50) ?? PASSAGES,
     filters: undefined,
     scoreThreshold: undefined,

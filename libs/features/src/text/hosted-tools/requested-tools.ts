@@ -213,11 +213,10 @@ function readFileSearch(tool: JsonObject, param: string): RequestedFileSearch {
     !(typeof threshold === 'number' && threshold >= 0 && threshold <= 1)
   )
     throw wrong(`${param}.ranking_options.score_threshold`, 'a number from 0 to 1');
-  const stores = storesIn(tool, `${param}.vector_store_ids`);
   return {
     kind: 'file_search',
     params: [param],
-    stores: stores.length === 0 ? 'default' : stores,
+    stores: storesIn(tool['vector_store_ids'], `${param}.vector_store_ids`),
     storesParam: `${param}.vector_store_ids`,
     limit: wholeIn(tool['max_num_results'], `${param}.max_num_results`, MOST_FOUND) ?? PASSAGES,
     filters: tool['filters'] == null ? undefined : readSearchFilter(tool['filters'], `${param}.filters`),
@@ -226,11 +225,20 @@ function readFileSearch(tool: JsonObject, param: string): RequestedFileSearch {
   };
 }
 
-function storesIn(tool: JsonObject, param: string): readonly string[] {
-  const stores = textsIn(tool['vector_store_ids'], param);
+/** The most vector stores that one tool searches. */
+const STORES_MAX = 16;
+
+/** The vector stores of a tool, with each name read as `idOf` says; without any, all files of the account. */
+export function storesIn(
+  sent: unknown,
+  param: string,
+  idOf: (name: string) => string = (name) => name,
+): RequestedFileSearch['stores'] {
+  const stores = textsIn(sent, param).map(idOf);
+  if (stores.length > STORES_MAX) throw wrong(param, `a list of at most ${STORES_MAX} vector stores`);
   const strange = stores.findIndex((store) => !isIdentifier(store));
   if (strange !== -1) throw wrong(`${param}[${strange}]`, 'the id of a vector store');
-  return stores;
+  return stores.length === 0 ? 'default' : stores;
 }
 
 const SIZES: Readonly<Record<string, number>> = { low: 3, medium: PAGES, high: 10 };
