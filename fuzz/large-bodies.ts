@@ -16,11 +16,14 @@ export interface LargeReport {
   /** The longest stop of all times it was sent but the first, which loads what is loaded on first use. */
   readonly busyMs: number;
   readonly collectorMs: number;
-  /** What the process took beyond its memory of before, in sizes of the body. */
+  /** What the process took beyond its memory of before, in sizes of the body; of a short one in those of 8 MiB. */
   readonly memoryTimes: number;
 }
 
 const TIMES = 3;
+
+/** What else a process takes meanwhile would be many times a short body. */
+const LEAST_BYTES = 8 * 1024 * 1024;
 
 const upstreams = (baseUrl: string): string => `
 upstreams:
@@ -86,7 +89,7 @@ async function measured(send: () => Promise<{ status: number }>, bytes: number):
     stops.close();
     clearInterval(watch);
     if (stop.busyMs > longest.busyMs) longest = stop;
-    memoryTimes = Math.max(memoryTimes, (most - before) / bytes);
+    memoryTimes = Math.max(memoryTimes, (most - before) / Math.max(bytes, LEAST_BYTES));
   }
   return { status, busyMs: longest.busyMs, collectorMs: longest.collectorMs, memoryTimes };
 }

@@ -53,7 +53,7 @@ const SPARSE_DEPTH = 6;
 const MAX_DEPTH = 12;
 
 /** What it takes to read a schema, and to write characters. */
-const STEPS_OF_A_SCHEMA = 20;
+const STEPS_OF_A_SCHEMA = 10;
 const CHARACTERS_OF_A_STEP = 8;
 
 /** The longest array that is written, however many items are demanded. */

@@ -6,7 +6,7 @@ import { cannotSay } from './codec-failures.js';
  * over, and many tools do so together.
  */
 export class SchemaWork {
-  private left = 200_000;
+  private left = 100_000;
 
   get isUsedUp(): boolean {
     return this.left < 0;
