@@ -56,6 +56,7 @@ export const arkImageCodec: MediaCodec = {
   defaultBaseUrl: 'https://ark.ap-southeast.bytepluses.com/api/v3',
   domains: ['bytepluses.com', 'volces.com'],
   models: new Map(['kappa-a-4-0', 'kappa-b-4.0', 'kappa-b-4-0', 'Kappa-B-4.0'].map((model) => [model, MODEL])),
+  marks: ['data'],
   authorization: (key) => ({ authorization: `Bearer ${key}` }),
   referenceForm: (_, way) => way ?? 'sent',
 

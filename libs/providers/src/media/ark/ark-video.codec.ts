@@ -98,6 +98,7 @@ export const arkVideoCodec: MediaCodec = {
     ['alpha-2.0', 'dreamina-seedance-2-0-260128'],
     ['alpha-2.0-fast', 'dreamina-seedance-2-0-fast-260128'],
   ]),
+  marks: ['id', 'status'],
   authorization: (key) => ({ authorization: `Bearer ${key}` }),
   // Videos are taken by link only.
   referenceForm: ({ medium }, way) => (medium === 'video' ? 'url' : (way ?? 'sent')),

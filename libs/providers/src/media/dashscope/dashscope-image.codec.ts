@@ -73,6 +73,7 @@ export const dashscopeImageCodec: MediaCodec = {
     ['eta-image-2.0-pro', 'qwen-image-2.0-pro'],
     ['theta-image-turbo', 'z-image-turbo'],
   ]),
+  marks: ['output'],
   authorization: DASHSCOPE.authorization,
   referenceForm: (_, way) => way ?? 'sent',
 

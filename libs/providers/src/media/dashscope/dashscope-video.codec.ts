@@ -191,6 +191,7 @@ export const dashscopeVideoCodec: MediaCodec = {
     ['beta-2.7-r2v', 'wan2.7-r2v'],
   ]),
   regionOf: ({ base_url: baseUrl }) => (isBeijing(baseUrl) ? 'cn-beijing' : undefined),
+  marks: ['output'],
   authorization: DASHSCOPE.authorization,
   // Videos and sounds are taken by link only.
   referenceForm: ({ medium }, way) => (medium === 'image' ? (way ?? 'sent') : 'url'),

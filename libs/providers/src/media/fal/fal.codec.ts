@@ -74,6 +74,7 @@ export const falCodec: MediaCodec = {
   defaultBaseUrl: 'https://queue.fal.run',
   domains: ['fal.run'],
   models: FAL_MODELS,
+  marks: ['status', 'status_url', 'video', 'images'],
   authorization: (key) => ({ authorization: `Key ${key}` }),
   // Images may come inline; videos and sounds by link only.
   referenceForm: ({ medium }, way) => (medium === 'image' ? (way ?? 'sent') : 'url'),

@@ -13,6 +13,7 @@ import {
   type TaskView,
   type VendorCost,
 } from '#contracts';
+import { wrappedIn } from '../http/envelopes.js';
 import { failureBy, type FailureTable, stateWord, vendorId, workFailureBy } from '../http/failure-rules.js';
 import {
   isDone,
@@ -127,22 +128,6 @@ function ownAddress(url: string, origin: string): string | undefined {
 }
 
 const taskPath = ({ taskId }: Operation): string => `/v1/tasks/${encodeURIComponent(taskId as string)}`;
-
-/** How often a reseller may wrap what it passes on. */
-const MOST_WRAPPINGS = 4;
-
-/** What a reply holds, from the outside in: resellers wrap what their own upstream says in an envelope of theirs. */
-function wrappedIn(body: JsonObject): JsonObject[] {
-  const found: JsonObject[] = [body];
-  for (let depth = 0; depth < MOST_WRAPPINGS; depth += 1) {
-    const { data, task } = found.at(-1) ?? {};
-    const inside: JsonValue | undefined = Array.isArray(data) ? data[0] : data;
-    if (isJsonObject(inside)) found.push(inside);
-    else if (isJsonObject(task)) found.push(task);
-    else break;
-  }
-  return found;
-}
 
 /** The innermost that says a state. @throws TypeError when there is none. */
 function viewIn(body: JsonObject): View {

@@ -79,12 +79,27 @@ export function vendorId(value: JsonValue | undefined): string | undefined {
 }
 
 /** Words that mean a good end wherever they are said: proxies and new releases of a vendor change one for another. */
-const GOOD_ENDS: ReadonlySet<string> = new Set(['complete', 'completed', 'succeed', 'success', 'successful']);
+const GOOD_ENDS: ReadonlySet<string> = new Set([
+  'complete',
+  'completed',
+  'done',
+  'finished',
+  'succeed',
+  'success',
+  'successful',
+]);
 
-/** The word for a state in small letters, and `succeeded` for every good end. */
+/** What some write before each of their words, as in `TASK_STATUS_FAILED`. */
+const STATUS = /^[a-z_]{0,64}status_/;
+
+/** The word for a state in small letters, with `_` between its parts, and `succeeded` for every good end. */
 export function stateWord(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'string') return undefined;
-  const word = value.trim().toLowerCase();
+  const word = value
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_')
+    .replace(STATUS, '');
   return GOOD_ENDS.has(word) ? 'succeeded' : word;
 }
 

@@ -109,6 +109,8 @@ export interface MediaCodec {
   /** What is wrong with the settings of an entry, by name. Absent: the protocol has none. */
   settingsMistakes?(settings: JsonObject): readonly (readonly [name: string, rule: string])[];
 
+  /** Fields by which its replies are known where a reseller wraps them. Absent: its readers look for themselves. */
+  readonly marks?: readonly string[];
   authorization(key: string): Readonly<Record<string, string>>;
   /** Where more than the key itself is sent. */
   credentials?(key: string, parts: { readonly fetcher: SafeFetcher }): Credentials;

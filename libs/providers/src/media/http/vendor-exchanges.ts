@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, MediaFailure, type VendorCall } from '#c
 import { logger } from '#platform';
 import type { AuthorizedHttp } from './authorized-http.js';
 import { refusedBy, withoutSecrets, wordsOfUnread } from './call-failures.js';
+import { withoutEnvelope } from './envelopes.js';
 import type { MediaCodec, VendorReply, VendorRequest, Verb } from './media-codec.js';
 import type { ExchangeLimits } from './vendor-http.js';
 import { notableSkewMs, requestIdOf, statedCost } from './failure-rules.js';
@@ -50,9 +51,10 @@ export class VendorExchanges {
   /** A broken shape reads as nothing understood: what a vendor sends never ends a process. */
   read<Result>(reply: VendorReply, read: (body: JsonObject) => Result | undefined, call: Noting): Result | undefined {
     if (!isJsonObject(reply.body)) return undefined;
+    const body = withoutEnvelope(reply.body, this.parts.codec.marks ?? []);
     try {
-      this.noteCost(reply.body, call);
-      return read(reply.body);
+      this.noteCost(body, call);
+      return read(body);
     } catch (error) {
       if (!(error instanceof MediaFailure)) return undefined;
       if (error.vendor.code !== undefined) call.note({ code: error.vendor.code });

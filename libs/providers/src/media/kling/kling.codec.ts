@@ -148,6 +148,7 @@ export const klingCodec: MediaCodec = {
   defaultBaseUrl: 'https://api-singapore.klingai.com',
   domains: ['klingai.com'],
   models: new Map([['delta-v2-6', 'kling-v2-6']]),
+  marks: ['data'],
   authorization: bearer,
   credentials: klingCredentials,
   keyMistake: (key) =>

@@ -129,6 +129,7 @@ export const minimaxCodec: MediaCodec = {
     ['epsilon-2.3-Fast', 'MiniMax-Hailuo-2.3-Fast'],
     ['epsilon-02', 'MiniMax-Hailuo-02'],
   ]),
+  marks: ['base_resp'],
   authorization: (key) => ({ authorization: `Bearer ${key}` }),
   referenceForm: (_, way) => way ?? 'sent',
 

@@ -1,5 +1,6 @@
 import type {
   JsonObject,
+  JsonValue,
   MediaFailureKind,
   MediaFailureScope,
   MediaReason,
@@ -50,6 +51,18 @@ export interface ContractCase<Protocol extends FakeProtocol & { readonly taken: 
   /** Says of work that it waits, for a vendor that is asked before work is stopped. */
   readonly waiting?: VendorReply;
 }
+
+/** Envelopes in which resellers pass on what their own upstream said. */
+export const ENVELOPES: readonly (readonly [how: string, wrapped: (body: JsonValue) => JsonValue])[] = [
+  ['as data', (data) => ({ code: 0, message: 'ok', data })],
+  ['as data of a reply with a state of its own', (data) => ({ code: 'success', status: 'success', data })],
+  ['as data of data', (data) => ({ code: 'success', data: { progress: '100%', status: 'SUCCESS', data } })],
+  ['as output', (output) => ({ request_id: 'r-1', output })],
+  ['as result', (result) => ({ success: true, result })],
+  ['as response', (response) => ({ response })],
+  ['as task', (task) => ({ task })],
+  ['in a list', (body) => ({ data: [body] })],
+];
 
 /** The keys of CASES that the protocol under test has tests for. */
 const tested = new Set<number>();

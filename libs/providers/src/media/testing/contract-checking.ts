@@ -1,7 +1,7 @@
 import { MEDIA_REASONS, MediaFailure, type Operation } from '#contracts';
 import type { ConnectedFake } from './connected-fake.js';
 import type { FakeProtocol, Fault } from './fake-vendor.js';
-import { type ContractCase, guarantee, stateTest } from './contract-case.js';
+import { type ContractCase, ENVELOPES, guarantee, stateTest } from './contract-case.js';
 import { casesOfState } from './contract-cases.js';
 
 type Protocols = FakeProtocol & { readonly taken: readonly unknown[] };
@@ -20,6 +20,18 @@ export function checkingContract<Protocol extends Protocols>(
       const { operation, call } = await running(ordered);
       script(vendor.protocol);
       expect(await upstream.check(old(operation), call)).toMatchObject(expected);
+    });
+
+  for (const [how, wrapped] of ENVELOPES)
+    guarantee(`22-32: reads every state and result that a reseller wraps ${how}`, async () => {
+      for (const [what, script, expected, ordered = body] of states) {
+        const { running, upstream, vendor } = connected();
+        vendor.reset();
+        vendor.wrapped = wrapped;
+        const { operation, call } = await running(ordered);
+        script(vendor.protocol);
+        expect({ what, ...(await upstream.check(old(operation), call)) }).toMatchObject({ what, ...expected });
+      }
     });
 
   guarantee('23: tells only our own sentences of failed work', async () => {

@@ -2,7 +2,7 @@ import { MEDIA_REASONS } from '#contracts';
 import { failedStart } from './contract-lines.js';
 import type { ConnectedFake } from './connected-fake.js';
 import type { FakeProtocol } from './fake-vendor.js';
-import { type ContractCase, guarantee } from './contract-case.js';
+import { type ContractCase, ENVELOPES, guarantee } from './contract-case.js';
 import { COPY, FILE_BYTES, testCall } from './test-call.js';
 import { orderOfBody } from './sample-requests.js';
 
@@ -24,6 +24,14 @@ export function startingContract<Protocol extends Protocols>(
     expect(json.length).toBeLessThan(4_096);
     expect(json).not.toMatch(/data:|signature=/);
     expect(json).not.toContain(vendor.protocol.key);
+  });
+
+  guarantee.each(ENVELOPES)('7: knows what was taken from a reply that a reseller wraps %s', async (_, wrapped) => {
+    const { start, vendor } = connected();
+    const place = (said: string): string => said.replaceAll(/[0-9a-f-]{8,}|\d+/g, '1');
+    const { started } = await start(contract.order);
+    vendor.wrapped = wrapped;
+    expect(place(JSON.stringify((await start(contract.order)).started))).toBe(place(JSON.stringify(started)));
   });
 
   guarantee('37: gives the vendor every file that the order refers to', async () => {

@@ -58,6 +58,8 @@ export class FakeVendor<Protocol extends FakeProtocol = FakeProtocol> {
   readonly requests: FakeRequest[] = [];
   /** How far the vendor's clock is ahead, in milliseconds. */
   clockSkewMs = 0;
+  /** What a reseller in between makes of its good replies. */
+  wrapped: ((body: JsonValue) => JsonValue) | undefined;
   private readonly faults: Fault[] = [];
   private readonly server: Server;
 
@@ -87,6 +89,7 @@ export class FakeVendor<Protocol extends FakeProtocol = FakeProtocol> {
     this.requests.length = 0;
     this.faults.length = 0;
     this.clockSkewMs = 0;
+    this.wrapped = undefined;
     this.protocol.reset();
   }
 
@@ -125,7 +128,9 @@ export class FakeVendor<Protocol extends FakeProtocol = FakeProtocol> {
   }
 
   private reply(request: FakeRequest): FakeReply {
-    return this.refusal(request) ?? this.protocol.answer(request);
+    const reply = this.refusal(request) ?? this.protocol.answer(request);
+    const isGood = (reply.status ?? 200) < 300;
+    return isGood && this.wrapped ? { ...reply, body: this.wrapped(reply.body) } : reply;
   }
 
   private refusal(request: FakeRequest): FakeReply | undefined {

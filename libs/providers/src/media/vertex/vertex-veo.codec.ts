@@ -143,6 +143,7 @@ export function vertexVeo({ project, region, storageUri, storageEndpoint }: Part
       ['gamma-3.1-fast-official', 'veo-3.1-fast-generate-001'],
       ['gamma-3.1-quality-official', 'veo-3.1-generate-001'],
     ]),
+    marks: ['name', 'done'],
     authorization: (token) => ({ authorization: `Bearer ${token}` }),
     credentials: (key, { fetcher }) => new GoogleCredentials(readServiceAccount(key), fetcher),
     referenceForm: () => 'inline',

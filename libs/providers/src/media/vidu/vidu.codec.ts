@@ -146,6 +146,7 @@ export const viduCodec: MediaCodec = {
     ['zeta-q3', 'viduq3'],
     ['zeta-q3-mix', 'viduq3-mix'],
   ]),
+  marks: ['state', 'task_id'],
   authorization: (key) => ({ authorization: `Token ${key}` }),
   referenceForm: (_, way) => way ?? 'sent',
 

@@ -93,6 +93,7 @@ function xaiImage(form: Form = 'url'): MediaCodec {
       ['iota-1.0-reseller', MODEL],
       [EDIT, MODEL],
     ]),
+    marks: ['data'],
     authorization: (key) => ({ authorization: `Bearer ${key}` }),
     referenceForm: (_, way) => way ?? 'sent',
 
