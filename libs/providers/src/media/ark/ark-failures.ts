@@ -28,12 +28,22 @@ const FAILURES: FailureTable = [
   },
   { code: ['Output*SensitiveContentDetected*'], is: 'result' },
   { code: ['*SensitiveContentDetected*PrivacyInformation*'], is: 'face' },
-  { code: ['SensitiveContentDetected*', 'InputSensitiveContentDetected*'], is: 'content' },
-  { code: ['*TextSensitiveContentDetected*'], is: 'prompt' },
+  { code: ['Output*RiskDetection*'], is: 'result' },
   {
-    code: ['*ImageSensitiveContentDetected*', '*VideoSensitiveContentDetected*', '*AudioSensitiveContentDetected*'],
+    code: ['SensitiveContentDetected*', 'InputSensitiveContentDetected*', 'ContentSecurityDetectionError*'],
+    is: 'content',
+  },
+  { code: ['*TextSensitiveContentDetected*', 'InputTextRiskDetection*'], is: 'prompt' },
+  {
+    code: [
+      'InputImageRiskDetection*',
+      '*ImageSensitiveContentDetected*',
+      '*VideoSensitiveContentDetected*',
+      '*AudioSensitiveContentDetected*',
+    ],
     is: 'reference',
   },
+  { code: ['InvalidImageURL*', 'InvalidImageFormat*', 'OversizeImage*'], is: 'file' },
   { status: [404], on: ['check'], is: 'lost' },
 ];
 

@@ -41,7 +41,7 @@ const FAILURES: FailureTable = [
     code: ['AccessDenied.Unpurchased', 'Model.AccessDenied', 'ModelNotFound', 'Model_not_found'],
     is: 'not_served_model',
   },
-  { code: ['InvalidApiKey'], is: 'wrong_key' },
+  { code: ['InvalidParameter'], says: /^model (?:does )?not exist/i, is: 'not_served_model' },
   // Rates and the number of running tasks belong to one model of an account; the rate of checks to the account.
   { status: [429], on: ['start'], is: 'busy_model' },
   // `InvalidParameter.DataInspection`: the file to inspect could not be fetched or read; nothing was found in it.

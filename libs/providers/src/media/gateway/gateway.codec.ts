@@ -40,6 +40,7 @@ const FAILURES: FailureTable = [
   { status: [404, 405], is: 'not_served' },
   { code: ['unsupported_parameter', 'request_too_large', 'unknown_parameter'], on: ['start'], is: 'not_possible' },
   { code: ['invalid_media'], on: ['start', 'work'], is: 'file' },
+  { code: ['content_policy'], on: ['start'], is: 'content' },
   { status: [400, 422], on: ['start'], is: 'parameter' },
   { code: ['cancelled'], on: ['work'], is: 'stopped' },
   { code: ['content_policy'], on: ['work'], is: 'result' },

@@ -225,8 +225,49 @@ export const QUESTIONS = ['check', 'result', 'find', 'cancel', 'verify'] as cons
 export const PERIOD_QUOTA =
   /(?:\b(?:daily|weekly|monthly|hourly|\d+[- ]hours?)\b|\bper (?:day|week|month)\b).{0,60}\b(?:quota|limit|allowance)|\b(?:quota|limit|allowance)\b.{0,60}\b(?:per[- ](?:day|week|month)|daily|weekly|monthly)\b/i;
 
+const FILE = String.raw`\b(?:images?|videos?|audios?|sounds?|files?|media|urls?|links?|frames?|\w+_(?:images?|videos?|audios?|urls?))\b`;
+const UNREAD = String.raw`\b(?:download|fetch|retriev|decod|load|access|open|reach|pars|read)\w*\b`;
+const NOT = String.raw`\b(?:fail\w*|unable|cannot|can't|could ?n[o']t|can ?not|not|error)\b`;
+
+/**
+ * A file of the order that could not be fetched or read, in the sentences of all vendors. Whose words they are decides no more
+ * than what the customer is told: an order may hold such words itself.
+ */
+export const UNUSABLE_FILE = new RegExp(
+  [
+    `${NOT}.{0,30}${UNREAD}.{0,40}${FILE}`,
+    `${FILE}.{0,60}${NOT}.{0,20}${UNREAD}`,
+    String.raw`\b(?:invalid|unsupported|corrupt\w*|broken)\s(?:image|video|audio|file|media)(?:\s(?:format|file|data|url|type|content))?\b`,
+    String.raw`\bnot in a valid base64\b|\bimage (?:pixel|size|ratio|format|resolution)\w* is (?:invalid|too|not)\b`,
+  ].join('|'),
+  'i',
+);
+/** Statuses of an order that is refused for what it holds; 0: of work that was taken. */
+const ABOUT_THE_ORDER = [0, 200, 400, 413, 415, 422];
+const UNUSABLE: FailureLine = { status: ABOUT_THE_ORDER, says: UNUSABLE_FILE, on: ['start', 'work'], is: 'file' };
+
+/**
+ * Codes of resellers and of compatible services, whichever vendor's protocol they speak. They are read before the vendor's own, and
+ * no sentence is: what a reseller lacks must not become the fault of an order, nor an order's words that of a reseller.
+ */
+const ANYBODYS: FailureTable = [
+  {
+    code: [
+      'insufficient_*quota',
+      'insufficient_balance',
+      'insufficient_credit*',
+      'Insufficient*Balance',
+      'credits_exhausted',
+    ],
+    is: 'unpaid',
+  },
+  { code: ['invalid_api_key', 'InvalidApiKey', 'authentication_error', 'AuthenticationError'], is: 'wrong_key' },
+  { code: ['model_not_found', 'ModelNotFound', 'model_not_available'], is: 'not_served_model' },
+];
+
 /** What is common to all vendors, where the vendor's own table has no line. */
 const COMMON: FailureTable = [
+  UNUSABLE,
   { status: [429], says: PERIOD_QUOTA, is: 'unpaid' },
   { status: [429], is: 'busy' },
   { status: 'broken', is: 'away' },
@@ -273,7 +314,7 @@ const fits = ({ code, status, says, on }: FailureLine, failed: Failed): boolean 
 
 /** Undefined: no line is about it. */
 const lineFor = (table: FailureTable, failed: Failed): FailureLine | undefined =>
-  [...table, ...COMMON].find((line) => fits(line, failed));
+  [...ANYBODYS, ...table, ...COMMON].find((line) => fits(line, failed));
 
 /**
  * An error inside a reply that says "200": one that is unspecific or unknown does not prove that
@@ -321,7 +362,7 @@ export function failureBy(
  */
 export function workFailureBy(table: FailureTable, error: JsonValue | undefined): MediaReason {
   const { code = '', message = '' } = wordsOf(undefined, error);
-  const line = table.find((candidate) => fits(candidate, { status: 0, code, message, asked: 'work' }));
+  const line = [...table, UNUSABLE].find((candidate) => fits(candidate, { status: 0, code, message, asked: 'work' }));
   const { kind, reason } = BLAMES[line?.is ?? 'failed'];
   return kind === 'ambiguous' ? 'work_failed' : reason;
 }

@@ -21,6 +21,7 @@ import {
   failureBy,
   type FailureTable,
   stateWord,
+  UNUSABLE_FILE,
   vendorId,
   wordsOf,
   workFailureBy,
@@ -74,6 +75,7 @@ const FAILURES: FailureTable = [
   { code: ['1300', '1301'], on: ['start'], is: 'content' },
   // Our own order is there already, perhaps from a call whose reply was lost.
   { says: /external_task_id/, on: ['start'], is: 'unanswered' },
+  { code: ['1201'], says: UNUSABLE_FILE, on: ['start'], is: 'file' },
   { code: ['1200', '1201'], is: 'not_possible' },
   { code: ['5000', '5001', '5002'], is: 'away' },
   { on: ['work'], says: WITHHELD, is: 'result' },

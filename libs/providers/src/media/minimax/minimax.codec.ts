@@ -12,7 +12,15 @@ import {
   type Started,
   type Verified,
 } from '#contracts';
-import { failureBy, type FailureTable, QUESTIONS, stateWord, vendorId, workFailureBy } from '../http/failure-rules.js';
+import {
+  failureBy,
+  type FailureTable,
+  QUESTIONS,
+  stateWord,
+  UNUSABLE_FILE,
+  vendorId,
+  workFailureBy,
+} from '../http/failure-rules.js';
 import {
   type FileAddress,
   fileAs,
@@ -67,6 +75,7 @@ const FAILURES: FailureTable = [
   { code: ['1027'], is: 'result' },
   // The only parameter of a question is the id of the work, or of its file.
   { code: ['2013'], on: QUESTIONS, is: 'lost' },
+  { code: ['2013'], says: UNUSABLE_FILE, is: 'file' },
   { code: ['1042', '2013'], is: 'not_possible' },
 ];
 

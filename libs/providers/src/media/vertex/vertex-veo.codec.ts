@@ -40,6 +40,7 @@ const FAILURES: FailureTable = [
   { status: [429], on: ['start'], is: 'busy_model' },
   { status: [404], on: ['check'], is: 'lost' },
   { status: [400], says: POLICY, on: ['start'], is: 'content' },
+  { status: [400], code: ['FAILED_PRECONDITION'], says: /\blocation\b|\bregion\b/i, is: 'not_served' },
   { status: [400, 403, 404, 409, 412], says: BUCKET, is: 'not_served' },
   { on: ['work'], says: POLICY, is: 'content' },
   { on: ['work'], says: BUCKET, is: 'not_served' },

@@ -1,0 +1,80 @@
+import type { MediaFailure } from '#contracts';
+import { arkVideoCodec } from '../ark/ark-video.codec.js';
+import { dashscopeVideoCodec } from '../dashscope/dashscope-video.codec.js';
+import { falCodec } from '../fal/fal.codec.js';
+import { gatewayCodec } from '../gateway/gateway.codec.js';
+import { klingCodec } from '../kling/kling.codec.js';
+import { minimaxCodec } from '../minimax/minimax.codec.js';
+import { vertexVeoCodec } from '../vertex/vertex-veo.codec.js';
+import { viduCodec } from '../vidu/vidu.codec.js';
+import { xaiImageCodec } from '../xai/xai-image.codec.js';
+import type { MediaCodec } from './media-codec.js';
+
+/** How each vendor writes an error of its own code and sentence. */
+const VENDORS: readonly (readonly [MediaCodec, (code: string, message: string) => object])[] = [
+  [arkVideoCodec, (code, message) => ({ error: { code, message } })],
+  [dashscopeVideoCodec, (code, message) => ({ code, message })],
+  [falCodec, (type, msg) => ({ detail: [{ loc: ['body'], msg, type }] })],
+  [gatewayCodec, (code, message) => ({ error: { code, message } })],
+  [klingCodec, (code, message) => ({ code, message })],
+  [minimaxCodec, (code, message) => ({ type: 'error', error: { code, message } })],
+  [vertexVeoCodec, (status, message) => ({ error: { code: 400, status, message } })],
+  [viduCodec, (reason, message) => ({ reason, message })],
+  [xaiImageCodec, (code, error) => ({ code, error })],
+];
+const CODES: Readonly<Record<string, string>> = { kling: '1201', minimax: '2013' };
+
+const failureOf = (codec: MediaCodec, status: number, body: object): MediaFailure =>
+  codec.readFailure({ status, headers: {}, body: body as never }, 'start');
+
+const DEAD_LINKS = [
+  'Failed to download image from url',
+  'Unable to fetch the file at [link]',
+  'The image could not be downloaded',
+  'image url is not accessible',
+  'Cannot load video: 404',
+  'first_frame_image: invalid image format',
+  'File is not in a valid base64 format',
+  'Image pixel is invalid',
+];
+
+const NO_FILES = [
+  'duration must be 5 or 10',
+  'unsupported value for video duration',
+  'image_urls takes no more than 4',
+];
+
+describe.each(VENDORS.map(([codec, errorOf]) => [codec.protocol, codec, errorOf] as const))(
+  'A refusal of %s',
+  (protocol, codec, errorOf) => {
+    const code = CODES[protocol] ?? 'invalid_parameter_error';
+
+    it.each(DEAD_LINKS)('that names a file blames the file and nothing else: %s', (message) => {
+      // Another gateway says it by a code of its own.
+      if (protocol !== 'gateway')
+        expect(failureOf(codec, 400, errorOf(code, message))).toMatchObject({ kind: 'refused', code: 'invalid_media' });
+    });
+
+    it.each(NO_FILES)('that names another field does not blame a file: %s', (message) => {
+      expect(failureOf(codec, 400, errorOf(code, message)).code).not.toBe('invalid_media');
+    });
+
+    it.each(['insufficient_user_quota', 'insufficient_balance', 'InsufficientBalance', 'credits_exhausted'])(
+      'that a reseller in between explains by its own money (%s) is never the fault of an order',
+      (own) => {
+        for (const status of [400, 403, 429])
+          expect(failureOf(codec, status, errorOf(own, 'x'))).toMatchObject({ kind: 'unfit', reason: 'not_paid' });
+      },
+    );
+
+    it.each(['invalid_api_key', 'InvalidApiKey', 'authentication_error'])(
+      'that names the key (%s) is never the fault of an order',
+      (own) => expect(failureOf(codec, 400, errorOf(own, 'x'))).toMatchObject({ kind: 'unfit', reason: 'wrong_key' }),
+    );
+
+    it.each(['model_not_found', 'ModelNotFound', 'model_not_available'])(
+      'that names the model (%s) closes that model here',
+      (own) => expect(failureOf(codec, 400, errorOf(own, 'x'))).toMatchObject({ kind: 'unfit', scope: 'model' }),
+    );
+  },
+);
