@@ -17,16 +17,23 @@ const MINOR = String.raw`(?:[-._ ](?<minor>\d{1,2}))?(?![\dk])`;
  * behind it.
  */
 const FAMILIES = {
-  claude: new RegExp(String.raw`claude[-_ ](?<words>[a-z]+[-_ ])?(?<major>\d{1,2})${MINOR}`),
-  gpt: new RegExp(String.raw`(?<![a-z])(?:chat)?gpt-(?<major>\d{1,2})${MINOR}`),
-  o: /(?:^|[/.:])o(?<major>\d)(?=-|$)/,
-  gemini: new RegExp(String.raw`gemini-(?<major>\d{1,2})${MINOR}`),
+  claude: new RegExp(
+    String.raw`(?:claude[-_ ]|(?<![a-z])(?=(?:opus|sonnet|haiku)[-_ ]))(?<words>[a-z]+[-_ ]?)?(?<major>\d{1,2})${MINOR}`,
+  ),
+  gpt: new RegExp(String.raw`(?<![a-z])(?:chat)?gpt[-_ ]?(?<major>\d{1,2})${MINOR}`),
+  o: /(?:^|[/.:]|openai[-_ ]|azure[-_ ])o(?<major>\d)(?=[-_ :@/]|$)/,
+  gemini: new RegExp(String.raw`gemini[-_ ](?<major>\d{1,2})${MINOR}`),
   mistral: /(?:mis|minis|magis|devs|codes|pix|vox|mix)tral/,
 } as const;
 export type ModelFamilyName = keyof typeof FAMILIES;
 
 /** Models whose names tell no generation. */
 const UNNUMBERED: readonly (readonly [RegExp, NamedModel])[] = [
+  // Aliases for the newest of a line.
+  ...['opus', 'sonnet', 'haiku'].map((line): readonly [RegExp, NamedModel] => [
+    new RegExp(`claude-${line}(?:-latest|$|[:@])`),
+    { family: 'claude', generation: [5, 5], words: [line] },
+  ]),
   [/claude-mythos/, { family: 'claude', generation: [5, 0], words: ['mythos'] }],
   [/(?<![a-z])(?:chat)?gpt-/, { family: 'gpt', generation: [0, 0], words: [] }],
   // An alias for the newest; what holds for it has held since the third generation.

@@ -19,6 +19,18 @@ const OPUS_5_5 = [
   'claude-opus-5-5@20260922',
   'Claude-Opus-5.5:thinking',
   'openrouter/anthropic/claude-opus-5.5:beta',
+  'anthropic/opus-5.5',
+  'claude-opus5.5',
+  'Claude Opus 5.5',
+  'claude-opus-5-5[1m]',
+  '~anthropic/claude-opus-latest',
+];
+
+/** Other names of the same model, by the name that its maker gave it. */
+const SAME: readonly (readonly [AskedProtocol, string, readonly string[]])[] = [
+  ['chat', 'o3', ['o3:free', 'o3@2025-04-16', 'openai/o3', 'openai-o3', 'azure/o3-2025-04-16', 'O3']],
+  ['responses', 'gpt-5.6', ['gpt5.6', 'gpt_5_6', 'GPT 5.6', 'openai/gpt-5.6:free', 'gpt-5-6', 'GPT-5.6@2026-08-01']],
+  ['gemini', 'gemini-4-neon', ['Gemini 4 Neon', 'gemini_4_neon', 'google/gemini-4-neon:free', 'gemini-4.0-neon']],
 ];
 
 describe('What a name tells of a model', () => {
@@ -35,7 +47,16 @@ describe('What a name tells of a model', () => {
     });
   });
 
+  it.each(SAME.flatMap(([protocol, maker, others]) => others.map((name) => [name, maker, protocol] as const)))(
+    'is of %s what it is of %s',
+    (name, maker, protocol) => {
+      expect(known(protocol, name)).toEqual(known(protocol, maker));
+      expect(known(protocol, maker)).not.toEqual(known(protocol, 'nobody-knows'));
+    },
+  );
+
   it.each<[AskedProtocol, string, Partial<ModelTraits>]>([
+    ['chat', 'marco-o1', { sampling: 'all', output_limit_field: 'max_tokens' }],
     ['messages', 'claude-opus-5-20260601', { forced_tools: 'taken', thinking_off: 'taken', thinks_unasked: 'yes' }],
     ['messages', 'claude-sonnet-5-5', { forced_tools: 'refused', thinking_off: 'between_tools' }],
     ['messages', 'claude-haiku-5-5', { forced_tools: 'taken', thinking_off: 'taken', thinking_bound: 'conversation' }],
