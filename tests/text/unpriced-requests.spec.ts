@@ -264,6 +264,26 @@ describe('Requests that the gateway has no price for', () => {
     },
   );
 
+  it.each(
+    (['responses', 'chat', 'gemini'] as const).flatMap((style) =>
+      ['flex', 'priority'].flatMap((tier) => [false, true].map((stream) => [style, tier, stream] as const)),
+    ),
+  )(
+    'is refused where it is allowed and the upstream has no field for it: %s style, tier %s, streamed %s',
+    async (style, tier, stream) => {
+      const field = style === 'gemini' ? 'serviceTier' : 'service_tier';
+      const asked = open.vendor.seen.length;
+      const { status, body } = await ask(open, style, MODEL_OVER.messages, { [field]: tier }, stream);
+      expect([status, body.message]).toEqual([400, expect.stringContaining(`the service tier "${tier}" cannot be`)]);
+      expect(open.vendor.seen.length).toBe(asked);
+      if (stream) return;
+      for (const protocol of ['responses', 'chat', 'gemini'] as const) {
+        expect((await ask(open, style, MODEL_OVER[protocol], { [field]: tier })).status).toBe(200);
+        expect(open.vendor.last.text).toContain(`"${tier}"`);
+      }
+    },
+  );
+
   it.each(OFFERED)(
     'is refused where it is only offered by upstreams that are configured to refuse, in the %s style: %j',
     async (style, added, param, allowed) => {

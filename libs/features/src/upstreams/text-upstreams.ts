@@ -207,17 +207,17 @@ export class TextUpstreams {
 }
 
 /** A hint is sent to upstreams of the request's own style only. */
-const isAllowed = (
+const isAllowed = (route: TextRoute, use: UnpricedUse, style: TextStyle | undefined): boolean =>
+  (use.isHint === true && style !== undefined && route.upstream.provider.protocol !== style) ||
+  // A tier that is asked for must reach who sells it, whether it has a price or an operator's permission.
+  (allows(route.upstream.policy ?? REFUSE_UNPRICED, use) && !isUntold(route, use, style));
+
+/** Whether an upstream may be asked for a tier, and has no field to ask for it. */
+const isUntold = (
   { upstream: { policy = REFUSE_UNPRICED, provider } }: TextRoute,
   use: UnpricedUse,
   style: TextStyle | undefined,
-): boolean =>
-  (use.isHint === true && style !== undefined && provider.protocol !== style) ||
-  // A tier that is paid for must reach who sells it.
-  allows(
-    policy,
-    use.kind === 'service_tiers' && !isTold(provider.protocol, use, style) ? { ...use, isPriced: false } : use,
-  );
+): boolean => use.kind === 'service_tiers' && allows(policy, use) && !isTold(provider.protocol, use, style);
 
 /** Whether a tier that is asked for is sent to the upstream. */
 const isTold = (protocol: TextProtocol, { name }: UnpricedUse, style: TextStyle | undefined): boolean =>
@@ -259,8 +259,16 @@ function routesAllowing(
   }
   const isRefused = (use: UnpricedUse): boolean =>
     !routes.some((route) => isAllowed(route, use, style) || doesWithout(route, use, style));
-  throw notOffered(uses.find(isRefused) ?? uses[0]!, model);
+  const refused = uses.find(isRefused) ?? uses[0]!;
+  throw routes.some((route) => isUntold(route, refused, style)) ? untold(refused, model) : notOffered(refused, model);
 }
+
+const untold = ({ kind, name, param }: UnpricedUse, model: string): GatewayError =>
+  new GatewayError(
+    'unsupported_parameter',
+    `${param}: ${WHAT[kind](name)} cannot be asked of the upstreams of the model "${model}": their interface has no field for it.`,
+    { param },
+  );
 
 const WHAT: Readonly<Record<UnpricedUse['kind'], (name: string) => string>> = {
   tools: (name) => `the tool "${name}", which the vendor runs,`,
