@@ -122,7 +122,18 @@ describe('A price list', () => {
       (await api.admin('POST', '/price-lists/half/rules', { rules: [rule] })).body.error.param;
     expect(await wrong({ model: 'a' })).toBe('rules[0]');
     expect(await wrong({ model: 'a', factor: '1', amount: '1', unit: 'image' })).toBe('rules[0]');
-    expect(await wrong({ model: '*', amount: '1', unit: 'image' })).toBe('rules[0].unit');
+    expect(await wrong({ model: '*', amount: '1', unit: 'image' })).toBe('rules[0].model');
+    expect(await wrong({ model: '*', amount: '1', unit: 'input_token' })).toBe('rules[0].model');
+    expect(await wrong({ model: 'vendor-5', factor: '1', unit: 'second' })).toBe('rules[0].unit');
+    expect(await wrong({ model: 'eta-image-2.0', factor: '1', unit: 'input_token' })).toBe('rules[0].unit');
+    expect(await wrong({ model: 'vendor-5', factor: '1', variant: 'gold' })).toBe('rules[0].variant');
+    expect(await wrong({ model: 'vendor-5', amount: '1', unit: 'input_token', variant: 'gold' })).toBe(
+      'rules[0].variant',
+    );
+    expect(await wrong({ model: 'eta-image-2.0', factor: '1', variant: 'priority' })).toBe('rules[0].variant');
+    expect(await wrong({ model: '*', factor: '1', unit: 'image', from_input_tokens: 9 })).toBe(
+      'rules[0].from_input_tokens',
+    );
     expect(await wrong({ model: 'a', amount: '1' })).toBe('rules[0].unit');
     expect(await wrong({ model: 'a', factor: '-1' })).toBe('rules[0].factor');
     expect(await wrong({ model: 'a', factor: '1e3' })).toBe('rules[0].factor');

@@ -39,6 +39,7 @@ export {
   LISTS_MAX,
   PRICE_UNITS,
   shownTier,
+  unsoldIn,
   VARIANT_FORM,
   variantsOf,
 } from './billing/prices/check-prices.js';

@@ -1,7 +1,7 @@
 import { Transform } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsIn, IsOptional, Matches, ValidateBy, ValidateIf } from 'class-validator';
 import { type FieldError, GatewayError, parseMicros } from '#contracts';
-import { BAND_MAX, LIST_ID, type NewPriceRule, PRICE_UNITS, shownTier, VARIANT_FORM } from '#features';
+import { BAND_MAX, LIST_ID, type NewPriceRule, PRICE_UNITS, shownTier, unsoldIn, VARIANT_FORM } from '#features';
 import { nextTurn, Turns } from '#platform';
 import { checked } from '../../checked-input.js';
 import { Described } from '../../http/input-schema.js';
@@ -117,9 +117,11 @@ function newRuleOf(sent: unknown): NewPriceRule {
   if ((factor === undefined) === (amount === undefined))
     throw new GatewayError('invalid_parameter', 'A rule must have either factor or amount.');
   if (amount !== undefined && model === '*')
-    throw GatewayError.ofField('unit', 'is required with an amount, which is the price of one unit of one model');
+    throw GatewayError.ofField('model', 'must name one model where there is an amount');
   if (amount === undefined && rule.per_quantity !== undefined)
     throw GatewayError.ofField('per_quantity', 'is allowed only with an amount');
+  const unsold = unsoldIn({ model, unit, variant: shownTier(variant), from: rule.from_input_tokens });
+  if (unsold) throw GatewayError.ofField(unsold.field, unsold.rule);
   return {
     model,
     unit: unit ?? null,

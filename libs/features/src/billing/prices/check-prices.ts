@@ -256,8 +256,12 @@ class RuleReader extends EntryReader {
     const isOfAny = unit === undefined && !isAmount;
     if (!isOfAny && !PRICE_UNITS.some((known) => known === unit))
       this.wrong(['unit'], `must be one of ${PRICE_UNITS.join(', ')}`);
-    if (variant !== undefined && !(typeof variant === 'string' && VARIANT_FORM.test(variant)))
+    else if (variant !== undefined && !(typeof variant === 'string' && VARIANT_FORM.test(variant)))
       this.wrong(['variant'], 'must be 1 to 50 letters, digits or any of _ + . -');
+    else {
+      const mistake = unsoldIn({ model, unit, variant: shownTier(variant), from });
+      if (mistake) this.wrong([mistake.field], mistake.rule);
+    }
     const rule: DatedRule = {
       model,
       unit: isOfAny ? null : String(unit),
@@ -281,6 +285,38 @@ class RuleReader extends EntryReader {
 }
 
 export const VARIANT_FORM = /^[\w+.-]{1,50}$/;
+
+/**
+ * What a rule names and its model is not sold by, so that it would never apply. Undefined: nothing. A rule for every model names what any
+ * of them may be sold by.
+ */
+export function unsoldIn({
+  model,
+  unit,
+  variant,
+  from,
+}: Readonly<Record<'model' | 'unit' | 'variant' | 'from', unknown>>): { field: string; rule: string } | undefined {
+  if (typeof unit === 'string' && Number(from ?? 0) > 0 && !hasBands(unit))
+    return {
+      field: 'from_input_tokens',
+      rule: `must be left out of a price for one ${unit}: only a vendor's text has bands`,
+    };
+  if (typeof model !== 'string' || model === '*' || model === '') return undefined;
+  const family = familyOf(model);
+  const units = unitsOf(model, family?.unit);
+  if (typeof unit === 'string' && !units.includes(unit))
+    return { field: 'unit', rule: `must be one of ${units.join(', ')}` };
+  const variants = variantsOfModel(model, typeof unit === 'string' ? unit : 'input_token');
+  return variant === undefined || variant === null || variants.some((each) => each === variant)
+    ? undefined
+    : { field: 'variant', rule: `must be one of ${variants.join(', ')}` };
+}
+
+/** The variants in which a model is sold in a unit. */
+function variantsOfModel(model: string, unit: string): readonly string[] {
+  const family = familyOf(model);
+  return family ? (Object.entries(family.variants).find(([id]) => id === model)?.[1] ?? []) : variantsOf(unit);
+}
 
 /** Reads one price, and notes what is wrong with it. */
 class PriceReader extends EntryReader {
@@ -309,9 +345,8 @@ class PriceReader extends EntryReader {
         `must be one of ${units.join(', ')}${near === null ? '' : `, unless the model is "${near}"`}`,
       );
     }
-    const ofFamily = family && (Object.entries(family.variants).find(([id]) => id === model)?.[1] ?? []);
-    const variants: readonly string[] = ofFamily ?? variantsOf(String(unit));
-    const known = ofFamily ? variant : shownTier(variant);
+    const variants = variantsOfModel(model, String(unit));
+    const known = family ? variant : shownTier(variant);
     if (!variants.some((each) => each === known)) this.wrong(['variant'], `must be one of ${variants.join(', ')}`);
     return { unit: String(unit), variant: String(known) };
   }
