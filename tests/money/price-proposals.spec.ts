@@ -46,6 +46,11 @@ const litellm = (models: Readonly<Record<string, readonly [number, number]>>, mo
     ),
   });
 
+/** A band of such a list, from so many tokens on. */
+const bandFrom = (start: unknown): object => ({
+  tiered_pricing: [{ range: [start, 1e6], input_cost_per_token: 2e-6, output_cost_per_token: 4e-6 }],
+});
+
 async function listening(answer: RequestListener): Promise<{ readonly server: Server; readonly url: string }> {
   const server = createServer(answer).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -143,6 +148,37 @@ describe('A price proposal', () => {
       actor: 'finance@example.com',
       after: { source: 'litellm', origin: 'file', sha256: proposal.sha256, factor_millionths: '1200000' },
     });
+  });
+
+  it.each<[what: string, file: string, flag: string]>([
+    [
+      'for a million tokens where its form has one',
+      litellm({ 'vendor-4o-image': [2_500_000, 10_000_000] }),
+      'unlikely_amount',
+    ],
+    ['of next to nothing', litellm({ 'vendor-4o-image': [1, 1e-24] }), 'unlikely_amount'],
+    [
+      'twice, with other prices',
+      litellm({ 'vendor-4o-image': [1, 2] }).replace(/\}$/, `,${litellm({ 'vendor-4o-image': [3, 4] }).slice(1)}`),
+      'listed_twice',
+    ],
+    ['of a band that begins at no token', litellm({ 'vendor-4o-image': [1, 2] }, bandFrom(32_000.5)), 'unknown_unit'],
+    [
+      'of a band that begins below the first token',
+      litellm({ 'vendor-4o-image': [1, 2] }, bandFrom(-5)),
+      'unknown_unit',
+    ],
+    ['of a band that nobody reaches', litellm({ 'vendor-4o-image': [1, 2] }, bandFrom(1e15)), 'unknown_unit'],
+  ])('is not ticked where its list says a price %s', async (_, file, flag) => {
+    const { ticked, flags, proposed } = itemOf(await propose(file), 'vendor-4o-image');
+    expect({ ticked, flags }).toEqual({ ticked: false, flags: expect.arrayContaining([flag]) as string[] });
+    for (const { from_input_tokens: from } of proposed) expect(from === 0 || from === 32_001).toBe(true);
+  });
+
+  it('reads the beginning of a band that is written as a text, and no entry without a name', async () => {
+    const proposal = await propose(litellm({ 'vendor-4o-image': [1, 2], '': [1, 2] }, bandFrom('32000')));
+    expect(proposal.items.map(({ id }) => id)).toEqual(['vendor-4o-image']);
+    expect(itemOf(proposal, 'vendor-4o-image').proposed.map(({ from_input_tokens: from }) => from)).toContain(32_001);
   });
 
   it('sells at the new price, and at the old one after it is undone', async () => {

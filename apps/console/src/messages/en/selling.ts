@@ -116,6 +116,8 @@ export const selling = {
       moved_band: 'band begins one later',
       unknown_unit: 'unknown units left out',
       many_digits: 'many digits',
+      unlikely_amount: 'unlikely amount',
+      listed_twice: 'listed twice, with other prices',
       later_price: 'a later price is planned',
       unmapped: 'no model of yours',
       other_entry: 'another entry fits better',

@@ -107,6 +107,8 @@ export const selling = {
       moved_band: '价格档后移一位',
       unknown_unit: '略去未知单位',
       many_digits: '位数过多',
+      unlikely_amount: '金额不合常理',
+      listed_twice: '重复列出且价格不同',
       later_price: '已有计划中的价格',
       unmapped: '不属于您的模型',
       other_entry: '另有更合适的条目',

@@ -1,5 +1,6 @@
 import { type Decimal, type FeeUnit, isJsonObject, readDecimal, serviceTierOf, type TokenUnit } from '#contracts';
 import { jsonValues, nextTurn, Turns } from '#platform';
+import { BAND_MAX } from '../prices/check-prices.js';
 
 /** The forms in which public lists and vendors say their prices. */
 export const LIST_SOURCES = ['litellm', 'models.dev', 'openrouter', 'upstream'] as const;
@@ -26,6 +27,8 @@ export interface ListedModel {
   readonly isUnsure: boolean;
   /** What the list calls the beginnings of bands, where they begin one token later here. */
   readonly movedBands: readonly number[];
+  /** Whether another entry of the same id says other prices. */
+  readonly isTwice?: boolean;
 }
 
 /** A list whose form is not the one that was named. */
@@ -62,7 +65,7 @@ export async function listedModels(source: ListSource, text: string): Promise<re
       if (json.length > ENTRY_CHARACTERS_MAX) throw new UnreadList('one of its entries is too long');
       const entry: unknown = JSON.parse(json);
       const model = isJsonObject(entry) ? READERS[source](path, entry) : undefined;
-      if (model && (model.prices.length > 0 || source === 'upstream')) models.push(model);
+      if (model && model.id !== '' && (model.prices.length > 0 || source === 'upstream')) models.push(model);
       if (models.length > MODELS_MAX) throw new UnreadList(`it has more than ${MODELS_MAX} models`);
     }
   } catch (error) {
@@ -80,10 +83,19 @@ function told(models: readonly ListedModel[]): readonly ListedModel[] {
   for (const model of models) {
     const isShared = (vendors.get(model.id)?.size ?? 0) > 1 && model.vendor !== undefined;
     const id = isShared ? `${model.vendor}/${model.id}` : model.id;
-    if (!found.has(id)) found.set(id, { ...model, id });
+    const before = found.get(id);
+    if (!before) found.set(id, { ...model, id });
+    else if (pricesIn(before) !== pricesIn(model)) found.set(id, { ...before, isTwice: true });
   }
   return [...found.values()];
 }
+
+/** The same text for the same prices. */
+const pricesIn = ({ prices }: ListedModel): string =>
+  prices
+    .map((price) => `${keyOf(price)}=${price.amount.digits}e-${price.amount.places}`)
+    .toSorted()
+    .join();
 
 type Fields = Readonly<Record<string, unknown>>;
 const fieldsIn = (value: unknown): Fields => (isJsonObject(value) ? value : {});
@@ -118,10 +130,19 @@ class Reading {
   }
 
   /**
-   * The first count of a band whose beginning a list gives. Lists cannot be trusted on whether they mean it to be within; all vendors begin with
+   * The first count of a band whose beginning a list gives; undefined, and left out, where it is none. Lists cannot be trusted on whether they mean it to be within; all vendors begin with
    * the token behind it but xAI.
    */
-  beginningOf(listed: number): number {
+  beginningOf(field: string, said: unknown): number | undefined {
+    const listed = typeof said === 'string' && said.trim() !== '' ? Number(said) : said;
+    if (!Number.isSafeInteger(listed) || Number(listed) < 1 || Number(listed) >= BAND_MAX) {
+      this.unread.add(field);
+      return undefined;
+    }
+    return this.behind(Number(listed));
+  }
+
+  private behind(listed: number): number {
     if (/^x-?ai$/i.test(this.vendor ?? '')) return listed;
     this.moved.add(listed);
     return listed + 1;
@@ -207,7 +228,8 @@ function ofLitellm([key = '']: Path, entry: Fields): ListedModel | undefined {
     for (const [field, value] of Object.entries(fields)) {
       const [, name = '', thousands, tier] = FIELD_OF_LITELLM.exec(field) ?? [];
       const unit = Object.hasOwn(TOKENS_OF_LITELLM, name) ? TOKENS_OF_LITELLM[name] : undefined;
-      const from = thousands === undefined ? start : reading.beginningOf(Number(thousands) * 1_000);
+      const from = thousands === undefined ? start : reading.beginningOf(at + field, Number(thousands) * 1_000);
+      if (from === undefined) continue;
       if (unit) {
         isText ||= unit === 'input_token' && value !== null;
         reading.take(at + field, value, { unit, from, tier: TIER_OF_LITELLM[tier ?? ''] });
@@ -217,7 +239,8 @@ function ofLitellm([key = '']: Path, entry: Fields): ListedModel | undefined {
   takeAll(entry, 0);
   for (const band of listIn(entry['tiered_pricing'])) {
     const [start = 0] = Array.isArray(band['range']) ? (band['range'] as unknown[]) : [];
-    takeAll(band, start === 0 ? 0 : reading.beginningOf(Number(start)), 'tiered_pricing.');
+    const from = Number(start) === 0 ? 0 : reading.beginningOf('tiered_pricing.range', start);
+    if (from !== undefined) takeAll(band, from, 'tiered_pricing.');
   }
   const searches = Object.values(fieldsIn(entry['search_context_cost_per_query'])).flatMap(
     (each) => readDecimal(each) ?? [],
@@ -263,8 +286,8 @@ function ofModelsDev([vendor, , key = '']: Path, entry: Fields): ListedModel | u
   const tiers = listIn(cost['tiers']);
   for (const { tier, ...fields } of tiers) {
     const { type, size } = fieldsIn(tier);
-    if (type === 'context' && Number.isSafeInteger(size))
-      takeAll(fields, 'cost.tiers.', { from: reading.beginningOf(Number(size)) });
+    const from = type === 'context' ? reading.beginningOf('cost.tiers', size) : undefined;
+    if (from !== undefined) takeAll(fields, 'cost.tiers.', { from });
     else reading.leave('cost.tiers', 'of another kind');
   }
   if (tiers.length === 0 && isJsonObject(cost['context_over_200k'])) {
@@ -316,7 +339,8 @@ function ofOpenrouter(id: string, pricing: Fields): ListedModel | undefined {
   for (const start of starts) {
     const ofBand = overrides.filter((each) => startOf(each) === start);
     const always = Object.assign({}, ...ofBand.filter((each) => !isByTime(each))) as Fields;
-    takeAll(atPeak(always, ofBand.filter(isByTime)), reading.beginningOf(start));
+    const from = reading.beginningOf('pricing.overrides', start);
+    if (from !== undefined) takeAll(atPeak(always, ofBand.filter(isByTime)), from);
   }
   return readDecimal(pricing['prompt']) ? reading.end() : undefined;
 }

@@ -63,6 +63,8 @@ const UNTICKED: ReadonlySet<ProposalFlag> = new Set([
   'unsure_band',
   'unknown_unit',
   'many_digits',
+  'unlikely_amount',
+  'listed_twice',
   'below_cost',
   'from_zero',
   'free',

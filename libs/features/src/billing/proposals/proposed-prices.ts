@@ -24,6 +24,8 @@ export type ProposalFlag =
   | 'moved_band'
   | 'unknown_unit'
   | 'many_digits'
+  | 'unlikely_amount'
+  | 'listed_twice'
   | 'later_price'
   | 'unmapped'
   | 'other_entry'
@@ -138,6 +140,8 @@ export function differenceOf(
     many_digits: listed.prices.some(
       ({ amount: { digits } }) => digits.toString().replace(/0+$/, '').length > DIGITS_MAX,
     ),
+    unlikely_amount: listed.prices.some(isUnlikely) || proposed.some(isNothing),
+    listed_twice: listed.isTwice === true,
     later_price: changed.some((price) =>
       book.some((other) => priceName(other) === priceName({ ...price, model }) && other.effectiveFrom > at),
     ),
@@ -151,6 +155,20 @@ export function differenceOf(
     missing: missing.map(priceName),
   };
 }
+
+/** No vendor takes more for a million tokens, or less without giving them away: the list counts in another unit than its form says. */
+const LIKELY_MOST = 100_000n * MILLION;
+const LIKELY_LEAST = 100n;
+
+function isUnlikely({ unit, amount }: ListedPrice): boolean {
+  if (!unit.endsWith('token') || amount.digits === 0n) return false;
+  const micros = timesWhole(amount, MILLION * MILLION);
+  return micros > LIKELY_MOST || micros < LIKELY_LEAST;
+}
+
+/** So little that the book cannot say it. */
+const isNothing = ({ amountMicros, listedMicros, unit }: ProposedPrice): boolean =>
+  amountMicros === 0n && listedMicros > 0n && unit.endsWith('token');
 
 /** The newest of each that has begun. Example prices are nobody's. */
 function inForceAt(book: readonly BookPrice[], at: Date): readonly BookPrice[] {
