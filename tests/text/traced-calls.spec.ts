@@ -4,14 +4,18 @@ import { startTraceCollector } from '#testing';
 import type { FakeTextVendor } from '../harness/text-vendor/fake-text-vendor.js';
 import { type McpProgram, startMcpProgram } from '../harness/tools/mcp-program.js';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../harness/text-vendor/text-gateway.js';
-import { STYLES, textRequest } from '../harness/text-vendor/text-requests.js';
+import type { VendorFault } from '../harness/text-vendor/vendor-faults.js';
+import { type Style, STYLES, textRequest } from '../harness/text-vendor/text-requests.js';
+
+/** The status of a span of something that failed, as OTLP numbers it. */
+const SPAN_ERROR = 2;
 
 describe('Traces of text requests', () => {
   let gateway: TextGateway;
   let everything: McpProgram;
   beforeAll(async () => {
     everything = await startMcpProgram('everything');
-    gateway = await startTextGateway({ MEDIA_FETCH_ALLOW: everything.address });
+    gateway = await startTextGateway({ MEDIA_FETCH_ALLOW: everything.address, DISCONNECT_DRAIN_SECONDS: '0' });
     await gateway.database.query({
       text: `insert into price (id, model, unit, amount_micros, per_quantity, effective_from, created_by)
         values ('price_e', 'text-embedding', 'input_token', 1, 1, '2026-01-01', 'test')`,
@@ -118,6 +122,69 @@ describe('Traces of text requests', () => {
       expect(collector.sent.join('')).not.toContain('secret words');
     },
   );
+
+  /** Asks once without a fault, so that no upstream rests for those before. */
+  async function well(style: Style): Promise<void> {
+    const { path, headers, body } = textRequest(style, { key: gateway.key, model: MODEL_OVER[style], stream: false });
+    expect((await gateway.send('POST', path, body, { ...headers })).status).toBe(200);
+  }
+
+  it.each<[fault: VendorFault, stream: boolean, error: RegExp]>([
+    ['error-500', false, /^upstream_/],
+    ['error-500', true, /^upstream_/],
+    ['refusal-400', false, /^invalid_/],
+    ['refusal-400', true, /^invalid_/],
+    ['cut-after-headers', false, /^upstream_/],
+    ['error-in-stream', true, /^failed$/],
+    ['cut-mid-event', true, /^failed$/],
+    ['stall', true, /^aborted$/],
+  ])('mark each call that fails, by %s, streamed %s, in every style', async (fault, stream, error) => {
+    const collector = await startTraceCollector();
+    const config = Object.assign(new TracingConfig(), {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    });
+    const tracing = await startTracing(config, 'test');
+    gateway.vendor.fault = fault;
+    for (const style of STYLES) {
+      const { path, headers, body } = textRequest(style, { key: gateway.key, model: MODEL_OVER[style], stream });
+      const leaving = new AbortController();
+      const asked = fetch(gateway.baseUrl + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+        signal: leaving.signal,
+      });
+      const read = asked.then(async (answer) => {
+        const reader = answer.body?.getReader();
+        await reader?.read();
+        if (fault === 'stall') leaving.abort();
+        while ((await reader?.read())?.done === false);
+      });
+      await read.catch(() => undefined);
+      await gateway.untilAnswered();
+      await gateway.settled();
+    }
+    gateway.vendor.fault = 'none';
+    await tracing.stop(5_000);
+    collector.close();
+    await Promise.all(STYLES.map(well));
+    const calls = collector.spans.flatMap(({ attributes, status }) => {
+      const values = Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+      return values['gen_ai.operation.name'] === undefined ? [] : [{ values, status }];
+    });
+    expect(new Set(calls.map(({ values }) => values['gen_ai.request.model'])).size).toBe(STYLES.length);
+    for (const { values, status } of calls)
+      expect({ values, status }).toMatchObject({
+        values: { 'error.type': expect.stringMatching(error) as string },
+        status: { code: SPAN_ERROR },
+      });
+    const durations = collector.metrics.findLast(({ name }) => name === 'gen_ai.client.operation.duration');
+    const failed = (durations?.histogram?.dataPoints ?? []).filter(({ attributes }) =>
+      attributes.some(({ key }) => key === 'error.type'),
+    );
+    expect(failed.reduce((sum, { count }) => sum + Number(count), 0)).toBe(calls.length);
+  });
 
   it('have a span of each call of a tool that the gateway runs, between those of the calls of its vendor, and no word of it', async () => {
     const collector = await startTraceCollector();

@@ -180,7 +180,7 @@ export class VendorCall {
         tokens.record(usage.outputTokens, { ...this.kind, [NAMES.tokenType]: 'output' });
     }
     const failure = status === 'completed' ? {} : { [NAMES.error]: status };
-    this.span.setAttributes(failure);
+    if (status !== 'completed') this.span.setAttributes(failure).setStatus({ code: SpanStatusCode.ERROR });
     duration.record(this.seconds(), { ...this.kind, ...failure });
     this.span.end();
   }
