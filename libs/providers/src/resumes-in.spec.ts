@@ -23,6 +23,8 @@ describe('The time at which a vendor serves again', () => {
     ['Quota will be refreshed at 2026/11/28 04:00:00 +0800', 4],
     ['您的配额已用完，将于 2026-12-01 00:00:00 重置', 80],
     ['额度将于2026-12-01T08:00:00+08:00恢复', 80],
+    ['Usage limit reached, resets at 1795809600', 4],
+    ['Limit reached. Try again at 1795809600000', 4],
   ])('is read from its sentence: %s', (sentence, hours) => expect(resumesInMs(sentence, NOW)).toBe(hours * HOUR));
 
   it.each([
@@ -32,6 +34,9 @@ describe('The time at which a vendor serves again', () => {
     'It will reset at 2026-13-45.',
     'It will reset on Smarch 1, 2026.',
     'It resets on December 41, 2026.',
+    'It will reset at 1795000000.',
+    'The file 1795809600 is not available.',
+    'Order 17958096001795809600 is not available until then, retry.',
     'The report of December 1, 2026 is not available.',
     '2026-12-01 00:00:00 的视频不可用',
     'The video of 2026-12-24 cannot be used. Try again.',

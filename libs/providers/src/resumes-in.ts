@@ -9,6 +9,8 @@ const DAY = /\d{4}[-/]\d{2}[-/]\d{2}|[a-z]{3,9}\.? \d{1,2},? \d{4}|\d{1,2} [a-z]
 /** One of these, `2026-12-01 at 00:00 UTC`, `2026-12-01T08:00:00Z`, `2026-12-01 14:57:45 +0800 CST`. */
 const DATE = String.raw`(${DAY})(?:(?:T| at | )(\d{2}:\d{2}(?::\d{2})?)(?:\.\d+)?)?(?:\s*(Z|UTC|GMT|[+-]\d{2}:?\d{2}))?`;
 const AT = new RegExp(String.raw`${CUE}\b${DATE}`, 'i');
+/** `resets at 1795996800`: seconds since 1970, or thousandths of them. */
+const MOMENT = new RegExp(String.raw`${CUE}\b(\d{10})(\d{3})?\b`, 'i');
 /** Vendors in China say it behind the time. */
 const AT_IN_FRONT = new RegExp(String.raw`\b${DATE}\s?(?:后)?(?:自动)?(?:重置|恢复|刷新|重试|再试)`, 'i');
 
@@ -28,8 +30,13 @@ const FARTHEST_MS = 366 * 86_400_000;
  * "It will reset at 2026-11-28 14:57:45 +0800 CST"; undefined where it names no time to come. Dates without a zone are of UTC.
  */
 export function resumesInMs(sentence: string, nowMs = Date.now()): number | undefined {
-  const ms = untilDate(sentence, nowMs) ?? span(sentence);
+  const ms = untilDate(sentence, nowMs) ?? untilMoment(sentence, nowMs) ?? span(sentence);
   return ms !== undefined && ms > 0 && ms <= FARTHEST_MS ? Math.ceil(ms) : undefined;
+}
+
+function untilMoment(sentence: string, nowMs: number): number | undefined {
+  const [, seconds] = MOMENT.exec(sentence) ?? [];
+  return seconds === undefined ? undefined : Number(seconds) * 1_000 - nowMs;
 }
 
 function untilDate(sentence: string, nowMs: number): number | undefined {

@@ -1,5 +1,5 @@
 import type { JsonValue, MediaFailure, MediaReason } from '#contracts';
-import { failureBy, type FailureTable, workFailureBy } from '../http/failure-rules.js';
+import { failureBy, type FailureTable, PERIOD_QUOTA, workFailureBy } from '../http/failure-rules.js';
 import type { VendorReply, VendorRequest, Verb } from '../http/media-codec.js';
 
 /** What videos and images of Alibaba Cloud Model Studio have in common. */
@@ -42,6 +42,7 @@ const FAILURES: FailureTable = [
     is: 'not_served_model',
   },
   { code: ['InvalidParameter'], says: /^model (?:does )?not exist/i, is: 'not_served_model' },
+  { status: [429], says: PERIOD_QUOTA, on: ['start'], is: 'unpaid_model' },
   // Rates and the number of running tasks belong to one model of an account; the rate of checks to the account.
   { status: [429], on: ['start'], is: 'busy_model' },
   // `InvalidParameter.DataInspection`: the file to inspect could not be fetched or read; nothing was found in it.

@@ -44,6 +44,28 @@ const NO_FILES = [
   'image_urls takes no more than 4',
 ];
 
+describe('Too many requests', () => {
+  it.each([
+    'Daily quota exceeded',
+    'per-day limit reached',
+    'You have exceeded the 5-hour usage quota',
+    'Limit reached on requests per day (RPD): Limit 200',
+    'Quota exceeded for metric: generate_requests_per_model_per_day',
+    'usage limit reached for this month',
+    'limit of today is used up',
+  ])('of a period are no matter of waiting a moment: %s', (message) => {
+    for (const [codec, errorOf] of VENDORS)
+      expect(failureOf(codec, 429, errorOf('x', message))).toMatchObject({ kind: 'unfit', reason: 'not_paid' });
+  });
+
+  it.each(['Rate limit reached: 5 requests per minute', 'Too many requests today in line', 'operator limit reached'])(
+    'of a moment are: %s',
+    (message) => {
+      for (const [codec, errorOf] of VENDORS) expect(failureOf(codec, 429, errorOf('x', message)).kind).toBe('busy');
+    },
+  );
+});
+
 describe.each(VENDORS.map(([codec, errorOf]) => [codec.protocol, codec, errorOf] as const))(
   'A refusal of %s',
   (protocol, codec, errorOf) => {

@@ -221,9 +221,16 @@ export type FailureTable = readonly FailureLine[];
 /** Verbs of questions about work, which may be put again. */
 export const QUESTIONS = ['check', 'result', 'find', 'cancel', 'verify'] as const satisfies readonly Verb[];
 
+const A_PERIOD = String.raw`(?<![a-z])per[-_ ](?:day|week|month)(?![a-z])`;
+
 /** Allowances of a period, in the sentences of all vendors: waiting for a moment is of no use. */
-export const PERIOD_QUOTA =
-  /(?:\b(?:daily|weekly|monthly|hourly|\d+[- ]hours?)\b|\bper (?:day|week|month)\b).{0,60}\b(?:quota|limit|allowance)|\b(?:quota|limit|allowance)\b.{0,60}\b(?:per[- ](?:day|week|month)|daily|weekly|monthly)\b/i;
+export const PERIOD_QUOTA = new RegExp(
+  [
+    String.raw`(?:\b(?:daily|weekly|monthly|hourly|\d+[- ]hours?)\b|${A_PERIOD}).{0,60}\b(?:quota|limit|allowance)`,
+    String.raw`\b(?:quota|limit|allowance)\b.{0,60}(?:\b(?:daily|weekly|monthly)\b|${A_PERIOD}|\b(?:for )?(?:today|this (?:week|month))\b)`,
+  ].join('|'),
+  'i',
+);
 
 const FILE = String.raw`\b(?:images?|videos?|audios?|sounds?|files?|media|urls?|links?|frames?|\w+_(?:images?|videos?|audios?|urls?))\b`;
 const UNREAD = String.raw`\b(?:download|fetch|retriev|decod|load|access|open|reach|pars|read)\w*\b`;
