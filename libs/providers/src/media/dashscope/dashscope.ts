@@ -63,6 +63,7 @@ const FAILURES: FailureTable = [
   { on: ON_ORDER, code: INSPECTED, says: /\b(?:image|video|audio)\b/i, is: 'reference' },
   { on: ON_ORDER, code: INSPECTED, says: /\b(?:text|prompt)\b/i, is: 'prompt' },
   { on: ON_ORDER, code: INSPECTED, is: 'content' },
+  { status: [404], on: ['check'], is: 'lost' },
   // The inspection has no code of its own in some models.
   { on: ON_ORDER, says: /green net/i, is: 'content' },
 ];

@@ -28,6 +28,8 @@ import {
 /** The codes of our own API. */
 const FAILURES: FailureTable = [
   { code: ['task_not_found'], is: 'lost' },
+  // A reseller's own word for it. A path that is not there is called otherwise.
+  { code: ['*_not_found'], on: ['check'], is: 'lost' },
   { status: [402], is: 'unpaid' },
   // The other side does not sell this model, or not to us.
   {

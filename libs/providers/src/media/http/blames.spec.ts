@@ -66,6 +66,15 @@ describe('Too many requests', () => {
   );
 });
 
+describe('Work that is not there any more', () => {
+  it.each(
+    VENDORS.filter(([codec]) => codec.writeCheck).map(([codec, errorOf]) => [codec.protocol, codec, errorOf] as const),
+  )('has ended whatever the sentence of the 404 is: %s', (_, codec, errorOf) => {
+    const body = errorOf('job_not_found', 'nothing here') as never;
+    expect(codec.readFailure({ status: 404, headers: {}, body }, 'check').reason).toBe('work_lost');
+  });
+});
+
 describe.each(VENDORS.map(([codec, errorOf]) => [codec.protocol, codec, errorOf] as const))(
   'A refusal of %s',
   (protocol, codec, errorOf) => {

@@ -73,6 +73,7 @@ const FAILURES: FailureTable = [
   { code: ['1000', '1001', '1024', '1033'], on: ['start'], is: 'unanswered' },
   { code: ['1026'], is: 'content' },
   { code: ['1027'], is: 'result' },
+  { status: [404], on: ['check', 'result'], is: 'lost' },
   // The only parameter of a question is the id of the work, or of its file.
   { code: ['2013'], on: QUESTIONS, is: 'lost' },
   { code: ['2013'], says: UNUSABLE_FILE, is: 'file' },
