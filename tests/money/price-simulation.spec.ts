@@ -99,6 +99,8 @@ describe('A simulation of prices', () => {
     [{}, 400, 'prices'],
     [{ list: 'free', prices }, 400, 'prices'],
     [{ prices: [{ model: 'vendor-5' }] }, 400, 'prices[0].unit'],
+    // A band that is not whole charges nobody: it must not be said to change nothing.
+    [{ prices: [{ model: 'vendor-5', unit: 'input_token', amount: '1', from_input_tokens: 3 }] }, 400, 'prices'],
     [{ prices, from: '2026-02-01', to: '2026-01-01' }, 400, 'from'],
     [{ list: 'nobody' }, 404, 'list_id'],
     [{ proposal: 'nobody' }, 404, 'proposal_id'],

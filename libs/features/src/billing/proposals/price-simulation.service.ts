@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError, type Micros } from '#contracts';
 import { Database, nextTurn, Turns } from '#platform';
 import type { DatedPrice } from '../prices/check-prices.js';
-import { PriceBook } from '../prices/price-book.js';
+import { missingInBands } from '../prices/bands.js';
+import { PriceBook, type PricesInForce } from '../prices/price-book.js';
+import { missingText } from '../prices/price-import.js';
 import { PriceListsService } from '../prices/price-lists.service.js';
 import { grouped } from '../prices/price-rules.js';
 import { type ChargedLine, RepricedUsage } from './repriced-usage.js';
@@ -68,6 +70,18 @@ order by created_at, id limit ${PAGE_ROWS}`;
 const ASSIGNED = `
 select account_id, list_id, effective_from from account_price_list order by account_id, effective_from desc limit 100000`;
 
+/** @throws GatewayError `invalid_parameter`: a band lacks prices, so that nobody would be charged by it. */
+function expectWholeBands(book: PricesInForce, prices: Simulated['prices']): void {
+  const now = new Date();
+  const missing = [...new Set(prices.map(({ model }) => model))].flatMap((model) =>
+    missingInBands(
+      book.ofModel(model).map((price) => ({ ...price, model, effectiveFrom: now })),
+      now,
+    ),
+  );
+  if (missing.length > 0) throw new GatewayError('invalid_parameter', `${missingText(missing)}.`, { param: 'prices' });
+}
+
 interface Assigned {
   readonly account_id: string;
   readonly list_id: string | null;
@@ -101,7 +115,9 @@ export class PriceSimulation {
   }
 
   private async reprice({ from, to, prices, list }: Simulated, signal: AbortSignal): Promise<Simulation> {
-    const usage = new RepricedUsage((await this.book.reread()).with(prices));
+    const simulated = (await this.book.reread()).with(prices);
+    expectWholeBands(simulated, prices);
+    const usage = new RepricedUsage(simulated);
     const { rows } = await this.database.query<Assigned & Record<string, unknown>>({ text: ASSIGNED, values: [] });
     const assigned = grouped(rows, (row) => row.account_id);
     const sums = new Sums();
