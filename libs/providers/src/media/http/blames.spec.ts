@@ -68,7 +68,9 @@ describe('Too many requests', () => {
 
 describe('Work that is not there any more', () => {
   it.each(
-    VENDORS.filter(([codec]) => codec.writeCheck).map(([codec, errorOf]) => [codec.protocol, codec, errorOf] as const),
+    VENDORS.filter(([codec]) => codec.traits.style === 'task').map(
+      ([codec, errorOf]) => [codec.protocol, codec, errorOf] as const,
+    ),
   )('has ended whatever the sentence of the 404 is: %s', (_, codec, errorOf) => {
     const body = errorOf('job_not_found', 'nothing here') as never;
     expect(codec.readFailure({ status: 404, headers: {}, body }, 'check').reason).toBe('work_lost');
@@ -82,8 +84,8 @@ describe.each(VENDORS.map(([codec, errorOf]) => [codec.protocol, codec, errorOf]
 
     it.each(DEAD_LINKS)('that names a file blames the file and nothing else: %s', (message) => {
       // Another gateway says it by a code of its own.
-      if (protocol !== 'gateway')
-        expect(failureOf(codec, 400, errorOf(code, message))).toMatchObject({ kind: 'refused', code: 'invalid_media' });
+      const own = protocol === 'gateway' ? 'invalid_media' : code;
+      expect(failureOf(codec, 400, errorOf(own, message))).toMatchObject({ kind: 'refused', code: 'invalid_media' });
     });
 
     it.each(NO_FILES)('that names another field does not blame a file: %s', (message) => {
