@@ -1,6 +1,6 @@
 import type { JsonObject } from '#contracts';
 import { startTracing, TracingConfig } from '#platform';
-import { startTraceCollector } from '#testing';
+import { eventually, startTraceCollector } from '#testing';
 import type { FakeTextVendor } from '../harness/text-vendor/fake-text-vendor.js';
 import { type McpProgram, startMcpProgram } from '../harness/tools/mcp-program.js';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../harness/text-vendor/text-gateway.js';
@@ -138,6 +138,7 @@ describe('Traces of text requests', () => {
     ['error-in-stream', true, /^failed$/],
     ['cut-mid-event', true, /^failed$/],
     ['stall', true, /^aborted$/],
+    ['stall', false, /^aborted$/],
   ])('mark each call that fails, by %s, streamed %s, in every style', async (fault, stream, error) => {
     const collector = await startTraceCollector();
     const config = Object.assign(new TracingConfig(), {
@@ -149,6 +150,7 @@ describe('Traces of text requests', () => {
     for (const style of STYLES) {
       const { path, headers, body } = textRequest(style, { key: gateway.key, model: MODEL_OVER[style], stream });
       const leaving = new AbortController();
+      const asks = gateway.vendor.seen.length;
       const asked = fetch(gateway.baseUrl + path, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
@@ -157,10 +159,12 @@ describe('Traces of text requests', () => {
       });
       const read = asked.then(async (answer) => {
         const reader = answer.body?.getReader();
-        await reader?.read();
-        if (fault === 'stall') leaving.abort();
         while ((await reader?.read())?.done === false);
       });
+      if (fault === 'stall') {
+        await eventually(() => gateway.vendor.seen.length > asks);
+        leaving.abort();
+      }
       await read.catch(() => undefined);
       await gateway.untilAnswered();
       await gateway.settled();
@@ -179,6 +183,17 @@ describe('Traces of text requests', () => {
         values: { 'error.type': expect.stringMatching(error) as string },
         status: { code: SPAN_ERROR },
       });
+    const requests = collector.spans.filter(({ name }) => name.startsWith('POST '));
+    expect(requests).toHaveLength(STYLES.length);
+    for (const { attributes, status } of requests) {
+      const valueOf = (name: string): string =>
+        String(Object.values(attributes.find(({ key }) => key === name)?.value ?? {})[0]);
+      const code = valueOf('http.response.status_code');
+      // What a caller did wrong, and that it left, is no error of ours.
+      expect([status?.code ?? 0, valueOf('error.type')]).toEqual(
+        Number(code) < 500 ? [0, 'undefined'] : [SPAN_ERROR, code],
+      );
+    }
     const durations = collector.metrics.findLast(({ name }) => name === 'gen_ai.client.operation.duration');
     const failed = (durations?.histogram?.dataPoints ?? []).filter(({ attributes }) =>
       attributes.some(({ key }) => key === 'error.type'),

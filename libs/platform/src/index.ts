@@ -140,7 +140,7 @@ export { SecretSealer } from './secret-sealer.js';
 export { loadSecrets, type Secrets } from './secrets.js';
 export { InterimResponses, PieceCount } from './stream-limits.js';
 export { observeUpstream } from './tracing/observe-upstream.js';
-export { enterSpan } from './tracing/span.js';
+export { enterSpan, markFailed } from './tracing/span.js';
 export { TracingConfig } from './tracing/tracing.config.js';
 export { queueTelemetry, startTracing, type Tracing } from './tracing/tracing.js';
 export { beginVendorCall, inToolCall, type VendorCall } from './tracing/vendor-call.js';

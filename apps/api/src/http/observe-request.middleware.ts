@@ -1,6 +1,6 @@
 import { MODEL_IDS } from '#contracts';
 import { openFacts, takeFacts, type TextUpstreams } from '#features';
-import { enterSpan, eventLogger, signals } from '#platform';
+import { enterSpan, eventLogger, markFailed, signals } from '#platform';
 import type { Request, RequestHandler } from 'express';
 
 const completed = eventLogger('http', 'request.completed');
@@ -52,6 +52,8 @@ export function observeRequest(textModels: Pick<TextUpstreams, 'has'>): RequestH
         'http.response.status_code': code,
         'gateway.request_id': request.requestId,
       });
+      // What a caller did wrong is no error of a server.
+      if (span && code >= 500) markFailed(span, String(code));
       span?.end();
     });
   };

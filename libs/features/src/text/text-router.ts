@@ -279,7 +279,7 @@ export class TextRouter {
         },
       };
     } catch (error) {
-      vendorCall?.fail(error);
+      vendorCall?.fail(error, signal.aborted);
       const isUpstreamsFault = !signal.aborted && error instanceof GatewayError && ERRORS[error.code].retryable;
       if (isUpstreamsFault) this.calls.ended(provider.id, performance.now() - startedAt, error);
       if (isUpstreamsFault && !failed.has(upstream)) {

@@ -49,6 +49,11 @@ export function fail(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
+/** Marks a span as one that came to nothing, by the name of the failure alone. */
+export function markFailed(span: Span, name: string): void {
+  span.setAttribute('error.type', name).setStatus({ code: SpanStatusCode.ERROR });
+}
+
 /** Runs `next` inside a span that the caller ends; undefined when nothing is traced. For callback-style middleware. */
 export function enterSpan(subject: SpanSubject, next: () => void): Span | undefined {
   if (!isTracing()) {

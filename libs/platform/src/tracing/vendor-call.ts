@@ -9,7 +9,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { GatewayError } from '#contracts';
-import { fail, inSpan } from './span.js';
+import { fail, inSpan, markFailed } from './span.js';
 import { isTracing } from './tracing.js';
 
 /**
@@ -146,9 +146,9 @@ export class VendorCall {
     if (this.subject.stream) instruments().firstChunk.record(seconds, this.kind);
   }
 
-  /** It came to nothing: only the name of the failure is told. */
-  fail(error: unknown): void {
-    const name = error instanceof GatewayError ? error.code : 'error';
+  /** It came to nothing: only the name of the failure is told. @param hasLeft whether its caller ended it. */
+  fail(error: unknown, hasLeft = false): void {
+    const name = hasLeft ? 'aborted' : error instanceof GatewayError ? error.code : 'error';
     this.span.setAttribute(NAMES.error, name);
     instruments().duration.record(this.seconds(), { ...this.kind, [NAMES.error]: name });
     fail(this.span, error);
@@ -179,9 +179,8 @@ export class VendorCall {
       if (this.subject.operation !== 'embeddings')
         tokens.record(usage.outputTokens, { ...this.kind, [NAMES.tokenType]: 'output' });
     }
-    const failure = status === 'completed' ? {} : { [NAMES.error]: status };
-    if (status !== 'completed') this.span.setAttributes(failure).setStatus({ code: SpanStatusCode.ERROR });
-    duration.record(this.seconds(), { ...this.kind, ...failure });
+    if (status !== 'completed') markFailed(this.span, status);
+    duration.record(this.seconds(), { ...this.kind, ...(status !== 'completed' && { [NAMES.error]: status }) });
     this.span.end();
   }
 

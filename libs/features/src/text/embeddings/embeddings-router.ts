@@ -119,7 +119,7 @@ export class EmbeddingsRouter {
       this.calls.ended(provider.id, performance.now() - startedAt);
       return { reply, upstreamId: provider.id, costs: upstream.costs?.of(call.model) };
     } catch (error) {
-      vendorCall?.fail(error);
+      vendorCall?.fail(error, signal.aborted);
       const isFailure = !signal.aborted && error instanceof GatewayError && ERRORS[error.code].retryable;
       if (isFailure) {
         this.calls.ended(provider.id, performance.now() - startedAt, error);
