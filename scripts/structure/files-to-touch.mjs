@@ -12,7 +12,7 @@ const VENDORS = 'libs/providers/src/media/';
 const PROTOCOLS = 'libs/providers/src/media/media-protocols.ts';
 const LEDGER = 'libs/contracts/src/ledger/ledger.ts';
 const CONFIG = /\.config\.ts$/;
-const CONTROLLER = /^apps\/api\/src\/routes\/.*\.controller\.ts$/;
+const CONTROLLER = /^apps\/api\/src\/(?:routes|operators)\/.*\.controller\.ts$/;
 
 /** @returns file -> the words it names in strings and as names of properties, of our code alone. */
 function namesByFile(sources) {

@@ -41,7 +41,7 @@ import { SendingRate } from './http/sending-rate.js';
 import { UnknownPaths } from './http/unknown-path.js';
 import { refuseUnreadQuery } from './http/unread-query.middleware.js';
 import { documentedRoutes } from './openapi/describe-api.js';
-import { adminGate } from './routes/admin/admin-gate.js';
+import { adminGate } from './operators/admin-gate.js';
 import { OperatorAccess } from './routes/ops/operator-access.js';
 
 /** Routers of their own stand below these; of what is below `ADMIN`, only operators learn what exists. */

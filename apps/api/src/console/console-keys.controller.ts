@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { type ConsoleKey, GatewayError } from '#contracts';
 import { KEY_SCOPES, type KeySettings, KeysService, type KeyView, type OpenSession } from '#features';
 import { checked, named } from '../checked-input.js';
-import { KeyChange, NewKeyBody, Rotation, toKeySettings } from '../routes/admin/key.dto.js';
+import { KeyChange, NewKeyBody, Rotation, toKeySettings } from '../key.dto.js';
 import { callerOf } from '../http/api-key.guard.js';
 import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { CONSOLE_API, openSession } from './console-gate.js';

@@ -24,7 +24,7 @@ import { callerOf } from '../http/api-key.guard.js';
 import type { SerializedBody } from '../http/serialized-body.js';
 import { IsText, OrNull } from '../input-fields.js';
 import { daysOf, EntriesQuery, groupsOf, recordsOf, UsageRecordsQuery, UsageSumsQuery } from '../list-query.js';
-import { IsTimeZoneName, toAccountSettings } from '../routes/admin/account.dto.js';
+import { IsTimeZoneName, toAccountSettings } from '../account.dto.js';
 import { csvOf, sendList } from '../send-list.js';
 import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { BalanceView } from './balance-view.js';

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { PromptLogService } from '#features';
 import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { PromptEntriesQuery, PromptLogBody } from '../routes/admin/account.dto.js';
+import { PromptEntriesQuery, PromptLogBody } from '../account.dto.js';
 import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { CONSOLE_API } from './console-gate.js';
 import { listOf } from './views.js';

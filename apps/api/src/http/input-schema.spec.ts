@@ -1,5 +1,5 @@
 import { IsOptional } from 'class-validator';
-import { KeyChange, NewKeyBody } from '../routes/admin/key.dto.js';
+import { KeyChange, NewKeyBody } from '../key.dto.js';
 import { IfGiven, IsAmountLimit, IsMoment, IsShownText, IsWhole, IsWholeLimit } from '../input-fields.js';
 import { Described, schemaOfInput } from './input-schema.js';
 

@@ -1,0 +1,100 @@
+import { Body, Controller, Inject, Param, Query, Req } from '@nestjs/common';
+import { IsBoolean, IsIn, IsOptional, IsString } from 'class-validator';
+import type { Request } from 'express';
+import {
+  ACCOUNT_ROLES,
+  type AccountRole,
+  type AdminPerson,
+  GatewayError,
+  OPERATOR_ROLES,
+  type OperatorConsoleRole,
+} from '#contracts';
+import { InvitationsService, type KnownPerson, PeopleService } from '#features';
+import { PLATFORM, type Platform } from '#runtime';
+import { checked } from '../checked-input.js';
+import { IsText, OrNull } from '../input-fields.js';
+import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from '../console/console-routes.js';
+import { CONSOLE_API, openSession } from '../console/console-gate.js';
+import { invitationLink } from '../console/console-people.controller.js';
+import { ConsolePageQuery } from '../console/console-tasks.controller.js';
+
+class InvitationBody {
+  @IsOptional() @IsText(80) account_id?: string;
+  @IsIn([...ACCOUNT_ROLES, ...OPERATOR_ROLES]) role!: AccountRole | OperatorConsoleRole;
+  @IsOptional() @IsString() email?: string;
+}
+
+class PersonChange {
+  @OrNull() @IsIn(OPERATOR_ROLES) operator_role?: OperatorConsoleRole | null;
+  @IsOptional() @IsBoolean() disabled?: boolean;
+}
+
+/** Every user that can sign in, for operators. */
+@Controller(CONSOLE_API.slice(1))
+@ConsoleRoutes()
+export class AdminPeopleController {
+  constructor(
+    private readonly people: PeopleService,
+    private readonly invitations: InvitationsService,
+    @Inject(PLATFORM) private readonly platform: Platform,
+  ) {}
+
+  @Reads('admin/people')
+  async list(@Query() query: unknown): Answer<'GET /admin/people'> {
+    const { limit, cursor = null } = checked(ConsolePageQuery, query);
+    const { items, nextCursor } = await this.people.list({ limit, cursor });
+    return { items: items.map(toPerson), next_cursor: nextCursor };
+  }
+
+  @Writes('admin/people/invitations')
+  async invite(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/people/invitations'> {
+    const { account_id: accountId = null, role, email = null } = checked(InvitationBody, body);
+    expectFit(accountId, role);
+    const invitedBy = openSession(request).user?.name ?? 'An operator';
+    const made = await this.invitations.create(actorOf(request), { accountId, role, email, invitedBy });
+    const { id, expiresAt } = made.invitation;
+    return { id, link: invitationLink(this.platform, made.code), expires_at: expiresAt.toISOString() };
+  }
+
+  @Writes('admin/people/:user_id')
+  async change(
+    @Param('user_id') userId: string,
+    @Body() body: unknown,
+    @Req() request: Request,
+  ): Answer<'POST /admin/people/:user_id'> {
+    const { operator_role: operatorRole, disabled } = checked(PersonChange, body);
+    if (openSession(request).user?.id === userId) {
+      throw new GatewayError(
+        'conflict',
+        'You cannot change your own operator role: another operator has to, so that at least one always remains.',
+        {
+          param: 'user_id',
+        },
+      );
+    }
+    return toPerson(await this.people.change(actorOf(request), userId, { operatorRole, disabled }));
+  }
+}
+
+/** @throws GatewayError `invalid_parameter`. */
+function expectFit(accountId: string | null, role: AccountRole | OperatorConsoleRole): void {
+  const roles: readonly string[] = accountId === null ? OPERATOR_ROLES : ACCOUNT_ROLES;
+  if (roles.includes(role)) return;
+  const where = accountId === null ? 'Without account_id' : 'With account_id';
+  throw new GatewayError('invalid_parameter', `${where}, role must be one of ${roles.join(', ')}.`, { param: 'role' });
+}
+
+const toPerson = (person: KnownPerson): AdminPerson => ({
+  user_id: person.id,
+  name: person.name,
+  email: person.email,
+  operator_role: person.operatorRole,
+  memberships: person.memberships.map(({ accountId, accountName, role }) => ({
+    account_id: accountId,
+    account_name: accountName,
+    role,
+  })),
+  created_at: person.createdAt.toISOString(),
+  seen_at: person.seenAt?.toISOString() ?? null,
+  disabled_at: person.disabledAt?.toISOString() ?? null,
+});
