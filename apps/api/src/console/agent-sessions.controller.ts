@@ -1,4 +1,4 @@
-import { Controller, Query, Req } from '@nestjs/common';
+import { Query, Req } from '@nestjs/common';
 import { IsOptional } from 'class-validator';
 import type { Request } from 'express';
 import type { AdminAgentSession, AdminSessionRequest, ConsoleAgentSession } from '#contracts';
@@ -7,8 +7,7 @@ import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
 import { IsShownText, IsText } from '../input-fields.js';
 import { daysOf, UsageListQuery } from '../list-query.js';
-import { CONSOLE_API } from './console-gate.js';
-import { type Answer, ConsoleRoutes, Reads } from './console-routes.js';
+import { type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
 import { listOf, usageRecordOf } from './views.js';
 
 class SessionsQuery extends UsageListQuery {
@@ -28,7 +27,6 @@ class AdminRequestsQuery extends RequestsQuery {
 }
 
 /** What agents did, session by session: for the account, and for operators over all accounts. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class AgentSessionsController {
   constructor(
@@ -36,7 +34,7 @@ export class AgentSessionsController {
     private readonly usage: UsageService,
   ) {}
 
-  @Reads('agent-sessions')
+  @ConsoleRoute('GET /agent-sessions')
   async list(@Query() query: unknown, @Req() request: Request): Answer<'GET /agent-sessions'> {
     const list = checked(SessionsQuery, query);
     const { accountId } = callerOf(request);
@@ -48,7 +46,7 @@ export class AgentSessionsController {
   }
 
   /** Which upstream served them and what they cost the operator stays with the operator. */
-  @Reads('agent-sessions/requests')
+  @ConsoleRoute('GET /agent-sessions/requests')
   async requests(@Query() query: unknown, @Req() request: Request): Answer<'GET /agent-sessions/requests'> {
     const list = checked(RequestsQuery, query);
     const { accountId } = callerOf(request);
@@ -59,13 +57,13 @@ export class AgentSessionsController {
     return { items: shown, next_cursor: nextCursor };
   }
 
-  @Reads('admin/agent-sessions')
+  @ConsoleRoute('GET /admin/agent-sessions')
   async listOfAll(@Query() query: unknown): Answer<'GET /admin/agent-sessions'> {
     const list = checked(AdminSessionsQuery, query);
     return listOf<AdminAgentSession>(await this.find(list, daysOf(list, list.account_id ?? null)));
   }
 
-  @Reads('admin/agent-sessions/requests')
+  @ConsoleRoute('GET /admin/agent-sessions/requests')
   async requestsOfAny(@Query() query: unknown): Answer<'GET /admin/agent-sessions/requests'> {
     const list = checked(AdminRequestsQuery, query);
     const { account_id: accountId, session } = list;

@@ -1,17 +1,16 @@
-import { Body, Controller, Param, Req } from '@nestjs/common';
+import { Body, Param, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { type ConsoleKey, GatewayError } from '#contracts';
 import { KEY_SCOPES, type KeySettings, KeysService, type KeyView, type OpenSession } from '#features';
 import { checked, named } from '../checked-input.js';
 import { KeyChange, NewKeyBody, Rotation, toKeySettings } from '../key.dto.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
-import { CONSOLE_API, openSession } from './console-gate.js';
+import { actorOf, type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
+import { openSession } from './console-gate.js';
 import { KeyFacts } from './key-facts.js';
 import { keyOf } from './views.js';
 
 /** The keys of the account: all of them for its owners, their own for developers. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class ConsoleKeysController {
   constructor(
@@ -19,7 +18,7 @@ export class ConsoleKeysController {
     private readonly facts: KeyFacts,
   ) {}
 
-  @Reads('keys')
+  @ConsoleRoute('GET /keys')
   async list(@Req() request: Request): Answer<'GET /keys'> {
     const session = openSession(request);
     const rows = await this.keys.list(callerOf(request).accountId);
@@ -28,13 +27,13 @@ export class ConsoleKeysController {
     return { items: seen.map((row) => keyOf(row, facts, session.user?.id ?? null)) };
   }
 
-  @Reads('keys/:key_id')
+  @ConsoleRoute('GET /keys/:key_id')
   async read(@Param('key_id') id: string, @Req() request: Request): Answer<'GET /keys/:key_id'> {
     return this.view(await this.own(id, request), request);
   }
 
   /** The secret is in this answer and in no other. */
-  @Writes('keys')
+  @ConsoleRoute('POST /keys')
   async create(@Body() body: unknown, @Req() request: Request): Answer<'POST /keys'> {
     const given = named(checked(NewKeyBody, body));
     const session = openSession(request);
@@ -47,7 +46,7 @@ export class ConsoleKeysController {
     return { key: await this.view(row, request), secret: key };
   }
 
-  @Writes('keys/:key_id')
+  @ConsoleRoute('POST /keys/:key_id')
   async update(
     @Param('key_id') id: string,
     @Body() body: unknown,
@@ -60,7 +59,7 @@ export class ConsoleKeysController {
     return this.view(await this.keys.update(actorOf(request), id, settings), request);
   }
 
-  @Writes('keys/:key_id/rotate')
+  @ConsoleRoute('POST /keys/:key_id/rotate')
   async rotate(
     @Param('key_id') id: string,
     @Body() body: unknown,
@@ -72,7 +71,7 @@ export class ConsoleKeysController {
     return { key: await this.view(row, request), secret: key };
   }
 
-  @Writes('keys/:key_id/revoke')
+  @ConsoleRoute('POST /keys/:key_id/revoke')
   async revoke(@Param('key_id') id: string, @Req() request: Request): Answer<'POST /keys/:key_id/revoke'> {
     await this.own(id, request);
     return this.view(await this.keys.revoke(actorOf(request), id), request);

@@ -1,4 +1,4 @@
-import { Body, Controller, Param, Query, Req, Res } from '@nestjs/common';
+import { Body, Param, Query, Req, Res } from '@nestjs/common';
 import { ValidateIf } from 'class-validator';
 import type { Request, Response } from 'express';
 import {
@@ -26,9 +26,8 @@ import { IsText, OrNull } from '../input-fields.js';
 import { daysOf, EntriesQuery, groupsOf, recordsOf, UsageRecordsQuery, UsageSumsQuery } from '../list-query.js';
 import { IsTimeZoneName, toAccountSettings } from '../account.dto.js';
 import { csvOf, sendList } from '../send-list.js';
-import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+import { actorOf, type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
 import { BalanceView } from './balance-view.js';
-import { CONSOLE_API } from './console-gate.js';
 import { type AnswerOf, entryOf, rowOf, usageRecordOf } from './views.js';
 
 const RELATED_SHOWN = 100;
@@ -76,7 +75,6 @@ class TimeZoneBody {
 const SUMS = ['requests', 'failed_requests', 'amount_micros', 'quantity', 'input_tokens', 'output_tokens'] as const;
 
 /** What the account used, has and paid: the same rows as the public interface shows. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class ConsoleMoneyController {
   constructor(
@@ -90,7 +88,7 @@ export class ConsoleMoneyController {
     private readonly tagLimits: TagLimitsService,
   ) {}
 
-  @Reads('usage')
+  @ConsoleRoute('GET /usage')
   async sums(@Query() query: unknown, @Req() request: Request): Promise<ConsoleUsage | SerializedBody> {
     const { accountId } = callerOf(request);
     const asked = checked(UsageSumsQuery, query);
@@ -110,7 +108,7 @@ export class ConsoleMoneyController {
     };
   }
 
-  @Reads('usage/records')
+  @ConsoleRoute('GET /usage/records')
   async records(
     @Query() query: unknown,
     @Req() request: Request,
@@ -124,18 +122,18 @@ export class ConsoleMoneyController {
     return { items: items.map(usageRecordOf), next_cursor: nextCursor };
   }
 
-  @Reads('tag-limits')
+  @ConsoleRoute('GET /tag-limits')
   async listTagLimits(@Req() request: Request): Answer<'GET /tag-limits'> {
     const limits = await this.tagLimits.list(callerOf(request).accountId);
     return { items: limits.map(rowOf<ConsoleTagLimit>) };
   }
 
-  @Reads('billing')
+  @ConsoleRoute('GET /billing')
   async read(@Req() request: Request): Answer<'GET /billing'> {
     return (await this.balance.of(callerOf(request).accountId)).balance;
   }
 
-  @Writes('billing/notice')
+  @ConsoleRoute('POST /billing/notice')
   async notice(@Body() body: unknown, @Req() request: Request): Answer<'POST /billing/notice'> {
     const { low_balance: below } = checked(NoticeBody, body);
     const { accountId } = callerOf(request);
@@ -144,7 +142,7 @@ export class ConsoleMoneyController {
   }
 
   /** In which the account has its days and months from now on. */
-  @Writes('billing/time-zone')
+  @ConsoleRoute('POST /billing/time-zone')
   async timeZone(@Body() body: unknown, @Req() request: Request): Answer<'POST /billing/time-zone'> {
     const { time_zone: zone } = checked(TimeZoneBody, body);
     const { accountId } = callerOf(request);
@@ -152,7 +150,7 @@ export class ConsoleMoneyController {
     return (await this.balance.of(accountId)).balance;
   }
 
-  @Reads('billing/entries')
+  @ConsoleRoute('GET /billing/entries')
   async list(
     @Query() query: unknown,
     @Req() request: Request,
@@ -167,7 +165,7 @@ export class ConsoleMoneyController {
   }
 
   /** An entry with those of the same work, its key and the prices that its lines name. */
-  @Reads('billing/entries/:entry_id')
+  @ConsoleRoute('GET /billing/entries/:entry_id')
   async explain(@Param('entry_id') id: string, @Req() request: Request): Answer<'GET /billing/entries/:entry_id'> {
     const { accountId } = callerOf(request);
     const entry = /^\d{1,18}$/.test(id) ? await this.entries.read(accountId, id) : null;

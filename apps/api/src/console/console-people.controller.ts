@@ -1,4 +1,4 @@
-import { Body, Controller, Inject, Param, Req } from '@nestjs/common';
+import { Body, Inject, Param, Req } from '@nestjs/common';
 import { IsIn, IsOptional, IsString } from 'class-validator';
 import type { Request } from 'express';
 import { ACCOUNT_ROLES, type AccountRole, type ConsoleInvitation, type ConsolePerson, GatewayError } from '#contracts';
@@ -6,8 +6,8 @@ import { type AccountPerson, InvitationsService, type OpenInvitation, PeopleServ
 import { PLATFORM, type Platform, publicBaseUrl } from '#runtime';
 import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
-import { CONSOLE_API, openSession } from './console-gate.js';
+import { actorOf, type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
+import { openSession } from './console-gate.js';
 
 class InvitationBody {
   @IsIn(ACCOUNT_ROLES) role!: AccountRole;
@@ -23,7 +23,6 @@ export const invitationLink = (platform: Platform, code: string): string =>
   `${publicBaseUrl(platform.config)}/console/sign-in#invitation=${code}`;
 
 /** The people of the account, for its owners. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class ConsolePeopleController {
   constructor(
@@ -32,7 +31,7 @@ export class ConsolePeopleController {
     @Inject(PLATFORM) private readonly platform: Platform,
   ) {}
 
-  @Reads('people')
+  @ConsoleRoute('GET /people')
   async list(@Req() request: Request): Answer<'GET /people'> {
     const { accountId } = callerOf(request);
     const [people, invitations] = await Promise.all([
@@ -42,7 +41,7 @@ export class ConsolePeopleController {
     return { people: people.map((person) => toPerson(person, request)), invitations: invitations.map(toInvitation) };
   }
 
-  @Writes('people/invitations')
+  @ConsoleRoute('POST /people/invitations')
   async invite(@Body() body: unknown, @Req() request: Request): Answer<'POST /people/invitations'> {
     const { role, email = null } = checked(InvitationBody, body);
     const { accountId } = callerOf(request);
@@ -51,7 +50,7 @@ export class ConsolePeopleController {
     return { invitation: toInvitation(made.invitation), link: invitationLink(this.platform, made.code) };
   }
 
-  @Writes('people/invitations/:invitation_id/withdraw')
+  @ConsoleRoute('POST /people/invitations/:invitation_id/withdraw')
   async withdraw(
     @Param('invitation_id') id: string,
     @Req() request: Request,
@@ -60,7 +59,7 @@ export class ConsolePeopleController {
     return { id, withdrawn: true };
   }
 
-  @Writes('people/:user_id')
+  @ConsoleRoute('POST /people/:user_id')
   async change(
     @Param('user_id') userId: string,
     @Body() body: unknown,
@@ -75,7 +74,7 @@ export class ConsolePeopleController {
     return toPerson(person, request);
   }
 
-  @Writes('people/:user_id/remove')
+  @ConsoleRoute('POST /people/:user_id/remove')
   async remove(@Param('user_id') userId: string, @Req() request: Request): Answer<'POST /people/:user_id/remove'> {
     await this.people.changeRole(actorOf(request), callerOf(request).accountId, userId, null);
     return { user_id: userId, removed: true };

@@ -1,4 +1,4 @@
-import { Controller, Param, Query, Req, Res } from '@nestjs/common';
+import { Param, Query, Req, Res } from '@nestjs/common';
 import { Type } from 'class-transformer';
 import { IsIn, IsOptional, Matches } from 'class-validator';
 import type { Request, Response } from 'express';
@@ -27,9 +27,9 @@ import { IsDay, IsShownText, IsText, IsWhole } from '../input-fields.js';
 import { withFilesNamed } from '../routes/quote/quotes.js';
 import { clientGone } from '../http/client-gone.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { CONSOLE_API, openSession } from './console-gate.js';
+import { openSession } from './console-gate.js';
 import { ConsoleRefusal } from '../http/error-body.js';
-import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+import { type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
 import { ConsoleTaskHistory } from './console-task-history.js';
 import { sessionTokenOf } from './session-cookie.js';
 import { TaskStream } from './task-stream.js';
@@ -60,7 +60,6 @@ class FollowedQuery {
 }
 
 /** The tasks of the account, as galleries and lists show them. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class ConsoleTasksController {
   constructor(
@@ -73,7 +72,7 @@ export class ConsoleTasksController {
     private readonly sessions: SessionsService,
   ) {}
 
-  @Reads('tasks')
+  @ConsoleRoute('GET /tasks')
   async list(@Query() query: unknown, @Req() request: Request): Answer<'GET /tasks'> {
     const { limit, cursor = null, ...filters } = checked(TasksQuery, query);
     const { items, nextCursor } = await this.tasks.list(toQuery(filters, request), { limit, cursor });
@@ -81,7 +80,7 @@ export class ConsoleTasksController {
   }
 
   /** Follows open tasks, all of a page in one stream. */
-  @Reads('tasks/events', { isQuiet: true })
+  @ConsoleRoute('GET /tasks/events', { isQuiet: true })
   async events(@Query() query: unknown, @Req() request: Request, @Res() response: Response): Promise<void> {
     const ids = [...new Set(checked(FollowedQuery, query).ids.split(','))];
     const caller = callerOf(request);
@@ -97,7 +96,7 @@ export class ConsoleTasksController {
       throw new ConsoleRefusal('sign_in_required', 'The session is over: sign in again.');
   }
 
-  @Reads('tasks/:task_id')
+  @ConsoleRoute('GET /tasks/:task_id')
   async read(@Param('task_id') id: string, @Req() request: Request): Answer<'GET /tasks/:task_id'> {
     const caller = callerOf(request);
     const { accountId } = caller;
@@ -132,7 +131,7 @@ export class ConsoleTasksController {
     return details;
   }
 
-  @Writes('tasks/:task_id/cancel', { cost: 'always' })
+  @ConsoleRoute('POST /tasks/:task_id/cancel', { cost: 'always' })
   async cancel(
     @Param('task_id') id: string,
     @Req() request: Request,

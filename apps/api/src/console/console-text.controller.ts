@@ -1,18 +1,16 @@
-import { Controller, Req, Res } from '@nestjs/common';
+import { Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { SerializedBody } from '../http/serialized-body.js';
 import { ChatController } from '../routes/text/chat.controller.js';
 import { MessagesController } from '../routes/text/messages.controller.js';
 import { ResponsesController } from '../routes/text/responses.controller.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { CONSOLE_API } from './console-gate.js';
-import { ConsoleRoutes, Writes } from './console-routes.js';
+import { ConsoleRoute, ConsoleRoutes } from './console-routes.js';
 
 /** The version of the messages style that the pages speak. */
 const MESSAGES_VERSION = '2023-06-01';
 
 /** Text requests of the playground: the handlers of the public interface, for signed-in users. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class ConsoleTextController {
   constructor(
@@ -21,7 +19,7 @@ export class ConsoleTextController {
     private readonly responses: ResponsesController,
   ) {}
 
-  @Writes('text/responses', { cost: 'text', body: 'conversation' })
+  @ConsoleRoute('POST /text/responses', { cost: 'text', body: 'conversation' })
   createResponse(
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
@@ -29,7 +27,7 @@ export class ConsoleTextController {
     return this.responses.create(request, response, callerOf(request));
   }
 
-  @Writes('text/chat/completions', { cost: 'text', body: 'conversation' })
+  @ConsoleRoute('POST /text/chat/completions', { cost: 'text', body: 'conversation' })
   createChatCompletion(
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
@@ -37,7 +35,7 @@ export class ConsoleTextController {
     return this.chat.create(request, response);
   }
 
-  @Writes('text/messages', { cost: 'text', body: 'conversation' })
+  @ConsoleRoute('POST /text/messages', { cost: 'text', body: 'conversation' })
   createMessage(
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,

@@ -1,12 +1,11 @@
-import { Body, Controller, Param, Query, Req } from '@nestjs/common';
+import { Body, Param, Query, Req } from '@nestjs/common';
 import { IsOptional, IsString, Matches } from 'class-validator';
 import type { Request } from 'express';
 import type { ConsoleWebhookEndpoint } from '#contracts';
 import { WEBHOOK_EVENTS, WebhookDeliveriesService, WebhookEndpointsService, type WebhookEndpointView } from '#features';
 import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { CONSOLE_API } from './console-gate.js';
-import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+import { type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
 import { ConsolePageQuery } from './console-tasks.controller.js';
 import { deliveryOf, timeOf } from './views.js';
 
@@ -21,7 +20,6 @@ class EndpointBody {
 }
 
 /** Where webhooks of the account go, and what was sent there. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class ConsoleWebhooksController {
   constructor(
@@ -29,19 +27,19 @@ export class ConsoleWebhooksController {
     private readonly deliveries: WebhookDeliveriesService,
   ) {}
 
-  @Reads('webhooks/endpoints')
+  @ConsoleRoute('GET /webhooks/endpoints')
   async list(@Req() request: Request): Answer<'GET /webhooks/endpoints'> {
     const endpoints = await this.endpoints.list(callerOf(request).accountId);
     return { items: endpoints.map(toEndpoint), event_types: WEBHOOK_EVENTS };
   }
 
-  @Writes('webhooks/endpoints', { cost: 'always' })
+  @ConsoleRoute('POST /webhooks/endpoints', { cost: 'always' })
   async add(@Body() body: unknown, @Req() request: Request): Answer<'POST /webhooks/endpoints'> {
     const { url, event_types } = checked(EndpointBody, body);
     return withSecret(await this.endpoints.add(callerOf(request).accountId, { url, event_types }));
   }
 
-  @Writes('webhooks/endpoints/:endpoint_id/remove', { cost: 'always' })
+  @ConsoleRoute('POST /webhooks/endpoints/:endpoint_id/remove', { cost: 'always' })
   async remove(
     @Param('endpoint_id') id: string,
     @Req() request: Request,
@@ -50,7 +48,7 @@ export class ConsoleWebhooksController {
     return { id, removed: true };
   }
 
-  @Writes('webhooks/endpoints/:endpoint_id/rotate-secret', { cost: 'always' })
+  @ConsoleRoute('POST /webhooks/endpoints/:endpoint_id/rotate-secret', { cost: 'always' })
   async rotate(
     @Param('endpoint_id') id: string,
     @Req() request: Request,
@@ -58,7 +56,7 @@ export class ConsoleWebhooksController {
     return withSecret(await this.endpoints.rotateSecret(callerOf(request).accountId, id));
   }
 
-  @Writes('webhooks/endpoints/:endpoint_id/test', { cost: 'always' })
+  @ConsoleRoute('POST /webhooks/endpoints/:endpoint_id/test', { cost: 'always' })
   async test(
     @Param('endpoint_id') id: string,
     @Req() request: Request,
@@ -66,7 +64,7 @@ export class ConsoleWebhooksController {
     return { delivery_id: await this.endpoints.test(callerOf(request).accountId, id) };
   }
 
-  @Reads('webhooks/deliveries')
+  @ConsoleRoute('GET /webhooks/deliveries')
   async log(@Query() query: unknown, @Req() request: Request): Answer<'GET /webhooks/deliveries'> {
     const { limit, cursor = null, task_id: taskId = null } = checked(DeliveriesQuery, query);
     const { accountId } = callerOf(request);
@@ -74,7 +72,7 @@ export class ConsoleWebhooksController {
     return { items: deliveries.map(deliveryOf), next_cursor: nextCursor };
   }
 
-  @Reads('webhooks/deliveries/:delivery_id')
+  @ConsoleRoute('GET /webhooks/deliveries/:delivery_id')
   async read(
     @Param('delivery_id') id: string,
     @Req() request: Request,
@@ -84,7 +82,7 @@ export class ConsoleWebhooksController {
     return { ...deliveryOf(delivery), log };
   }
 
-  @Writes('webhooks/deliveries/:delivery_id/resend', { cost: 'always' })
+  @ConsoleRoute('POST /webhooks/deliveries/:delivery_id/resend', { cost: 'always' })
   async resend(
     @Param('delivery_id') id: string,
     @Req() request: Request,

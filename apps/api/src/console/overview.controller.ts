@@ -1,4 +1,4 @@
-import { Controller, Req } from '@nestjs/common';
+import { Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { type ConsoleWarning, formatMicros } from '#contracts';
 import {
@@ -12,8 +12,8 @@ import {
 import { callerOf } from '../http/api-key.guard.js';
 import { dayIn } from '../list-query.js';
 import { BalanceView } from './balance-view.js';
-import { CONSOLE_API, openSession } from './console-gate.js';
-import { type Answer, ConsoleRoutes, Reads } from './console-routes.js';
+import { openSession } from './console-gate.js';
+import { type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
 import { taskOf } from './views.js';
 
 const DAY_MS = 86_400_000;
@@ -32,7 +32,6 @@ const EVERY: Omit<AccountTasksQuery, 'accountId' | 'keyId'> = {
 };
 
 /** The first page: the same sums as the usage page, and what needs attention. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class OverviewController {
   constructor(
@@ -42,7 +41,7 @@ export class OverviewController {
     private readonly facts: OverviewFacts,
   ) {}
 
-  @Reads('overview')
+  @ConsoleRoute('GET /overview')
   async read(@Req() request: Request): Answer<'GET /overview'> {
     const caller = callerOf(request);
     const { accountId } = caller;

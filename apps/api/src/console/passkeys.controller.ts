@@ -1,12 +1,12 @@
-import { Body, Controller, Inject, Param, Req, Res } from '@nestjs/common';
+import { Body, Inject, Param, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { GatewayError } from '#contracts';
 import { type GuessLimiter, OPERATOR_GUESSES, PasskeysService, type RelyingParty, SessionsService } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
-import { CONSOLE_API, openSession } from './console-gate.js';
+import { openSession } from './console-gate.js';
 import { ConsoleRefusal, wrongCredentials } from '../http/error-body.js';
-import { type Answer, ConsoleRoutes, personOf, Reads, Writes } from './console-routes.js';
+import { type Answer, ConsoleRoute, ConsoleRoutes, personOf } from './console-routes.js';
 import { NewSessions, sessionTokenOf } from './session-cookie.js';
 import { relyingParty } from './relying-party.js';
 import { SessionAnswer } from './session-answer.js';
@@ -15,7 +15,6 @@ import { NewPasskeyBody, PasskeyAnswerBody } from './sign-in.dto.js';
 const SIGN_IN = { purpose: 'sign-in', userId: null } as const;
 
 /** Signing in and giving proof by a passkey, and the passkeys of the person. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class PasskeysController {
   constructor(
@@ -27,12 +26,12 @@ export class PasskeysController {
     private readonly answers: SessionAnswer,
   ) {}
 
-  @Writes('sign-in/passkey/options')
+  @ConsoleRoute('POST /sign-in/passkey/options')
   async askToSignIn(): Answer<'POST /sign-in/passkey/options'> {
     return toAnswer(await this.passkeys.ask(this.party(), SIGN_IN));
   }
 
-  @Writes('sign-in/passkey')
+  @ConsoleRoute('POST /sign-in/passkey')
   async signIn(
     @Body() body: unknown,
     @Req() request: Request,
@@ -47,12 +46,12 @@ export class PasskeysController {
     return this.newSessions.open('passkey', { userId }, request, response);
   }
 
-  @Writes('session/proof/passkey/options')
+  @ConsoleRoute('POST /session/proof/passkey/options')
   async askForProof(@Req() request: Request): Answer<'POST /session/proof/passkey/options'> {
     return toAnswer(await this.passkeys.ask(this.party(), { purpose: 'proof', userId: personOf(request).id }));
   }
 
-  @Writes('session/proof/passkey')
+  @ConsoleRoute('POST /session/proof/passkey')
   async prove(@Body() body: unknown, @Req() request: Request): Answer<'POST /session/proof/passkey'> {
     const answer = answerOf(checked(PasskeyAnswerBody, body));
     const { id: userId } = personOf(request);
@@ -67,23 +66,23 @@ export class PasskeysController {
     return this.answers.of(session);
   }
 
-  @Reads('passkeys')
+  @ConsoleRoute('GET /passkeys')
   async list(@Req() request: Request): Answer<'GET /passkeys'> {
     return { items: (await this.passkeys.list(personOf(request).id)).map(toView) };
   }
 
-  @Writes('passkeys/options')
+  @ConsoleRoute('POST /passkeys/options')
   async askForNew(@Req() request: Request): Answer<'POST /passkeys/options'> {
     return toAnswer(await this.passkeys.askForNew(this.party(), personOf(request)));
   }
 
-  @Writes('passkeys')
+  @ConsoleRoute('POST /passkeys')
   async add(@Body() body: unknown, @Req() request: Request): Answer<'POST /passkeys'> {
     const sent = checked(NewPasskeyBody, body);
     return toView(await this.passkeys.add(this.party(), personOf(request).id, { ...answerOf(sent), name: sent.name }));
   }
 
-  @Writes('passkeys/:passkey_id/remove')
+  @ConsoleRoute('POST /passkeys/:passkey_id/remove')
   async remove(@Param('passkey_id') id: string, @Req() request: Request): Answer<'POST /passkeys/:passkey_id/remove'> {
     await this.passkeys.remove(personOf(request).id, id);
     return { id, removed: true };

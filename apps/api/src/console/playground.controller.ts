@@ -1,4 +1,4 @@
-import { Body, Controller, Param, Req, Res } from '@nestjs/common';
+import { Body, Param, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type ConsoleModel, type ConsoleProblem, type ConsoleQuote, GatewayError } from '#contracts';
 import { SubmissionService } from '#features';
@@ -9,12 +9,10 @@ import { expectKnown, KnownModels, ModelViews } from '../routes/models/known-mod
 import type { ModelView } from '../routes/models/model-view.js';
 import { familyNamedIn, Quotes, type QuoteView } from '../routes/quote/quotes.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { type Answer, ConsoleRoutes, everyModel, Reads, Writes } from './console-routes.js';
-import { CONSOLE_API } from './console-gate.js';
+import { type Answer, ConsoleRoute, ConsoleRoutes, everyModel } from './console-routes.js';
 import { timeOf } from './views.js';
 
 /** The catalogue, prices before a run, and runs. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class PlaygroundController {
   constructor(
@@ -25,21 +23,21 @@ export class PlaygroundController {
     private readonly idempotent: IdempotentRequests,
   ) {}
 
-  @Reads('models')
+  @ConsoleRoute('GET /models')
   async list(@Req() request: Request): Answer<'GET /models'> {
     return {
       items: (await this.models.of(this.known.all(everyModel(request)), request.caller?.priceList)).map(toModel),
     };
   }
 
-  @Reads('models/:model')
+  @ConsoleRoute('GET /models/:model')
   async read(@Param('model') id: string, @Req() request: Request): Answer<'GET /models/:model'> {
     expectKnown(id, this.known.all(everyModel(request)));
     return toModel(await this.models.one(id, request.caller?.priceList));
   }
 
   /** A request that would be refused is no failure of the quote: the form shows why, at its field. */
-  @Writes('quote', { cost: 'always', body: 'images' })
+  @ConsoleRoute('POST /quote', { cost: 'always', body: 'images' })
   async quote(@Body() body: unknown, @Req() request: Request): Answer<'POST /quote'> {
     try {
       return { quote: toQuote(await this.quotes.of(callerOf(request), body)), problems: [] };
@@ -49,7 +47,7 @@ export class PlaygroundController {
     }
   }
 
-  @Writes('runs', { cost: 'task', body: 'images' })
+  @ConsoleRoute('POST /runs', { cost: 'task', body: 'images' })
   async run(@Req() request: Request, @Res({ passthrough: true }) response: Response): Answer<'POST /runs'> {
     const answer = await this.idempotent.answer(request, response, async () => {
       const family = familyNamedIn(request.body);

@@ -1,45 +1,43 @@
-import { Body, Controller, Param, Query, Req } from '@nestjs/common';
+import { Body, Param, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { PromptLogService } from '#features';
 import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
 import { PromptEntriesQuery, PromptLogBody } from '../account.dto.js';
-import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
-import { CONSOLE_API } from './console-gate.js';
+import { actorOf, type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
 import { listOf } from './views.js';
 
 /** The log of prompts and answers: of their account for its owners, of any account for operators. Each reading is on record. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class ConsolePromptLogsController {
   constructor(private readonly prompts: PromptLogService) {}
 
-  @Reads('prompt-log')
+  @ConsoleRoute('GET /prompt-log')
   own(@Req() request: Request): Answer<'GET /prompt-log'> {
     return this.prompts.settings(accountOf(request));
   }
 
-  @Writes('prompt-log')
+  @ConsoleRoute('POST /prompt-log')
   setOwn(@Body() body: unknown, @Req() request: Request): Answer<'POST /prompt-log'> {
     return this.prompts.change(actorOf(request), accountOf(request), checked(PromptLogBody, body));
   }
 
-  @Writes('prompt-log/clear')
+  @ConsoleRoute('POST /prompt-log/clear')
   clearOwn(@Req() request: Request): Answer<'POST /prompt-log/clear'> {
     return this.prompts.clear(actorOf(request), accountOf(request));
   }
 
-  @Reads('prompt-log/entries')
+  @ConsoleRoute('GET /prompt-log/entries')
   listOwn(@Query() query: unknown, @Req() request: Request): Answer<'GET /prompt-log/entries'> {
     return this.list(accountOf(request), query);
   }
 
-  @Reads('prompt-log/entries/:entry_id')
+  @ConsoleRoute('GET /prompt-log/entries/:entry_id')
   readOwn(@Param('entry_id') id: string, @Req() request: Request): Answer<'GET /prompt-log/entries/:entry_id'> {
     return this.prompts.read(actorOf(request), accountOf(request), id);
   }
 
-  @Writes('prompt-log/entries/:entry_id/remove')
+  @ConsoleRoute('POST /prompt-log/entries/:entry_id/remove')
   async removeOwn(
     @Param('entry_id') id: string,
     @Req() request: Request,
@@ -48,12 +46,12 @@ export class ConsolePromptLogsController {
     return { id, removed: true };
   }
 
-  @Reads('admin/accounts/:account_id/prompt-log')
+  @ConsoleRoute('GET /admin/accounts/:account_id/prompt-log')
   ofAny(@Param('account_id') accountId: string): Answer<'GET /admin/accounts/:account_id/prompt-log'> {
     return this.prompts.settings(accountId);
   }
 
-  @Writes('admin/accounts/:account_id/prompt-log')
+  @ConsoleRoute('POST /admin/accounts/:account_id/prompt-log')
   setOfAny(
     @Param('account_id') accountId: string,
     @Body() body: unknown,
@@ -62,7 +60,7 @@ export class ConsolePromptLogsController {
     return this.prompts.change(actorOf(request), accountId, checked(PromptLogBody, body));
   }
 
-  @Writes('admin/accounts/:account_id/prompt-log/clear')
+  @ConsoleRoute('POST /admin/accounts/:account_id/prompt-log/clear')
   clearOfAny(
     @Param('account_id') accountId: string,
     @Req() request: Request,
@@ -70,7 +68,7 @@ export class ConsolePromptLogsController {
     return this.prompts.clear(actorOf(request), accountId);
   }
 
-  @Reads('admin/accounts/:account_id/prompt-log/entries')
+  @ConsoleRoute('GET /admin/accounts/:account_id/prompt-log/entries')
   listOfAny(
     @Param('account_id') accountId: string,
     @Query() query: unknown,
@@ -78,7 +76,7 @@ export class ConsolePromptLogsController {
     return this.list(accountId, query);
   }
 
-  @Reads('admin/accounts/:account_id/prompt-log/entries/:entry_id')
+  @ConsoleRoute('GET /admin/accounts/:account_id/prompt-log/entries/:entry_id')
   readOfAny(
     @Param('account_id') accountId: string,
     @Param('entry_id') id: string,
@@ -87,7 +85,7 @@ export class ConsolePromptLogsController {
     return this.prompts.read(actorOf(request), accountId, id);
   }
 
-  @Writes('admin/accounts/:account_id/prompt-log/entries/:entry_id/remove')
+  @ConsoleRoute('POST /admin/accounts/:account_id/prompt-log/entries/:entry_id/remove')
   async removeOfAny(
     @Param('account_id') accountId: string,
     @Param('entry_id') id: string,

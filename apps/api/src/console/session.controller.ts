@@ -1,19 +1,18 @@
-import { Body, Controller, Inject, Param, Req, Res } from '@nestjs/common';
+import { Body, Inject, Param, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { GatewayError } from '#contracts';
 import { type GuessLimiter, OPERATOR_GUESSES, PeopleService, SessionsService } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
 import { OperatorAccess } from '../routes/ops/operator-access.js';
-import { type Answer, ConsoleRoutes, personOf, Reads, Writes } from './console-routes.js';
-import { CONSOLE_API, CONSOLE_ROLES_OF_TOKENS, openSession } from './console-gate.js';
+import { type Answer, ConsoleRoute, ConsoleRoutes, personOf } from './console-routes.js';
+import { CONSOLE_ROLES_OF_TOKENS, openSession } from './console-gate.js';
 import { ConsoleRefusal, wrongCredentials } from '../http/error-body.js';
 import { SessionAnswer } from './session-answer.js';
 import { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.js';
 import { AccountChoiceBody, NewPasswordBody, ProfileBody, ProofBody } from './sign-in.dto.js';
 
 /** The session and the person it belongs to. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class SessionController {
   private readonly operators: OperatorAccess;
@@ -28,12 +27,12 @@ export class SessionController {
     this.operators = OperatorAccess.on(platform);
   }
 
-  @Reads('session')
+  @ConsoleRoute('GET /session')
   read(@Req() request: Request): Answer<'GET /session'> {
     return this.answers.of(openSession(request));
   }
 
-  @Writes('session/sign-out')
+  @ConsoleRoute('POST /session/sign-out')
   async signOut(
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
@@ -44,7 +43,7 @@ export class SessionController {
     return { signed_out: 1 };
   }
 
-  @Writes('session/sign-out-everywhere')
+  @ConsoleRoute('POST /session/sign-out-everywhere')
   async signOutEverywhere(
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
@@ -55,7 +54,7 @@ export class SessionController {
   }
 
   /** Opens a session for the other account, and ends this one. */
-  @Writes('session/account')
+  @ConsoleRoute('POST /session/account')
   async chooseAccount(
     @Body() body: unknown,
     @Req() request: Request,
@@ -75,7 +74,7 @@ export class SessionController {
     return this.answer(token);
   }
 
-  @Writes('session/proof')
+  @ConsoleRoute('POST /session/proof')
   async prove(@Body() body: unknown, @Req() request: Request): Answer<'POST /session/proof'> {
     const { password, token } = checked(ProofBody, body);
     const session = openSession(request);
@@ -96,7 +95,7 @@ export class SessionController {
     return this.answer(sessionTokenOf(request) ?? '');
   }
 
-  @Reads('sessions')
+  @ConsoleRoute('GET /sessions')
   async list(@Req() request: Request): Answer<'GET /sessions'> {
     const { id: current } = openSession(request);
     const items = (await this.sessions.list(current)).map(({ id, method, created_at, seen_at, address, agent }) => ({
@@ -111,20 +110,20 @@ export class SessionController {
     return { items };
   }
 
-  @Writes('sessions/:session_id/end')
+  @ConsoleRoute('POST /sessions/:session_id/end')
   async end(@Param('session_id') id: string, @Req() request: Request): Answer<'POST /sessions/:session_id/end'> {
     const ended = await this.sessions.end(openSession(request).id, id);
     if (ended === 0) throw new GatewayError('not_found', 'You have no such session.', { param: 'session_id' });
     return { signed_out: 1 };
   }
 
-  @Writes('profile')
+  @ConsoleRoute('POST /profile')
   async rename(@Body() body: unknown, @Req() request: Request): Answer<'POST /profile'> {
     await this.people.rename(personOf(request).id, checked(ProfileBody, body));
     return this.answer(sessionTokenOf(request) ?? '');
   }
 
-  @Writes('profile/password')
+  @ConsoleRoute('POST /profile/password')
   async setPassword(@Body() body: unknown, @Req() request: Request): Answer<'POST /profile/password'> {
     const { password } = checked(NewPasswordBody, body);
     await this.people.setPassword(personOf(request).id, password, openSession(request).id);

@@ -1,4 +1,4 @@
-import { Body, Controller, Inject, Req, Res } from '@nestjs/common';
+import { Body, Inject, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { GatewayError } from '#contracts';
 import {
@@ -14,15 +14,14 @@ import {
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
 import { OperatorAccess } from '../routes/ops/operator-access.js';
-import { CONSOLE_API, CONSOLE_ROLES_OF_TOKENS } from './console-gate.js';
+import { CONSOLE_ROLES_OF_TOKENS } from './console-gate.js';
 import { wrongCredentials } from '../http/error-body.js';
-import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+import { type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
 import { NewSessions } from './session-cookie.js';
 import { isPageOf, relyingParty } from './relying-party.js';
 import { CodeBody, InvitationBody, KeySignInBody, OperatorSignInBody, PasswordSignInBody } from './sign-in.dto.js';
 
 /** The sign-in methods of the console. Every failure gets the same response, and repeated guesses are throttled. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class SignInController {
   private readonly operators: OperatorAccess;
@@ -40,7 +39,7 @@ export class SignInController {
     this.operators = OperatorAccess.on(platform);
   }
 
-  @Reads('sign-in')
+  @ConsoleRoute('GET /sign-in')
   async methods(@Req() request: Request): Answer<'GET /sign-in'> {
     const operatorToken = this.operators.checkOf('admin') ?? this.operators.checkOf('viewer');
     const party = relyingParty(this.platform.config);
@@ -49,7 +48,7 @@ export class SignInController {
     return { password: true, passkey, api_key: true, operator_token: operatorToken !== null, oidc };
   }
 
-  @Writes('sign-in/link')
+  @ConsoleRoute('POST /sign-in/link')
   async byLink(
     @Body() body: unknown,
     @Req() request: Request,
@@ -61,7 +60,7 @@ export class SignInController {
     return this.newSessions.open('link', { userId }, request, response);
   }
 
-  @Writes('sign-in/password')
+  @ConsoleRoute('POST /sign-in/password')
   async byPassword(
     @Body() body: unknown,
     @Req() request: Request,
@@ -74,7 +73,7 @@ export class SignInController {
   }
 
   /** The session may do exactly what the key may. */
-  @Writes('sign-in/key')
+  @ConsoleRoute('POST /sign-in/key')
   async byKey(
     @Body() body: unknown,
     @Req() request: Request,
@@ -92,7 +91,7 @@ export class SignInController {
     );
   }
 
-  @Writes('sign-in/operator')
+  @ConsoleRoute('POST /sign-in/operator')
   async byOperatorToken(
     @Body() body: unknown,
     @Req() request: Request,
@@ -110,7 +109,7 @@ export class SignInController {
     );
   }
 
-  @Writes('sign-in/invitation/preview')
+  @ConsoleRoute('POST /sign-in/invitation/preview')
   async previewInvitation(@Body() body: unknown, @Req() request: Request): Answer<'POST /sign-in/invitation/preview'> {
     const { code } = checked(CodeBody, body);
     const view = await this.guess(request, () => this.invitations.preview(code));
@@ -119,7 +118,7 @@ export class SignInController {
     return { account_name: accountName, role, email, expires_at: expiresAt.toISOString() };
   }
 
-  @Writes('sign-in/invitation')
+  @ConsoleRoute('POST /sign-in/invitation')
   async acceptInvitation(
     @Body() body: unknown,
     @Req() request: Request,

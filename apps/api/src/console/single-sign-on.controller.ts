@@ -1,4 +1,4 @@
-import { Body, Controller, Inject, Req, Res } from '@nestjs/common';
+import { Body, Inject, Req, Res } from '@nestjs/common';
 import type { CookieOptions, Request, Response } from 'express';
 import { type ErrorCode, GatewayError } from '#contracts';
 import {
@@ -12,7 +12,7 @@ import {
 import { PLATFORM, type Platform, publicBaseUrl } from '#runtime';
 import { checked } from '../checked-input.js';
 import { CONSOLE_API } from './console-gate.js';
-import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+import { type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
 import { NewSessions } from './session-cookie.js';
 import { SingleSignOnBody } from './sign-in.dto.js';
 
@@ -34,7 +34,6 @@ interface Away {
 type Reason = 'sso' | 'sso-not-invited' | 'sso-other-address' | 'sso-invitation-used';
 
 /** Signing in at the identity provider. Only an identity that accepted an invitation may sign in. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class SingleSignOnController {
   constructor(
@@ -46,7 +45,7 @@ export class SingleSignOnController {
     private readonly newSessions: NewSessions,
   ) {}
 
-  @Writes('sign-in/oidc')
+  @ConsoleRoute('POST /sign-in/oidc')
   async begin(
     @Body() body: unknown,
     @Req() request: Request,
@@ -60,7 +59,7 @@ export class SingleSignOnController {
     return { location };
   }
 
-  @Reads('sign-in/oidc/callback')
+  @ConsoleRoute('GET /sign-in/oidc/callback')
   async comeBack(@Req() request: Request, @Res() response: Response): Promise<void> {
     const away = this.awayOf(request);
     response.clearCookie(COOKIE, cookieOptions(request));

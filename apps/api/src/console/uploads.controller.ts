@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Body, Controller, Inject, Req } from '@nestjs/common';
+import { Body, Inject, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { CONTENT_TYPES, GatewayError } from '#contracts';
 import { FilesService } from '#features';
@@ -8,8 +8,7 @@ import { MEDIA_STORE } from '#runtime';
 import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
 import { IsText } from '../input-fields.js';
-import { CONSOLE_API } from './console-gate.js';
-import { type Answer, ConsoleRoutes, Writes } from './console-routes.js';
+import { type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
 
 /** How long an upload can be fetched; then it is removed. */
 const LIFE_SECONDS = 86_400;
@@ -28,7 +27,6 @@ class Upload {
 }
 
 /** Files of this machine as inputs of runs: kept for a day at a link of this gateway. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class ConsoleUploadsController {
   constructor(
@@ -36,7 +34,7 @@ export class ConsoleUploadsController {
     @Inject(MEDIA_STORE) private readonly store: MediaStore,
   ) {}
 
-  @Writes('uploads', { body: 'images' })
+  @ConsoleRoute('POST /uploads', { body: 'images' })
   async upload(@Body() body: unknown, @Req() request: Request): Answer<'POST /uploads'> {
     const { data } = checked(Upload, body);
     const bytes = await decodeFile(data);

@@ -1,4 +1,4 @@
-import { Body, Controller, Param, Query, Req, Res } from '@nestjs/common';
+import { Body, Param, Query, Req, Res } from '@nestjs/common';
 import { IsOptional } from 'class-validator';
 import type { Request, Response } from 'express';
 import type { AdminAccount, AdminFunded, ConsoleKey, ConsoleTagLimit } from '#contracts';
@@ -18,8 +18,7 @@ import { ListQuery } from '../list-query.js';
 import { AccountChange, FundingBody, NewAccount, tagLimitsOf, toAccountSettings } from '../account.dto.js';
 import { KeyChange, NewKeyBody, toKeySettings } from '../key.dto.js';
 import { sendList } from '../send-list.js';
-import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from '../console/console-routes.js';
-import { CONSOLE_API } from '../console/console-gate.js';
+import { actorOf, type Answer, ConsoleRoute, ConsoleRoutes } from '../console/console-routes.js';
 import { ConsolePageQuery } from '../console/console-tasks.controller.js';
 import { KeyFacts } from '../console/key-facts.js';
 import { type AnswerOf, entryOf, keyOf, listOf, rowOf } from '../console/views.js';
@@ -30,7 +29,6 @@ class AccountsQuery extends ConsolePageQuery {
 }
 
 /** Accounts with their money and their keys, for operators. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class AdminAccountsController {
   constructor(
@@ -43,23 +41,23 @@ export class AdminAccountsController {
     private readonly priceLists: PriceListsService,
   ) {}
 
-  @Reads('admin/accounts')
+  @ConsoleRoute('GET /admin/accounts')
   async list(@Query() query: unknown): Answer<'GET /admin/accounts'> {
     const { limit, cursor = null, name } = checked(AccountsQuery, query);
     return listOf<AdminAccount>(await this.accounts.list({ limit, cursor }, name));
   }
 
-  @Writes('admin/accounts')
+  @ConsoleRoute('POST /admin/accounts')
   async create(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/accounts'> {
     return rowOf(await this.accounts.create(actorOf(request), toAccountSettings(named(checked(NewAccount, body)))));
   }
 
-  @Reads('admin/accounts/:account_id')
+  @ConsoleRoute('GET /admin/accounts/:account_id')
   async read(@Param('account_id') id: string): Answer<'GET /admin/accounts/:account_id'> {
     return { ...rowOf<AdminAccount>(await this.accounts.read(id)), price_list: await this.priceLists.ofAccount(id) };
   }
 
-  @Writes('admin/accounts/:account_id')
+  @ConsoleRoute('POST /admin/accounts/:account_id')
   async update(
     @Param('account_id') id: string,
     @Body() body: unknown,
@@ -68,7 +66,7 @@ export class AdminAccountsController {
     return rowOf(await this.accounts.update(actorOf(request), id, toAccountSettings(checked(AccountChange, body))));
   }
 
-  @Writes('admin/accounts/:account_id/top-ups')
+  @ConsoleRoute('POST /admin/accounts/:account_id/top-ups')
   topUp(
     @Param('account_id') id: string,
     @Body() body: unknown,
@@ -77,7 +75,7 @@ export class AdminAccountsController {
     return this.book('top_up', id, body, request);
   }
 
-  @Writes('admin/accounts/:account_id/adjustments')
+  @ConsoleRoute('POST /admin/accounts/:account_id/adjustments')
   adjust(
     @Param('account_id') id: string,
     @Body() body: unknown,
@@ -86,7 +84,7 @@ export class AdminAccountsController {
     return this.book('adjustment', id, body, request);
   }
 
-  @Reads('admin/accounts/:account_id/entries')
+  @ConsoleRoute('GET /admin/accounts/:account_id/entries')
   async ledger(
     @Param('account_id') accountId: string,
     @Query() query: unknown,
@@ -102,14 +100,14 @@ export class AdminAccountsController {
     return { items: items.map(entryOf), next_cursor: nextCursor };
   }
 
-  @Reads('admin/accounts/:account_id/keys')
+  @ConsoleRoute('GET /admin/accounts/:account_id/keys')
   async listKeys(@Param('account_id') id: string): Answer<'GET /admin/accounts/:account_id/keys'> {
     const rows = await this.keys.list(id);
     const facts = await this.facts.of(rows);
     return { items: rows.map((row) => keyOf(row, facts, null)) };
   }
 
-  @Writes('admin/accounts/:account_id/keys')
+  @ConsoleRoute('POST /admin/accounts/:account_id/keys')
   async createKey(
     @Param('account_id') id: string,
     @Body() body: unknown,
@@ -120,7 +118,7 @@ export class AdminAccountsController {
     return { key: await this.view(made.row), secret: made.key };
   }
 
-  @Writes('admin/keys/:key_id')
+  @ConsoleRoute('POST /admin/keys/:key_id')
   async updateKey(
     @Param('key_id') id: string,
     @Body() body: unknown,
@@ -129,17 +127,17 @@ export class AdminAccountsController {
     return this.view(await this.keys.update(actorOf(request), id, toKeySettings(checked(KeyChange, body))));
   }
 
-  @Writes('admin/keys/:key_id/revoke')
+  @ConsoleRoute('POST /admin/keys/:key_id/revoke')
   async revokeKey(@Param('key_id') id: string, @Req() request: Request): Answer<'POST /admin/keys/:key_id/revoke'> {
     return this.view(await this.keys.revoke(actorOf(request), id));
   }
 
-  @Reads('admin/accounts/:account_id/tag-limits')
+  @ConsoleRoute('GET /admin/accounts/:account_id/tag-limits')
   async listTagLimits(@Param('account_id') id: string): Answer<'GET /admin/accounts/:account_id/tag-limits'> {
     return { items: (await this.tagLimits.list(id)).map(rowOf<ConsoleTagLimit>) };
   }
 
-  @Writes('admin/accounts/:account_id/tag-limits')
+  @ConsoleRoute('POST /admin/accounts/:account_id/tag-limits')
   async setTagLimits(
     @Param('account_id') id: string,
     @Body() body: unknown,

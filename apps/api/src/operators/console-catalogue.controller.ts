@@ -1,4 +1,4 @@
-import { Body, Controller, Param, Req, Res } from '@nestjs/common';
+import { Body, Param, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { AdminConversations, AdminOverview } from '#contracts';
 import {
@@ -10,12 +10,10 @@ import {
 } from '#features';
 import { clientGone } from '../http/client-gone.js';
 import { Upstreams, upstreamSettings } from '../upstreams.js';
-import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from '../console/console-routes.js';
-import { CONSOLE_API } from '../console/console-gate.js';
+import { actorOf, type Answer, ConsoleRoute, ConsoleRoutes } from '../console/console-routes.js';
 import { rowOf } from '../console/views.js';
 
 /** Upstreams and the state of the gateway, for operators. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class AdminCatalogueController {
   constructor(
@@ -27,7 +25,7 @@ export class AdminCatalogueController {
     private readonly reconciliation: ReconciliationService,
   ) {}
 
-  @Reads('admin/overview')
+  @ConsoleRoute('GET /admin/overview')
   async overview(): Answer<'GET /admin/overview'> {
     const [state, upstreams, workers, { parked, unconfirmed, orphans }, [report]] = await Promise.all([
       this.fleet.read(),
@@ -48,24 +46,24 @@ export class AdminCatalogueController {
     };
   }
 
-  @Reads('admin/upstreams')
+  @ConsoleRoute('GET /admin/upstreams')
   async listUpstreams(): Answer<'GET /admin/upstreams'> {
     return { items: await this.upstreams.all() };
   }
 
-  @Reads('admin/upstreams/:upstream_id')
+  @ConsoleRoute('GET /admin/upstreams/:upstream_id')
   async readUpstream(@Param('upstream_id') id: string): Answer<'GET /admin/upstreams/:upstream_id'> {
     return this.upstreams.one(id);
   }
 
-  @Writes('admin/upstreams')
+  @ConsoleRoute('POST /admin/upstreams')
   async addUpstream(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/upstreams'> {
     const { kind = 'text', ...settings } = upstreamSettings(body);
     const { id } = await this.upstreams.ofKind(kind).create(actorOf(request), settings);
     return this.upstreams.one(id);
   }
 
-  @Writes('admin/upstreams/:upstream_id', { body: 'list' })
+  @ConsoleRoute('POST /admin/upstreams/:upstream_id', { body: 'list' })
   async changeUpstream(
     @Param('upstream_id') id: string,
     @Body() body: unknown,
@@ -76,7 +74,7 @@ export class AdminCatalogueController {
     return this.upstreams.one(id);
   }
 
-  @Writes('admin/upstreams/:upstream_id/verify')
+  @ConsoleRoute('POST /admin/upstreams/:upstream_id/verify')
   verifyUpstream(
     @Param('upstream_id') id: string,
     @Res({ passthrough: true }) response: Response,
@@ -84,12 +82,12 @@ export class AdminCatalogueController {
     return this.upstreams.verify(id, clientGone(response));
   }
 
-  @Reads('admin/conversations')
+  @ConsoleRoute('GET /admin/conversations')
   async readConversations(): Answer<'GET /admin/conversations'> {
     return rowOf<AdminConversations>(await this.conversations.read());
   }
 
-  @Writes('admin/upstreams/:upstream_id/remove')
+  @ConsoleRoute('POST /admin/upstreams/:upstream_id/remove')
   async removeUpstream(
     @Param('upstream_id') id: string,
     @Req() request: Request,

@@ -1,4 +1,4 @@
-import { Controller, Inject, Param, Query, Req } from '@nestjs/common';
+import { Inject, Param, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import {
   type AdminConcern,
@@ -26,8 +26,7 @@ import { PLATFORM, type Platform, type WakeupQueue } from '#runtime';
 import { checked } from '../checked-input.js';
 import { DeliveriesQuery, WorkersQuery } from './task.dto.js';
 import { Upstreams } from '../upstreams.js';
-import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from '../console/console-routes.js';
-import { CONSOLE_API } from '../console/console-gate.js';
+import { actorOf, type Answer, ConsoleRoute, ConsoleRoutes } from '../console/console-routes.js';
 import { listOf, rowOf } from '../console/views.js';
 
 const log = logger('console');
@@ -40,7 +39,6 @@ const RECONCILED_WITHIN_MS = 26 * 3_600_000;
 const ROLES = [...MEDIA.map((medium) => `${medium}-worker`), 'maintenance-worker'];
 
 /** How the gateway stands, its worker processes, and the webhook deliveries of all accounts. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class AdminHealthController {
   constructor(
@@ -55,7 +53,7 @@ export class AdminHealthController {
   ) {}
 
   /** Asks all sources at once; one that is away takes no other with it. */
-  @Reads('admin/health')
+  @ConsoleRoute('GET /admin/health')
   async read(): Answer<'GET /admin/health'> {
     const [readiness, fleet, needingAttention, queues, unpriced, workers, upstreams, reports] = await Promise.all([
       this.platform.health.ready(),
@@ -101,13 +99,13 @@ export class AdminHealthController {
     };
   }
 
-  @Reads('admin/workers')
+  @ConsoleRoute('GET /admin/workers')
   async listWorkers(@Query() query: unknown): Answer<'GET /admin/workers'> {
     const { all } = checked(WorkersQuery, query);
     return { items: (await this.workers.list(all === 'true')).map((worker) => rowOf<AdminWorker>(worker)) };
   }
 
-  @Reads('admin/deliveries')
+  @ConsoleRoute('GET /admin/deliveries')
   async listDeliveries(@Query() query: unknown): Answer<'GET /admin/deliveries'> {
     const list = checked(DeliveriesQuery, query);
     const search = {
@@ -121,7 +119,7 @@ export class AdminHealthController {
     );
   }
 
-  @Writes('admin/deliveries/:delivery_id/resend')
+  @ConsoleRoute('POST /admin/deliveries/:delivery_id/resend')
   async resend(
     @Param('delivery_id') deliveryId: string,
     @Req() request: Request,

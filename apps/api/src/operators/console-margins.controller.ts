@@ -1,19 +1,17 @@
-import { Controller, Query } from '@nestjs/common';
+import { Query } from '@nestjs/common';
 import type { AdminMargin, AdminMargins } from '#contracts';
 import { type Margin, MARGIN_GROUPS, MarginsService } from '#features';
 import { checked } from '../checked-input.js';
 import { daysOf, groupsOf, MarginsQuery } from '../list-query.js';
-import { CONSOLE_API } from '../console/console-gate.js';
-import { type Answer, ConsoleRoutes, Reads } from '../console/console-routes.js';
+import { type Answer, ConsoleRoute, ConsoleRoutes } from '../console/console-routes.js';
 import { rowOf } from '../console/views.js';
 
 /** What media tasks earned and what they cost, for operators. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class AdminMarginsController {
   constructor(private readonly margins: MarginsService) {}
 
-  @Reads('admin/margins')
+  @ConsoleRoute('GET /admin/margins')
   async read(@Query() query: unknown): Answer<'GET /admin/margins'> {
     const asked = checked(MarginsQuery, query);
     const { from, to } = daysOf(asked, null);

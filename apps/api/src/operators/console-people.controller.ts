@@ -1,4 +1,4 @@
-import { Body, Controller, Inject, Param, Query, Req } from '@nestjs/common';
+import { Body, Inject, Param, Query, Req } from '@nestjs/common';
 import { IsBoolean, IsIn, IsOptional, IsString } from 'class-validator';
 import type { Request } from 'express';
 import {
@@ -13,8 +13,8 @@ import { InvitationsService, type KnownPerson, PeopleService } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
 import { IsText, OrNull } from '../input-fields.js';
-import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from '../console/console-routes.js';
-import { CONSOLE_API, openSession } from '../console/console-gate.js';
+import { actorOf, type Answer, ConsoleRoute, ConsoleRoutes } from '../console/console-routes.js';
+import { openSession } from '../console/console-gate.js';
 import { invitationLink } from '../console/console-people.controller.js';
 import { ConsolePageQuery } from '../console/console-tasks.controller.js';
 
@@ -30,7 +30,6 @@ class PersonChange {
 }
 
 /** Every user that can sign in, for operators. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class AdminPeopleController {
   constructor(
@@ -39,14 +38,14 @@ export class AdminPeopleController {
     @Inject(PLATFORM) private readonly platform: Platform,
   ) {}
 
-  @Reads('admin/people')
+  @ConsoleRoute('GET /admin/people')
   async list(@Query() query: unknown): Answer<'GET /admin/people'> {
     const { limit, cursor = null } = checked(ConsolePageQuery, query);
     const { items, nextCursor } = await this.people.list({ limit, cursor });
     return { items: items.map(toPerson), next_cursor: nextCursor };
   }
 
-  @Writes('admin/people/invitations')
+  @ConsoleRoute('POST /admin/people/invitations')
   async invite(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/people/invitations'> {
     const { account_id: accountId = null, role, email = null } = checked(InvitationBody, body);
     expectFit(accountId, role);
@@ -56,7 +55,7 @@ export class AdminPeopleController {
     return { id, link: invitationLink(this.platform, made.code), expires_at: expiresAt.toISOString() };
   }
 
-  @Writes('admin/people/:user_id')
+  @ConsoleRoute('POST /admin/people/:user_id')
   async change(
     @Param('user_id') userId: string,
     @Body() body: unknown,

@@ -1,4 +1,4 @@
-import { Body, Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import { Body, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import { IsArray, IsBoolean, IsOptional } from 'class-validator';
 import type { Request, Response } from 'express';
 import {
@@ -37,8 +37,7 @@ import { simulatedOf } from './price-simulations.controller.js';
 import { beginning, newPriceOf, PriceQuery } from './price.dto.js';
 import { pricesOf } from './prices.controller.js';
 import { viewOf } from '../row-view.js';
-import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from '../console/console-routes.js';
-import { CONSOLE_API } from '../console/console-gate.js';
+import { actorOf, type Answer, ConsoleRoute, ConsoleRoutes } from '../console/console-routes.js';
 import { ConsolePageQuery } from '../console/console-tasks.controller.js';
 import { rowOf } from '../console/views.js';
 
@@ -59,7 +58,6 @@ class NewPricesBody {
 }
 
 /** The price book, lists of prices by customer, and what public lists propose, for operators. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class AdminPricesController {
   constructor(
@@ -75,7 +73,7 @@ export class AdminPricesController {
     @Inject(PLATFORM) private readonly platform: Pick<Platform, 'config'>,
   ) {}
 
-  @Reads('admin/prices')
+  @ConsoleRoute('GET /admin/prices')
   async listPrices(@Query() query: unknown): Answer<'GET /admin/prices'> {
     const { model = null, at, history } = checked(PriceQuery, query);
     const moment = at === undefined ? new Date() : new Date(at);
@@ -83,12 +81,12 @@ export class AdminPricesController {
     return { items: rows.map((row) => rowOf<AdminPrice>(row)) };
   }
 
-  @Writes('admin/prices/preview')
+  @ConsoleRoute('POST /admin/prices/preview')
   async preview(@Body() body: unknown): Answer<'POST /admin/prices/preview'> {
     return rowOf(await this.previews.of(newPriceOf(body)));
   }
 
-  @Writes('admin/prices')
+  @ConsoleRoute('POST /admin/prices')
   async addPrice(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/prices'> {
     const asked = newPriceOf(body);
     const added = rowOf<AdminPrice>(await this.prices.add(actorOf(request), asked));
@@ -96,7 +94,7 @@ export class AdminPricesController {
   }
 
   /** Prices that begin together: a band is of use with all of its prices alone. */
-  @Writes('admin/prices/set')
+  @ConsoleRoute('POST /admin/prices/set')
   async setPrices(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/prices/set'> {
     const asked = checked(NewPricesBody, body);
     const { dry_run: dryRun } = asked;
@@ -124,12 +122,12 @@ export class AdminPricesController {
     };
   }
 
-  @Reads('admin/price-proposals')
+  @ConsoleRoute('GET /admin/price-proposals')
   async listProposals(): Answer<'GET /admin/price-proposals'> {
     return { items: (await this.proposals.all()).map(proposalOf) };
   }
 
-  @Reads('admin/price-proposals/:proposal_id')
+  @ConsoleRoute('GET /admin/price-proposals/:proposal_id')
   async readProposal(@Param('proposal_id') id: string): Answer<'GET /admin/price-proposals/:proposal_id'> {
     const [proposal, all] = [await this.proposals.one(id), await this.proposals.items(id)];
     const items = all.filter(({ model }) => model !== null);
@@ -137,7 +135,7 @@ export class AdminPricesController {
     return details;
   }
 
-  @Reads('admin/price-proposals/:proposal_id/others')
+  @ConsoleRoute('GET /admin/price-proposals/:proposal_id/others')
   async listOthers(
     @Param('proposal_id') id: string,
     @Query() query: unknown,
@@ -152,7 +150,7 @@ export class AdminPricesController {
     return { items: found.slice(begin, end), next_cursor: end < found.length ? String(end) : null };
   }
 
-  @Writes('admin/price-proposals', { body: 'list' })
+  @ConsoleRoute('POST /admin/price-proposals', { body: 'list' })
   async propose(
     @Body() body: unknown,
     @Req() request: Request,
@@ -162,7 +160,7 @@ export class AdminPricesController {
     return proposalOf(await this.proposals.create(actorOf(request), asked, clientGone(response)));
   }
 
-  @Writes('admin/price-proposals/:proposal_id/apply', { body: 'list' })
+  @ConsoleRoute('POST /admin/price-proposals/:proposal_id/apply', { body: 'list' })
   async apply(
     @Param('proposal_id') id: string,
     @Body() body: unknown,
@@ -173,7 +171,7 @@ export class AdminPricesController {
     return { proposal: proposalOf(proposal), added, changed };
   }
 
-  @Writes('admin/price-proposals/:proposal_id/undo')
+  @ConsoleRoute('POST /admin/price-proposals/:proposal_id/undo')
   async undo(
     @Param('proposal_id') id: string,
     @Req() request: Request,
@@ -182,17 +180,17 @@ export class AdminPricesController {
     return { proposal: proposalOf(proposal), added, changed };
   }
 
-  @Reads('admin/price-names')
+  @ConsoleRoute('GET /admin/price-names')
   async listNames(): Answer<'GET /admin/price-names'> {
     return { items: await this.names.all() };
   }
 
-  @Writes('admin/price-names')
+  @ConsoleRoute('POST /admin/price-names')
   setName(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/price-names'> {
     return this.names.save(actorOf(request), priceNameOf(body));
   }
 
-  @Writes('admin/price-simulations', { body: 'list' })
+  @ConsoleRoute('POST /admin/price-simulations', { body: 'list' })
   async simulate(
     @Body() body: unknown,
     @Res({ passthrough: true }) response: Response,
@@ -205,7 +203,7 @@ export class AdminPricesController {
     return { ...found, from, to, accounts };
   }
 
-  @Reads('admin/price-lists')
+  @ConsoleRoute('GET /admin/price-lists')
   async listLists(): Answer<'GET /admin/price-lists'> {
     const lists = await this.lists.all();
     const names = await this.accounts.namesOf(lists.flatMap(({ first_accounts: accounts }) => accounts));
@@ -219,19 +217,19 @@ export class AdminPricesController {
     };
   }
 
-  @Reads('admin/price-lists/:list_id')
+  @ConsoleRoute('GET /admin/price-lists/:list_id')
   async readList(@Param('list_id') id: string): Answer<'GET /admin/price-lists/:list_id'> {
     return this.listOf(await this.lists.one(id));
   }
 
-  @Writes('admin/price-lists')
+  @ConsoleRoute('POST /admin/price-lists')
   async addList(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/price-lists'> {
     const { id, name, rules = [] } = checked(NewPriceListBody, body);
     const list = { id, name, rules: await newRulesOf(rules) };
     return this.withWarnings(await this.lists.create(actorOf(request), list), list.rules);
   }
 
-  @Writes('admin/price-lists/:list_id/rules')
+  @ConsoleRoute('POST /admin/price-lists/:list_id/rules')
   async addRules(
     @Param('list_id') id: string,
     @Body() body: unknown,
@@ -241,7 +239,7 @@ export class AdminPricesController {
     return this.withWarnings(await this.lists.addRules(actorOf(request), id, rules), rules);
   }
 
-  @Writes('admin/accounts/:account_id/price-list')
+  @ConsoleRoute('POST /admin/accounts/:account_id/price-list')
   async assign(
     @Param('account_id') id: string,
     @Body() body: unknown,

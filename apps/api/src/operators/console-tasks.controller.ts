@@ -1,4 +1,4 @@
-import { Body, Controller, Param, Query, Req, Res } from '@nestjs/common';
+import { Body, Param, Query, Req, Res } from '@nestjs/common';
 import { IsBoolean, IsOptional } from 'class-validator';
 import type { Request, Response } from 'express';
 import { type AdminReconciliation, type AdminTask, type AdminTaskDetails, GatewayError } from '#contracts';
@@ -16,8 +16,8 @@ import { AuditQuery } from './records.dto.js';
 import { ReasonBody, RefundBody, TaskSearchQuery, toTaskSearch } from './task.dto.js';
 import { clientGone } from '../http/client-gone.js';
 import { sendList } from '../send-list.js';
-import { actorOf, type Answer, ConsoleRoutes, Reads, Writes } from '../console/console-routes.js';
-import { CONSOLE_API, openSession } from '../console/console-gate.js';
+import { actorOf, type Answer, ConsoleRoute, ConsoleRoutes } from '../console/console-routes.js';
+import { openSession } from '../console/console-gate.js';
 import { ownersNameOf } from '../console/console-task-history.js';
 import { type AnswerOf, filesOf, listOf, rowOf } from '../console/views.js';
 
@@ -28,7 +28,6 @@ class ReconcileBody {
 }
 
 /** State of the tasks of all accounts, reconciliation results and the audit log. */
-@Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class AdminConsoleTasksController {
   constructor(
@@ -41,7 +40,7 @@ export class AdminConsoleTasksController {
     private readonly reconciliation: ReconciliationService,
   ) {}
 
-  @Reads('admin/tasks')
+  @ConsoleRoute('GET /admin/tasks')
   async list(@Query() query: unknown): Answer<'GET /admin/tasks'> {
     const list = checked(TaskSearchQuery, query);
     return listOf<AdminTask>(
@@ -49,7 +48,7 @@ export class AdminConsoleTasksController {
     );
   }
 
-  @Reads('admin/tasks/:task_id')
+  @ConsoleRoute('GET /admin/tasks/:task_id')
   async read(@Param('task_id') id: string, @Req() request: Request): Answer<'GET /admin/tasks/:task_id'> {
     const history = await this.overview.read(id);
     const timeline = history.timeline.map((each) => ({ ...each, name: ownersNameOf(each.event) }));
@@ -60,7 +59,7 @@ export class AdminConsoleTasksController {
     return { ...rowOf<AdminTaskDetails>({ ...history, timeline, deliveries }), files: view && filesOf(view.result) };
   }
 
-  @Writes('admin/tasks/:task_id/cancel')
+  @ConsoleRoute('POST /admin/tasks/:task_id/cancel')
   async cancel(
     @Param('task_id') id: string,
     @Body() body: unknown,
@@ -72,7 +71,7 @@ export class AdminConsoleTasksController {
     return { task_id: id, status };
   }
 
-  @Writes('admin/tasks/:task_id/refund')
+  @ConsoleRoute('POST /admin/tasks/:task_id/refund')
   async refund(
     @Param('task_id') taskId: string,
     @Body() body: unknown,
@@ -83,7 +82,7 @@ export class AdminConsoleTasksController {
     return rowOf(await this.remedies.refund(actorOf(request), { taskId, amountMicros, reference, reason }));
   }
 
-  @Writes('admin/tasks/:task_id/redrive')
+  @ConsoleRoute('POST /admin/tasks/:task_id/redrive')
   async redrive(
     @Param('task_id') id: string,
     @Body() body: unknown,
@@ -93,18 +92,18 @@ export class AdminConsoleTasksController {
     return rowOf(await this.remedies.redrive(actorOf(request), id, reason));
   }
 
-  @Reads('admin/tasks-needing-attention')
+  @ConsoleRoute('GET /admin/tasks-needing-attention')
   async needingAttention(): Answer<'GET /admin/tasks-needing-attention'> {
     return rowOf(await this.attention.list());
   }
 
-  @Reads('admin/reconciliations')
+  @ConsoleRoute('GET /admin/reconciliations')
   async reports(): Answer<'GET /admin/reconciliations'> {
     const reports = await this.reconciliation.latest(REPORTS_SHOWN);
     return { items: reports.map((report) => rowOf<AdminReconciliation>(report)) };
   }
 
-  @Writes('admin/reconciliations')
+  @ConsoleRoute('POST /admin/reconciliations')
   async reconcile(@Body() body: unknown): Answer<'POST /admin/reconciliations'> {
     const report = await this.reconciliation.run({ full: checked(ReconcileBody, body).full === true });
     if (!report)
@@ -112,7 +111,7 @@ export class AdminConsoleTasksController {
     return rowOf(report);
   }
 
-  @Reads('admin/audit')
+  @ConsoleRoute('GET /admin/audit')
   async audit(
     @Query() query: unknown,
     @Res({ passthrough: true }) response: Response,
