@@ -100,7 +100,7 @@ describe('The facts of the routes', () => {
           path.endsWith('/quote') ||
           path === '/console/api/uploads' ||
           path === '/admin/v1/prices/import' ||
-          (method === 'POST' && path === '/console/api/admin/upstreams/:upstream_id') ||
+          /^(PATCH \/admin\/v1|POST \/console\/api\/admin)\/upstreams\/:upstream_id$/.test(`${method} ${path}`) ||
           (method === 'POST' &&
             /^\/(admin\/v1|console\/api\/admin)\/price-(simulations|proposals(\/:proposal_id\/apply)?)$/.test(path)) ||
           (method === 'POST' && path.endsWith('/v1/files')),

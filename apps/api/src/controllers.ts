@@ -1,12 +1,6 @@
-import { AdminAccountsController } from './operators/console-accounts.controller.js';
-import { AdminCatalogueController } from './operators/console-catalogue.controller.js';
-import { AdminPricesController } from './operators/console-prices.controller.js';
-import { AdminPeopleController } from './operators/console-people.controller.js';
-import { AdminConsoleTasksController } from './operators/console-tasks.controller.js';
+import { AdminPeopleController } from './operators/people.controller.js';
 import { ConsoleKeysController } from './console/console-keys.controller.js';
 import { ConsoleUploadsController } from './console/uploads.controller.js';
-import { AdminHealthController } from './operators/console-health.controller.js';
-import { AdminMarginsController } from './operators/console-margins.controller.js';
 import { ConsolePromptLogsController } from './console/prompt-logs.controller.js';
 import { AgentSessionsController } from './console/agent-sessions.controller.js';
 import { ConsoleMoneyController } from './console/console-money.controller.js';
@@ -25,11 +19,10 @@ import { FleetController } from './operators/fleet.controller.js';
 import { KeysController } from './operators/keys.controller.js';
 import { PriceListsController } from './operators/price-lists.controller.js';
 import { PriceProposalsController } from './operators/price-proposals.controller.js';
-import { PriceSimulationsController } from './operators/price-simulations.controller.js';
 import { PricesController } from './operators/prices.controller.js';
 import { PromptLogsController } from './operators/prompt-logs.controller.js';
 import { RecordsController } from './operators/records.controller.js';
-import { AdminTasksController, TasksNeedingAttentionController } from './operators/tasks.controller.js';
+import { AdminTasksController } from './operators/tasks.controller.js';
 import { UpstreamsController } from './operators/upstreams.controller.js';
 import { BalanceController } from './routes/balance/balance.controller.js';
 import { CallbacksController } from './routes/callbacks/callbacks.controller.js';
@@ -72,14 +65,8 @@ const CONSOLE_CONTROLLERS = [
   AgentSessionsController,
   ConsolePromptLogsController,
   ConsoleUploadsController,
-  AdminMarginsController,
   ConsoleWebhooksController,
   ConsolePeopleController,
-  AdminAccountsController,
-  AdminCatalogueController,
-  AdminPricesController,
-  AdminHealthController,
-  AdminConsoleTasksController,
   AdminPeopleController,
 ];
 
@@ -122,12 +109,10 @@ export const CONTROLLERS = [
   PromptLogsController,
   PriceListsController,
   PriceProposalsController,
-  PriceSimulationsController,
   PricesController,
   UpstreamsController,
   RecordsController,
   AdminTasksController,
-  TasksNeedingAttentionController,
   FleetController,
   MetricsController,
   OpenapiController,

@@ -62,23 +62,10 @@ export type {
   AdminPriceList,
   AdminPriceListSummary,
   AdminPriceProposal,
-  AdminPriceProposalDetails,
   AdminPriceSimulation,
 } from './console/admin-prices.js';
 export type { AdminConversations, AdminMargin, AdminMargins, AdminUpstream } from './console/admin-upstreams.js';
-export type {
-  AdminAccount,
-  AdminConcern,
-  AdminDelivery,
-  AdminFunded,
-  AdminHealth,
-  AdminOverview,
-  AdminPerson,
-  AdminReconciliation,
-  AdminTask,
-  AdminTaskDetails,
-  AdminWorker,
-} from './console/admin.js';
+export type { AdminConcern, AdminHealth, AdminOverview, AdminPerson, AdminTaskDetails } from './console/admin.js';
 export { CONSOLE_ACCESS, type ConsoleAccess, type ConsoleApi, type ConsoleWarning } from './console/api.js';
 export { CONSOLE_VERSION, type ConsoleFailure, type ConsoleProblem } from './console/common.js';
 export type {

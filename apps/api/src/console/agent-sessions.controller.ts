@@ -7,7 +7,7 @@ import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
 import { IsShownText, IsText } from '../input-fields.js';
 import { daysOf, UsageListQuery } from '../list-query.js';
-import { type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
+import { type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
 import { listOf, usageRecordOf } from './views.js';
 
 class SessionsQuery extends UsageListQuery {
@@ -34,7 +34,7 @@ export class AgentSessionsController {
     private readonly usage: UsageService,
   ) {}
 
-  @ConsoleRoute('GET /agent-sessions')
+  @PageRoute('GET /agent-sessions')
   async list(@Query() query: unknown, @Req() request: Request): Answer<'GET /agent-sessions'> {
     const list = checked(SessionsQuery, query);
     const { accountId } = callerOf(request);
@@ -46,7 +46,7 @@ export class AgentSessionsController {
   }
 
   /** Which upstream served them and what they cost the operator stays with the operator. */
-  @ConsoleRoute('GET /agent-sessions/requests')
+  @PageRoute('GET /agent-sessions/requests')
   async requests(@Query() query: unknown, @Req() request: Request): Answer<'GET /agent-sessions/requests'> {
     const list = checked(RequestsQuery, query);
     const { accountId } = callerOf(request);
@@ -57,13 +57,13 @@ export class AgentSessionsController {
     return { items: shown, next_cursor: nextCursor };
   }
 
-  @ConsoleRoute('GET /admin/agent-sessions')
+  @PageRoute('GET /admin/agent-sessions')
   async listOfAll(@Query() query: unknown): Answer<'GET /admin/agent-sessions'> {
     const list = checked(AdminSessionsQuery, query);
     return listOf<AdminAgentSession>(await this.find(list, daysOf(list, list.account_id ?? null)));
   }
 
-  @ConsoleRoute('GET /admin/agent-sessions/requests')
+  @PageRoute('GET /admin/agent-sessions/requests')
   async requestsOfAny(@Query() query: unknown): Answer<'GET /admin/agent-sessions/requests'> {
     const list = checked(AdminRequestsQuery, query);
     const { account_id: accountId, session } = list;

@@ -5,7 +5,7 @@ import { KEY_SCOPES, type KeySettings, KeysService, type KeyView, type OpenSessi
 import { checked, named } from '../checked-input.js';
 import { KeyChange, NewKeyBody, Rotation, toKeySettings } from '../key.dto.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { actorOf, type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
+import { actorOf, type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
 import { openSession } from './console-gate.js';
 import { KeyFacts } from './key-facts.js';
 import { keyOf } from './views.js';
@@ -18,7 +18,7 @@ export class ConsoleKeysController {
     private readonly facts: KeyFacts,
   ) {}
 
-  @ConsoleRoute('GET /keys')
+  @PageRoute('GET /keys')
   async list(@Req() request: Request): Answer<'GET /keys'> {
     const session = openSession(request);
     const rows = await this.keys.list(callerOf(request).accountId);
@@ -27,13 +27,13 @@ export class ConsoleKeysController {
     return { items: seen.map((row) => keyOf(row, facts, session.user?.id ?? null)) };
   }
 
-  @ConsoleRoute('GET /keys/:key_id')
+  @PageRoute('GET /keys/:key_id')
   async read(@Param('key_id') id: string, @Req() request: Request): Answer<'GET /keys/:key_id'> {
     return this.view(await this.own(id, request), request);
   }
 
   /** The secret is in this answer and in no other. */
-  @ConsoleRoute('POST /keys')
+  @PageRoute('POST /keys')
   async create(@Body() body: unknown, @Req() request: Request): Answer<'POST /keys'> {
     const given = named(checked(NewKeyBody, body));
     const session = openSession(request);
@@ -46,7 +46,7 @@ export class ConsoleKeysController {
     return { key: await this.view(row, request), secret: key };
   }
 
-  @ConsoleRoute('POST /keys/:key_id')
+  @PageRoute('POST /keys/:key_id')
   async update(
     @Param('key_id') id: string,
     @Body() body: unknown,
@@ -59,7 +59,7 @@ export class ConsoleKeysController {
     return this.view(await this.keys.update(actorOf(request), id, settings), request);
   }
 
-  @ConsoleRoute('POST /keys/:key_id/rotate')
+  @PageRoute('POST /keys/:key_id/rotate')
   async rotate(
     @Param('key_id') id: string,
     @Body() body: unknown,
@@ -71,7 +71,7 @@ export class ConsoleKeysController {
     return { key: await this.view(row, request), secret: key };
   }
 
-  @ConsoleRoute('POST /keys/:key_id/revoke')
+  @PageRoute('POST /keys/:key_id/revoke')
   async revoke(@Param('key_id') id: string, @Req() request: Request): Answer<'POST /keys/:key_id/revoke'> {
     await this.own(id, request);
     return this.view(await this.keys.revoke(actorOf(request), id), request);

@@ -26,7 +26,7 @@ import { IsText, OrNull } from '../input-fields.js';
 import { daysOf, EntriesQuery, groupsOf, recordsOf, UsageRecordsQuery, UsageSumsQuery } from '../list-query.js';
 import { IsTimeZoneName, toAccountSettings } from '../account.dto.js';
 import { csvOf, sendList } from '../send-list.js';
-import { actorOf, type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
+import { actorOf, type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
 import { BalanceView } from './balance-view.js';
 import { type AnswerOf, entryOf, rowOf, usageRecordOf } from './views.js';
 
@@ -88,7 +88,7 @@ export class ConsoleMoneyController {
     private readonly tagLimits: TagLimitsService,
   ) {}
 
-  @ConsoleRoute('GET /usage')
+  @PageRoute('GET /usage')
   async sums(@Query() query: unknown, @Req() request: Request): Promise<ConsoleUsage | SerializedBody> {
     const { accountId } = callerOf(request);
     const asked = checked(UsageSumsQuery, query);
@@ -108,7 +108,7 @@ export class ConsoleMoneyController {
     };
   }
 
-  @ConsoleRoute('GET /usage/records')
+  @PageRoute('GET /usage/records')
   async records(
     @Query() query: unknown,
     @Req() request: Request,
@@ -122,18 +122,18 @@ export class ConsoleMoneyController {
     return { items: items.map(usageRecordOf), next_cursor: nextCursor };
   }
 
-  @ConsoleRoute('GET /tag-limits')
+  @PageRoute('GET /tag-limits')
   async listTagLimits(@Req() request: Request): Answer<'GET /tag-limits'> {
     const limits = await this.tagLimits.list(callerOf(request).accountId);
     return { items: limits.map(rowOf<ConsoleTagLimit>) };
   }
 
-  @ConsoleRoute('GET /billing')
+  @PageRoute('GET /billing')
   async read(@Req() request: Request): Answer<'GET /billing'> {
     return (await this.balance.of(callerOf(request).accountId)).balance;
   }
 
-  @ConsoleRoute('POST /billing/notice')
+  @PageRoute('POST /billing/notice')
   async notice(@Body() body: unknown, @Req() request: Request): Answer<'POST /billing/notice'> {
     const { low_balance: below } = checked(NoticeBody, body);
     const { accountId } = callerOf(request);
@@ -142,7 +142,7 @@ export class ConsoleMoneyController {
   }
 
   /** In which the account has its days and months from now on. */
-  @ConsoleRoute('POST /billing/time-zone')
+  @PageRoute('POST /billing/time-zone')
   async timeZone(@Body() body: unknown, @Req() request: Request): Answer<'POST /billing/time-zone'> {
     const { time_zone: zone } = checked(TimeZoneBody, body);
     const { accountId } = callerOf(request);
@@ -150,7 +150,7 @@ export class ConsoleMoneyController {
     return (await this.balance.of(accountId)).balance;
   }
 
-  @ConsoleRoute('GET /billing/entries')
+  @PageRoute('GET /billing/entries')
   async list(
     @Query() query: unknown,
     @Req() request: Request,
@@ -165,7 +165,7 @@ export class ConsoleMoneyController {
   }
 
   /** An entry with those of the same work, its key and the prices that its lines name. */
-  @ConsoleRoute('GET /billing/entries/:entry_id')
+  @PageRoute('GET /billing/entries/:entry_id')
   async explain(@Param('entry_id') id: string, @Req() request: Request): Answer<'GET /billing/entries/:entry_id'> {
     const { accountId } = callerOf(request);
     const entry = /^\d{1,18}$/.test(id) ? await this.entries.read(accountId, id) : null;

@@ -6,7 +6,7 @@ import { type AccountPerson, InvitationsService, type OpenInvitation, PeopleServ
 import { PLATFORM, type Platform, publicBaseUrl } from '#runtime';
 import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { actorOf, type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
+import { actorOf, type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
 import { openSession } from './console-gate.js';
 
 class InvitationBody {
@@ -31,7 +31,7 @@ export class ConsolePeopleController {
     @Inject(PLATFORM) private readonly platform: Platform,
   ) {}
 
-  @ConsoleRoute('GET /people')
+  @PageRoute('GET /people')
   async list(@Req() request: Request): Answer<'GET /people'> {
     const { accountId } = callerOf(request);
     const [people, invitations] = await Promise.all([
@@ -41,7 +41,7 @@ export class ConsolePeopleController {
     return { people: people.map((person) => toPerson(person, request)), invitations: invitations.map(toInvitation) };
   }
 
-  @ConsoleRoute('POST /people/invitations')
+  @PageRoute('POST /people/invitations')
   async invite(@Body() body: unknown, @Req() request: Request): Answer<'POST /people/invitations'> {
     const { role, email = null } = checked(InvitationBody, body);
     const { accountId } = callerOf(request);
@@ -50,7 +50,7 @@ export class ConsolePeopleController {
     return { invitation: toInvitation(made.invitation), link: invitationLink(this.platform, made.code) };
   }
 
-  @ConsoleRoute('POST /people/invitations/:invitation_id/withdraw')
+  @PageRoute('POST /people/invitations/:invitation_id/withdraw')
   async withdraw(
     @Param('invitation_id') id: string,
     @Req() request: Request,
@@ -59,7 +59,7 @@ export class ConsolePeopleController {
     return { id, withdrawn: true };
   }
 
-  @ConsoleRoute('POST /people/:user_id')
+  @PageRoute('POST /people/:user_id')
   async change(
     @Param('user_id') userId: string,
     @Body() body: unknown,
@@ -74,7 +74,7 @@ export class ConsolePeopleController {
     return toPerson(person, request);
   }
 
-  @ConsoleRoute('POST /people/:user_id/remove')
+  @PageRoute('POST /people/:user_id/remove')
   async remove(@Param('user_id') userId: string, @Req() request: Request): Answer<'POST /people/:user_id/remove'> {
     await this.people.changeRole(actorOf(request), callerOf(request).accountId, userId, null);
     return { user_id: userId, removed: true };

@@ -13,12 +13,12 @@ export const ConsoleRoutes = (): ClassDecorator =>
 type Facts = Omit<HandlerFacts, 'operation' | 'answer'>;
 
 /** A route of the console. One that reads counts as work that costs nothing, for whoever is signed in. */
-export function ConsoleRoute(route: keyof ConsoleApi, facts: Facts = {}): MethodDecorator {
+export function PageRoute(route: keyof ConsoleApi, facts: Facts = {}): MethodDecorator {
   const [method, path] = route.split(' ') as ['GET' | 'POST', string];
   const cost = method === 'GET' ? ({ cost: 'always' } as const) : {};
   return applyDecorators(
     RequestMapping({ method: RequestMethod[method], path: `${CONSOLE_API}${path}` }),
-    Route({ ...cost, ...facts, operation: [], answer: 'native' }),
+    Route({ style: 'console', access: 'session', ...cost, ...facts, operation: [], answer: 'native' }),
     HttpCode(200),
   );
 }

@@ -29,7 +29,7 @@ import { clientGone } from '../http/client-gone.js';
 import { callerOf } from '../http/api-key.guard.js';
 import { openSession } from './console-gate.js';
 import { ConsoleRefusal } from '../http/error-body.js';
-import { type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
+import { type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
 import { ConsoleTaskHistory } from './console-task-history.js';
 import { sessionTokenOf } from './session-cookie.js';
 import { TaskStream } from './task-stream.js';
@@ -72,7 +72,7 @@ export class ConsoleTasksController {
     private readonly sessions: SessionsService,
   ) {}
 
-  @ConsoleRoute('GET /tasks')
+  @PageRoute('GET /tasks')
   async list(@Query() query: unknown, @Req() request: Request): Answer<'GET /tasks'> {
     const { limit, cursor = null, ...filters } = checked(TasksQuery, query);
     const { items, nextCursor } = await this.tasks.list(toQuery(filters, request), { limit, cursor });
@@ -80,7 +80,7 @@ export class ConsoleTasksController {
   }
 
   /** Follows open tasks, all of a page in one stream. */
-  @ConsoleRoute('GET /tasks/events', { isQuiet: true })
+  @PageRoute('GET /tasks/events', { isQuiet: true })
   async events(@Query() query: unknown, @Req() request: Request, @Res() response: Response): Promise<void> {
     const ids = [...new Set(checked(FollowedQuery, query).ids.split(','))];
     const caller = callerOf(request);
@@ -96,7 +96,7 @@ export class ConsoleTasksController {
       throw new ConsoleRefusal('sign_in_required', 'The session is over: sign in again.');
   }
 
-  @ConsoleRoute('GET /tasks/:task_id')
+  @PageRoute('GET /tasks/:task_id')
   async read(@Param('task_id') id: string, @Req() request: Request): Answer<'GET /tasks/:task_id'> {
     const caller = callerOf(request);
     const { accountId } = caller;
@@ -131,7 +131,7 @@ export class ConsoleTasksController {
     return details;
   }
 
-  @ConsoleRoute('POST /tasks/:task_id/cancel', { cost: 'always' })
+  @PageRoute('POST /tasks/:task_id/cancel', { cost: 'always' })
   async cancel(
     @Param('task_id') id: string,
     @Req() request: Request,

@@ -5,7 +5,7 @@ import { ChatController } from '../routes/text/chat.controller.js';
 import { MessagesController } from '../routes/text/messages.controller.js';
 import { ResponsesController } from '../routes/text/responses.controller.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { ConsoleRoute, ConsoleRoutes } from './console-routes.js';
+import { PageRoute, ConsoleRoutes } from './console-routes.js';
 
 /** The version of the messages style that the pages speak. */
 const MESSAGES_VERSION = '2023-06-01';
@@ -19,7 +19,7 @@ export class ConsoleTextController {
     private readonly responses: ResponsesController,
   ) {}
 
-  @ConsoleRoute('POST /text/responses', { cost: 'text', body: 'conversation' })
+  @PageRoute('POST /text/responses', { cost: 'text', body: 'conversation' })
   createResponse(
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
@@ -27,7 +27,7 @@ export class ConsoleTextController {
     return this.responses.create(request, response, callerOf(request));
   }
 
-  @ConsoleRoute('POST /text/chat/completions', { cost: 'text', body: 'conversation' })
+  @PageRoute('POST /text/chat/completions', { cost: 'text', body: 'conversation' })
   createChatCompletion(
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
@@ -35,7 +35,7 @@ export class ConsoleTextController {
     return this.chat.create(request, response);
   }
 
-  @ConsoleRoute('POST /text/messages', { cost: 'text', body: 'conversation' })
+  @PageRoute('POST /text/messages', { cost: 'text', body: 'conversation' })
   createMessage(
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,

@@ -5,7 +5,7 @@ import type { ConsoleWebhookEndpoint } from '#contracts';
 import { WEBHOOK_EVENTS, WebhookDeliveriesService, WebhookEndpointsService, type WebhookEndpointView } from '#features';
 import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
+import { type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
 import { ConsolePageQuery } from './console-tasks.controller.js';
 import { deliveryOf, timeOf } from './views.js';
 
@@ -27,19 +27,19 @@ export class ConsoleWebhooksController {
     private readonly deliveries: WebhookDeliveriesService,
   ) {}
 
-  @ConsoleRoute('GET /webhooks/endpoints')
+  @PageRoute('GET /webhooks/endpoints')
   async list(@Req() request: Request): Answer<'GET /webhooks/endpoints'> {
     const endpoints = await this.endpoints.list(callerOf(request).accountId);
     return { items: endpoints.map(toEndpoint), event_types: WEBHOOK_EVENTS };
   }
 
-  @ConsoleRoute('POST /webhooks/endpoints', { cost: 'always' })
+  @PageRoute('POST /webhooks/endpoints', { cost: 'always' })
   async add(@Body() body: unknown, @Req() request: Request): Answer<'POST /webhooks/endpoints'> {
     const { url, event_types } = checked(EndpointBody, body);
     return withSecret(await this.endpoints.add(callerOf(request).accountId, { url, event_types }));
   }
 
-  @ConsoleRoute('POST /webhooks/endpoints/:endpoint_id/remove', { cost: 'always' })
+  @PageRoute('POST /webhooks/endpoints/:endpoint_id/remove', { cost: 'always' })
   async remove(
     @Param('endpoint_id') id: string,
     @Req() request: Request,
@@ -48,7 +48,7 @@ export class ConsoleWebhooksController {
     return { id, removed: true };
   }
 
-  @ConsoleRoute('POST /webhooks/endpoints/:endpoint_id/rotate-secret', { cost: 'always' })
+  @PageRoute('POST /webhooks/endpoints/:endpoint_id/rotate-secret', { cost: 'always' })
   async rotate(
     @Param('endpoint_id') id: string,
     @Req() request: Request,
@@ -56,7 +56,7 @@ export class ConsoleWebhooksController {
     return withSecret(await this.endpoints.rotateSecret(callerOf(request).accountId, id));
   }
 
-  @ConsoleRoute('POST /webhooks/endpoints/:endpoint_id/test', { cost: 'always' })
+  @PageRoute('POST /webhooks/endpoints/:endpoint_id/test', { cost: 'always' })
   async test(
     @Param('endpoint_id') id: string,
     @Req() request: Request,
@@ -64,7 +64,7 @@ export class ConsoleWebhooksController {
     return { delivery_id: await this.endpoints.test(callerOf(request).accountId, id) };
   }
 
-  @ConsoleRoute('GET /webhooks/deliveries')
+  @PageRoute('GET /webhooks/deliveries')
   async log(@Query() query: unknown, @Req() request: Request): Answer<'GET /webhooks/deliveries'> {
     const { limit, cursor = null, task_id: taskId = null } = checked(DeliveriesQuery, query);
     const { accountId } = callerOf(request);
@@ -72,7 +72,7 @@ export class ConsoleWebhooksController {
     return { items: deliveries.map(deliveryOf), next_cursor: nextCursor };
   }
 
-  @ConsoleRoute('GET /webhooks/deliveries/:delivery_id')
+  @PageRoute('GET /webhooks/deliveries/:delivery_id')
   async read(
     @Param('delivery_id') id: string,
     @Req() request: Request,
@@ -82,7 +82,7 @@ export class ConsoleWebhooksController {
     return { ...deliveryOf(delivery), log };
   }
 
-  @ConsoleRoute('POST /webhooks/deliveries/:delivery_id/resend', { cost: 'always' })
+  @PageRoute('POST /webhooks/deliveries/:delivery_id/resend', { cost: 'always' })
   async resend(
     @Param('delivery_id') id: string,
     @Req() request: Request,

@@ -13,7 +13,7 @@ import { callerOf } from '../http/api-key.guard.js';
 import { dayIn } from '../list-query.js';
 import { BalanceView } from './balance-view.js';
 import { openSession } from './console-gate.js';
-import { type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
+import { type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
 import { taskOf } from './views.js';
 
 const DAY_MS = 86_400_000;
@@ -41,7 +41,7 @@ export class OverviewController {
     private readonly facts: OverviewFacts,
   ) {}
 
-  @ConsoleRoute('GET /overview')
+  @PageRoute('GET /overview')
   async read(@Req() request: Request): Answer<'GET /overview'> {
     const caller = callerOf(request);
     const { accountId } = caller;

@@ -6,7 +6,7 @@ import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
 import { openSession } from './console-gate.js';
 import { ConsoleRefusal, wrongCredentials } from '../http/error-body.js';
-import { type Answer, ConsoleRoute, ConsoleRoutes, personOf } from './console-routes.js';
+import { type Answer, PageRoute, ConsoleRoutes, personOf } from './console-routes.js';
 import { NewSessions, sessionTokenOf } from './session-cookie.js';
 import { relyingParty } from './relying-party.js';
 import { SessionAnswer } from './session-answer.js';
@@ -26,12 +26,12 @@ export class PasskeysController {
     private readonly answers: SessionAnswer,
   ) {}
 
-  @ConsoleRoute('POST /sign-in/passkey/options')
+  @PageRoute('POST /sign-in/passkey/options')
   async askToSignIn(): Answer<'POST /sign-in/passkey/options'> {
     return toAnswer(await this.passkeys.ask(this.party(), SIGN_IN));
   }
 
-  @ConsoleRoute('POST /sign-in/passkey')
+  @PageRoute('POST /sign-in/passkey')
   async signIn(
     @Body() body: unknown,
     @Req() request: Request,
@@ -46,12 +46,12 @@ export class PasskeysController {
     return this.newSessions.open('passkey', { userId }, request, response);
   }
 
-  @ConsoleRoute('POST /session/proof/passkey/options')
+  @PageRoute('POST /session/proof/passkey/options')
   async askForProof(@Req() request: Request): Answer<'POST /session/proof/passkey/options'> {
     return toAnswer(await this.passkeys.ask(this.party(), { purpose: 'proof', userId: personOf(request).id }));
   }
 
-  @ConsoleRoute('POST /session/proof/passkey')
+  @PageRoute('POST /session/proof/passkey')
   async prove(@Body() body: unknown, @Req() request: Request): Answer<'POST /session/proof/passkey'> {
     const answer = answerOf(checked(PasskeyAnswerBody, body));
     const { id: userId } = personOf(request);
@@ -66,23 +66,23 @@ export class PasskeysController {
     return this.answers.of(session);
   }
 
-  @ConsoleRoute('GET /passkeys')
+  @PageRoute('GET /passkeys')
   async list(@Req() request: Request): Answer<'GET /passkeys'> {
     return { items: (await this.passkeys.list(personOf(request).id)).map(toView) };
   }
 
-  @ConsoleRoute('POST /passkeys/options')
+  @PageRoute('POST /passkeys/options')
   async askForNew(@Req() request: Request): Answer<'POST /passkeys/options'> {
     return toAnswer(await this.passkeys.askForNew(this.party(), personOf(request)));
   }
 
-  @ConsoleRoute('POST /passkeys')
+  @PageRoute('POST /passkeys')
   async add(@Body() body: unknown, @Req() request: Request): Answer<'POST /passkeys'> {
     const sent = checked(NewPasskeyBody, body);
     return toView(await this.passkeys.add(this.party(), personOf(request).id, { ...answerOf(sent), name: sent.name }));
   }
 
-  @ConsoleRoute('POST /passkeys/:passkey_id/remove')
+  @PageRoute('POST /passkeys/:passkey_id/remove')
   async remove(@Param('passkey_id') id: string, @Req() request: Request): Answer<'POST /passkeys/:passkey_id/remove'> {
     await this.passkeys.remove(personOf(request).id, id);
     return { id, removed: true };

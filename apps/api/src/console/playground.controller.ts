@@ -9,7 +9,7 @@ import { expectKnown, KnownModels, ModelViews } from '../routes/models/known-mod
 import type { ModelView } from '../routes/models/model-view.js';
 import { familyNamedIn, Quotes, type QuoteView } from '../routes/quote/quotes.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { type Answer, ConsoleRoute, ConsoleRoutes, everyModel } from './console-routes.js';
+import { type Answer, PageRoute, ConsoleRoutes, everyModel } from './console-routes.js';
 import { timeOf } from './views.js';
 
 /** The catalogue, prices before a run, and runs. */
@@ -23,21 +23,21 @@ export class PlaygroundController {
     private readonly idempotent: IdempotentRequests,
   ) {}
 
-  @ConsoleRoute('GET /models')
+  @PageRoute('GET /models')
   async list(@Req() request: Request): Answer<'GET /models'> {
     return {
       items: (await this.models.of(this.known.all(everyModel(request)), request.caller?.priceList)).map(toModel),
     };
   }
 
-  @ConsoleRoute('GET /models/:model')
+  @PageRoute('GET /models/:model')
   async read(@Param('model') id: string, @Req() request: Request): Answer<'GET /models/:model'> {
     expectKnown(id, this.known.all(everyModel(request)));
     return toModel(await this.models.one(id, request.caller?.priceList));
   }
 
   /** A request that would be refused is no failure of the quote: the form shows why, at its field. */
-  @ConsoleRoute('POST /quote', { cost: 'always', body: 'images' })
+  @PageRoute('POST /quote', { cost: 'always', body: 'images' })
   async quote(@Body() body: unknown, @Req() request: Request): Answer<'POST /quote'> {
     try {
       return { quote: toQuote(await this.quotes.of(callerOf(request), body)), problems: [] };
@@ -47,7 +47,7 @@ export class PlaygroundController {
     }
   }
 
-  @ConsoleRoute('POST /runs', { cost: 'task', body: 'images' })
+  @PageRoute('POST /runs', { cost: 'task', body: 'images' })
   async run(@Req() request: Request, @Res({ passthrough: true }) response: Response): Answer<'POST /runs'> {
     const answer = await this.idempotent.answer(request, response, async () => {
       const family = familyNamedIn(request.body);

@@ -5,7 +5,7 @@ import { type GuessLimiter, OPERATOR_GUESSES, PeopleService, SessionsService } f
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
 import { OperatorAccess } from '../routes/ops/operator-access.js';
-import { type Answer, ConsoleRoute, ConsoleRoutes, personOf } from './console-routes.js';
+import { type Answer, PageRoute, ConsoleRoutes, personOf } from './console-routes.js';
 import { CONSOLE_ROLES_OF_TOKENS, openSession } from './console-gate.js';
 import { ConsoleRefusal, wrongCredentials } from '../http/error-body.js';
 import { SessionAnswer } from './session-answer.js';
@@ -27,12 +27,12 @@ export class SessionController {
     this.operators = OperatorAccess.on(platform);
   }
 
-  @ConsoleRoute('GET /session')
+  @PageRoute('GET /session')
   read(@Req() request: Request): Answer<'GET /session'> {
     return this.answers.of(openSession(request));
   }
 
-  @ConsoleRoute('POST /session/sign-out')
+  @PageRoute('POST /session/sign-out')
   async signOut(
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
@@ -43,7 +43,7 @@ export class SessionController {
     return { signed_out: 1 };
   }
 
-  @ConsoleRoute('POST /session/sign-out-everywhere')
+  @PageRoute('POST /session/sign-out-everywhere')
   async signOutEverywhere(
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
@@ -54,7 +54,7 @@ export class SessionController {
   }
 
   /** Opens a session for the other account, and ends this one. */
-  @ConsoleRoute('POST /session/account')
+  @PageRoute('POST /session/account')
   async chooseAccount(
     @Body() body: unknown,
     @Req() request: Request,
@@ -74,7 +74,7 @@ export class SessionController {
     return this.answer(token);
   }
 
-  @ConsoleRoute('POST /session/proof')
+  @PageRoute('POST /session/proof')
   async prove(@Body() body: unknown, @Req() request: Request): Answer<'POST /session/proof'> {
     const { password, token } = checked(ProofBody, body);
     const session = openSession(request);
@@ -95,7 +95,7 @@ export class SessionController {
     return this.answer(sessionTokenOf(request) ?? '');
   }
 
-  @ConsoleRoute('GET /sessions')
+  @PageRoute('GET /sessions')
   async list(@Req() request: Request): Answer<'GET /sessions'> {
     const { id: current } = openSession(request);
     const items = (await this.sessions.list(current)).map(({ id, method, created_at, seen_at, address, agent }) => ({
@@ -110,20 +110,20 @@ export class SessionController {
     return { items };
   }
 
-  @ConsoleRoute('POST /sessions/:session_id/end')
+  @PageRoute('POST /sessions/:session_id/end')
   async end(@Param('session_id') id: string, @Req() request: Request): Answer<'POST /sessions/:session_id/end'> {
     const ended = await this.sessions.end(openSession(request).id, id);
     if (ended === 0) throw new GatewayError('not_found', 'You have no such session.', { param: 'session_id' });
     return { signed_out: 1 };
   }
 
-  @ConsoleRoute('POST /profile')
+  @PageRoute('POST /profile')
   async rename(@Body() body: unknown, @Req() request: Request): Answer<'POST /profile'> {
     await this.people.rename(personOf(request).id, checked(ProfileBody, body));
     return this.answer(sessionTokenOf(request) ?? '');
   }
 
-  @ConsoleRoute('POST /profile/password')
+  @PageRoute('POST /profile/password')
   async setPassword(@Body() body: unknown, @Req() request: Request): Answer<'POST /profile/password'> {
     const { password } = checked(NewPasswordBody, body);
     await this.people.setPassword(personOf(request).id, password, openSession(request).id);

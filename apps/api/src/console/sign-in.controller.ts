@@ -16,7 +16,7 @@ import { checked } from '../checked-input.js';
 import { OperatorAccess } from '../routes/ops/operator-access.js';
 import { CONSOLE_ROLES_OF_TOKENS } from './console-gate.js';
 import { wrongCredentials } from '../http/error-body.js';
-import { type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
+import { type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
 import { NewSessions } from './session-cookie.js';
 import { isPageOf, relyingParty } from './relying-party.js';
 import { CodeBody, InvitationBody, KeySignInBody, OperatorSignInBody, PasswordSignInBody } from './sign-in.dto.js';
@@ -39,7 +39,7 @@ export class SignInController {
     this.operators = OperatorAccess.on(platform);
   }
 
-  @ConsoleRoute('GET /sign-in')
+  @PageRoute('GET /sign-in')
   async methods(@Req() request: Request): Answer<'GET /sign-in'> {
     const operatorToken = this.operators.checkOf('admin') ?? this.operators.checkOf('viewer');
     const party = relyingParty(this.platform.config);
@@ -48,7 +48,7 @@ export class SignInController {
     return { password: true, passkey, api_key: true, operator_token: operatorToken !== null, oidc };
   }
 
-  @ConsoleRoute('POST /sign-in/link')
+  @PageRoute('POST /sign-in/link')
   async byLink(
     @Body() body: unknown,
     @Req() request: Request,
@@ -60,7 +60,7 @@ export class SignInController {
     return this.newSessions.open('link', { userId }, request, response);
   }
 
-  @ConsoleRoute('POST /sign-in/password')
+  @PageRoute('POST /sign-in/password')
   async byPassword(
     @Body() body: unknown,
     @Req() request: Request,
@@ -73,7 +73,7 @@ export class SignInController {
   }
 
   /** The session may do exactly what the key may. */
-  @ConsoleRoute('POST /sign-in/key')
+  @PageRoute('POST /sign-in/key')
   async byKey(
     @Body() body: unknown,
     @Req() request: Request,
@@ -91,7 +91,7 @@ export class SignInController {
     );
   }
 
-  @ConsoleRoute('POST /sign-in/operator')
+  @PageRoute('POST /sign-in/operator')
   async byOperatorToken(
     @Body() body: unknown,
     @Req() request: Request,
@@ -109,7 +109,7 @@ export class SignInController {
     );
   }
 
-  @ConsoleRoute('POST /sign-in/invitation/preview')
+  @PageRoute('POST /sign-in/invitation/preview')
   async previewInvitation(@Body() body: unknown, @Req() request: Request): Answer<'POST /sign-in/invitation/preview'> {
     const { code } = checked(CodeBody, body);
     const view = await this.guess(request, () => this.invitations.preview(code));
@@ -118,7 +118,7 @@ export class SignInController {
     return { account_name: accountName, role, email, expires_at: expiresAt.toISOString() };
   }
 
-  @ConsoleRoute('POST /sign-in/invitation')
+  @PageRoute('POST /sign-in/invitation')
   async acceptInvitation(
     @Body() body: unknown,
     @Req() request: Request,

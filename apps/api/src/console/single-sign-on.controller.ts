@@ -12,7 +12,7 @@ import {
 import { PLATFORM, type Platform, publicBaseUrl } from '#runtime';
 import { checked } from '../checked-input.js';
 import { CONSOLE_API } from './console-gate.js';
-import { type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
+import { type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
 import { NewSessions } from './session-cookie.js';
 import { SingleSignOnBody } from './sign-in.dto.js';
 
@@ -45,7 +45,7 @@ export class SingleSignOnController {
     private readonly newSessions: NewSessions,
   ) {}
 
-  @ConsoleRoute('POST /sign-in/oidc')
+  @PageRoute('POST /sign-in/oidc')
   async begin(
     @Body() body: unknown,
     @Req() request: Request,
@@ -59,7 +59,7 @@ export class SingleSignOnController {
     return { location };
   }
 
-  @ConsoleRoute('GET /sign-in/oidc/callback')
+  @PageRoute('GET /sign-in/oidc/callback')
   async comeBack(@Req() request: Request, @Res() response: Response): Promise<void> {
     const away = this.awayOf(request);
     response.clearCookie(COOKIE, cookieOptions(request));

@@ -8,7 +8,7 @@ import { MEDIA_STORE } from '#runtime';
 import { checked } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
 import { IsText } from '../input-fields.js';
-import { type Answer, ConsoleRoute, ConsoleRoutes } from './console-routes.js';
+import { type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
 
 /** How long an upload can be fetched; then it is removed. */
 const LIFE_SECONDS = 86_400;
@@ -34,7 +34,7 @@ export class ConsoleUploadsController {
     @Inject(MEDIA_STORE) private readonly store: MediaStore,
   ) {}
 
-  @ConsoleRoute('POST /uploads', { body: 'images' })
+  @PageRoute('POST /uploads', { body: 'images' })
   async upload(@Body() body: unknown, @Req() request: Request): Answer<'POST /uploads'> {
     const { data } = checked(Upload, body);
     const bytes = await decodeFile(data);

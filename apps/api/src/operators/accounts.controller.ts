@@ -1,102 +1,107 @@
-import { Body, Controller, Get, HttpCode, Param, Patch, Post, Put, Query, Req, Res } from '@nestjs/common';
+import { Body, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { AccountsService, type Funding, FundsService, KeysService, TagLimitsService } from '#features';
+import {
+  AccountEntriesService,
+  AccountsService,
+  type Funding,
+  FundsService,
+  PriceListsService,
+  TagLimitsService,
+} from '#features';
+import { AccountChange, FundingBody, NewAccount, tagLimitsOf, toAccountSettings } from '../account.dto.js';
 import { amountOf, checked, named } from '../checked-input.js';
-import { Route, Routes } from '../http/route.js';
+import { PageRoute } from '../console/console-routes.js';
+import { type AnswerOf, entryOf } from '../console/views.js';
 import { ListQuery } from '../list-query.js';
 import { viewOf, viewOfRow } from '../row-view.js';
 import { sendList } from '../send-list.js';
-import { AccountChange, FundingBody, NewAccount, tagLimitsOf, toAccountSettings } from '../account.dto.js';
-import { operatorOf } from './admin-gate.js';
 import { ACCOUNT_OPERATIONS } from './admin.openapi.js';
-import { NewKeyBody, toKeySettings } from '../key.dto.js';
+import { AdminRoute, operatorOf, OperatorRoutes } from './operator-route.js';
+import { AccountsQuery } from './records.dto.js';
 
-/** Accounts, their money and their keys, for operators. */
-@Controller('admin/v1/accounts')
-@Routes({ style: 'admin', access: 'operator' })
+/** Accounts and their money, for operators. */
+@OperatorRoutes()
 export class AccountsController {
   constructor(
     private readonly accounts: AccountsService,
     private readonly funds: FundsService,
-    private readonly keys: KeysService,
+    private readonly entries: AccountEntriesService,
     private readonly tagLimits: TagLimitsService,
+    private readonly priceLists: PriceListsService,
   ) {}
 
-  @Get()
-  @Route({ operation: ACCOUNT_OPERATIONS.adminListAccounts })
+  @AdminRoute('GET /accounts', ACCOUNT_OPERATIONS.adminListAccounts, { page: 'GET /admin/accounts' })
   list(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
-    return sendList(response, checked(ListQuery, query), (page) => this.accounts.list(page));
+    const list = checked(AccountsQuery, query);
+    return sendList(response, list, (page) => this.accounts.list(page, list.name));
   }
 
-  @Post()
-  @Route({ operation: ACCOUNT_OPERATIONS.adminCreateAccount })
-  @HttpCode(200)
+  @AdminRoute('POST /accounts', ACCOUNT_OPERATIONS.adminCreateAccount, { page: 'POST /admin/accounts' })
   async create(@Body() body: unknown, @Req() request: Request): Promise<unknown> {
-    return viewOfRow(
-      await this.accounts.create(operatorOf(request), toAccountSettings(named(checked(NewAccount, body)))),
-    );
+    const settings = toAccountSettings(named(checked(NewAccount, body)));
+    return viewOfRow(await this.accounts.create(operatorOf(request), settings));
   }
 
-  @Get(':account_id')
-  @Route({ operation: ACCOUNT_OPERATIONS.adminReadAccount })
+  /** With the price list that it has now; null: the book. */
+  @AdminRoute('GET /accounts/:account_id', ACCOUNT_OPERATIONS.adminReadAccount, {
+    page: 'GET /admin/accounts/:account_id',
+  })
   async read(@Param('account_id') id: string): Promise<unknown> {
-    return viewOfRow(await this.accounts.read(id));
+    return { ...viewOfRow(await this.accounts.read(id)), price_list: await this.priceLists.ofAccount(id) };
   }
 
-  @Patch(':account_id')
-  @Route({ operation: ACCOUNT_OPERATIONS.adminChangeAccount })
+  @AdminRoute('PATCH /accounts/:account_id', ACCOUNT_OPERATIONS.adminChangeAccount, {
+    page: 'POST /admin/accounts/:account_id',
+  })
   async update(@Param('account_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
-    const account = await this.accounts.update(
-      operatorOf(request),
-      id,
-      toAccountSettings(checked(AccountChange, body)),
-    );
-    return viewOfRow(account);
+    const settings = toAccountSettings(checked(AccountChange, body));
+    return viewOfRow(await this.accounts.update(operatorOf(request), id, settings));
   }
 
   /** Puts money in, once for each reference. */
-  @Post(':account_id/top-ups')
-  @Route({ operation: ACCOUNT_OPERATIONS.adminTopUp })
-  @HttpCode(200)
+  @AdminRoute('POST /accounts/:account_id/top-ups', ACCOUNT_OPERATIONS.adminTopUp, {
+    page: 'POST /admin/accounts/:account_id/top-ups',
+  })
   topUp(@Param('account_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
     return this.book('top_up', id, body, request);
   }
 
   /** Corrects a balance, up or down, once for each reference. */
-  @Post(':account_id/adjustments')
-  @Route({ operation: ACCOUNT_OPERATIONS.adminAdjust })
-  @HttpCode(200)
+  @AdminRoute('POST /accounts/:account_id/adjustments', ACCOUNT_OPERATIONS.adminAdjust, {
+    page: 'POST /admin/accounts/:account_id/adjustments',
+  })
   adjust(@Param('account_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
     return this.book('adjustment', id, body, request);
   }
 
-  @Get(':account_id/keys')
-  @Route({ operation: ACCOUNT_OPERATIONS.adminListKeys })
-  async listKeys(@Param('account_id') id: string): Promise<unknown> {
-    return (await this.keys.list(id)).map(viewOfRow);
-  }
-
-  /** Makes a key. `key` stands in this answer and never again. */
-  @Post(':account_id/keys')
-  @Route({ operation: ACCOUNT_OPERATIONS.adminCreateKey })
-  @HttpCode(200)
-  async createKey(@Param('account_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
-    const checkedBody = named(checked(NewKeyBody, body));
-    const settings = { ...toKeySettings(checkedBody), name: checkedBody.name };
-    const { key, row } = await this.keys.create(operatorOf(request), id, settings);
-    return { key, ...viewOfRow(row) };
+  @PageRoute('GET /admin/accounts/:account_id/entries')
+  async ledger(
+    @Param('account_id') accountId: string,
+    @Query() query: unknown,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<AnswerOf<'GET /admin/accounts/:account_id/entries'> | undefined> {
+    const list = checked(ListQuery, query);
+    const narrowed = { accountId, taskId: null, requestId: null };
+    if (list.format === 'csv') {
+      await sendList(response, list, (page) => this.entries.list(narrowed, page));
+      return undefined;
+    }
+    const { items, nextCursor } = await this.entries.list(narrowed, { limit: list.limit, cursor: list.cursor ?? null });
+    return { items: items.map(entryOf), next_cursor: nextCursor };
   }
 
   /** What the work under tags may cost, and has cost. */
-  @Get(':account_id/tag-limits')
-  @Route({ operation: ACCOUNT_OPERATIONS.adminListTagLimits })
+  @AdminRoute('GET /accounts/:account_id/tag-limits', ACCOUNT_OPERATIONS.adminListTagLimits, {
+    page: 'GET /admin/accounts/:account_id/tag-limits',
+  })
   async listTagLimits(@Param('account_id') id: string): Promise<unknown> {
     return (await this.tagLimits.list(id)).map(viewOf);
   }
 
   /** Sets all of them anew. */
-  @Put(':account_id/tag-limits')
-  @Route({ operation: ACCOUNT_OPERATIONS.adminSetTagLimits })
+  @AdminRoute('PUT /accounts/:account_id/tag-limits', ACCOUNT_OPERATIONS.adminSetTagLimits, {
+    page: 'POST /admin/accounts/:account_id/tag-limits',
+  })
   async setTagLimits(
     @Param('account_id') id: string,
     @Body() body: unknown,
@@ -106,16 +111,9 @@ export class AccountsController {
   }
 
   private async book(kind: Funding['kind'], accountId: string, body: unknown, request: Request): Promise<unknown> {
-    const { amount, reference, note } = checked(FundingBody, body);
-    const funding = { accountId, kind, amountMicros: amountOf(amount, 'amount'), reference, note: note ?? null };
-    const booked = await this.funds.book(operatorOf(request), funding);
-    const { entryId, amountMicros, availableMicros, replayed } = booked;
-    const row = {
-      entry_id: entryId.toString(),
-      amount_micros: amountMicros,
-      available_micros: availableMicros,
-      replayed,
-    };
-    return viewOf(row);
+    const { amount, reference, note = null } = checked(FundingBody, body);
+    const funding = { accountId, kind, amountMicros: amountOf(amount, 'amount'), reference, note };
+    const { entryId, ...booked } = await this.funds.book(operatorOf(request), funding);
+    return viewOfRow({ entryId: entryId.toString(), ...booked });
   }
 }

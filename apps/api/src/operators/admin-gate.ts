@@ -1,10 +1,8 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '#contracts';
-import type { GuessLimiter, Operator } from '#features';
+import type { GuessLimiter } from '#features';
 import type { AdminToken } from '#runtime';
 import { presentedKey, missingKeyReason } from '../http/authenticate.js';
-
-const ACTOR_CHARACTERS_MAX = 100;
 
 /**
  * Stands in front of everything below /admin/v1, routes that do not exist included: what is added there is shut by
@@ -38,10 +36,3 @@ async function opens(token: AdminToken, presented: string, guesses: GuessLimiter
   const { ip: address, requestId } = request;
   return (await guesses.check({ address, requestId }, () => token.opens(presented) || null)) ?? false;
 }
-
-/** The actor for the audit: the header `X-Admin-Actor` or `admin`. */
-export const operatorOf = (request: Request): Operator => ({
-  actor: request.get('x-admin-actor')?.slice(0, ACTOR_CHARACTERS_MAX) || 'admin',
-  requestId: request.requestId,
-  address: request.ip ?? null,
-});

@@ -1,7 +1,7 @@
 import { type ErrorCode, type JsonObject, UNPAID_CODES } from '#contracts';
 import { queryOf, schemaOfInput } from '../http/input-schema.js';
 import { envelopeSchema, inHeader, inPath, type OperationText, operationsOf } from '../http/operation.js';
-import { ListQuery, MarginsQuery } from '../list-query.js';
+import { MarginsQuery } from '../list-query.js';
 import {
   AccountChange,
   FundingBody,
@@ -14,7 +14,14 @@ import { KeyChange, NewKeyBody, Rotation } from '../key.dto.js';
 import { AssignedListBody, NewPriceListBody, NewRulesBody } from './price-lists.dto.js';
 import { ChosenItemsBody, NewProposalBody, PriceNameBody, SimulationBody } from './price-proposals.dto.js';
 import { ExportQuery, ImportQuery, NewPriceBody, PriceQuery } from './price.dto.js';
-import { AccountUsageQuery, AccountUsageSumsQuery, AuditQuery, LedgerQuery, ReconcileQuery } from './records.dto.js';
+import {
+  AccountsQuery,
+  AccountUsageQuery,
+  AccountUsageSumsQuery,
+  AuditQuery,
+  LedgerQuery,
+  ReconcileQuery,
+} from './records.dto.js';
 import { DeliveriesQuery, ReasonBody, RefundBody, TaskSearchQuery, WorkersQuery } from './task.dto.js';
 
 const ACTOR = inHeader('x-admin-actor', 'The actor recorded in the audit; `admin` by default.');
@@ -70,7 +77,7 @@ const OF_TASK: readonly ErrorCode[] = ['invalid_parameter', 'task_not_found', 'c
 
 /** Accounts, their money and their keys. */
 export const ACCOUNT_OPERATIONS = operationsOf('Admin', {
-  adminListAccounts: read('List accounts', LIST, queryOf(ListQuery)),
+  adminListAccounts: read('List accounts', LIST, queryOf(AccountsQuery)),
   adminCreateAccount: taking(NewAccount, change('Make an account')),
   adminReadAccount: read('Read an account', OBJECT, [ACCOUNT_ID], GONE),
   adminChangeAccount: taking(AccountChange, change('Change an account', [ACCOUNT_ID], GONE)),

@@ -173,6 +173,18 @@ describe('The admin API', () => {
     expect(await auditCount()).toBe(before);
   });
 
+  it('finds accounts by a part of their name, and shows the price list that one has', async () => {
+    const { id } = await newAccount({ name: 'Northern lighthouse' });
+    await newAccount();
+    const found = await admin<object[]>('GET', '/accounts?name=lighth');
+    expect(found.body.data).toMatchObject([{ id, name: 'Northern lighthouse' }]);
+    expect((await admin('GET', `/accounts/${id}`)).body.data).toMatchObject({ id, price_list: null });
+    const list = { id: 'lighthouses', name: 'Lighthouses' };
+    await admin('POST', '/price-lists', list);
+    await admin('POST', `/accounts/${id}/price-list`, { list: list.id });
+    expect((await admin('GET', `/accounts/${id}`)).body.data).toMatchObject({ price_list: list });
+  });
+
   it('books a repeated payment once', async () => {
     const path = `/accounts/${(await newAccount()).id}`;
     const top = { amount: '10.50', reference: 'payment-77' };

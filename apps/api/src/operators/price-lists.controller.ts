@@ -1,6 +1,9 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { Body, Param, Req } from '@nestjs/common';
 import type { Request } from 'express';
+import type { AdminCostWarnings, AdminPriceList, AdminPriceListSummary } from '#contracts';
 import {
+  AccountsService,
+  belowCostText,
   factorText,
   type NewPriceRule,
   PricesBelowCost,
@@ -9,68 +12,126 @@ import {
   type PriceListView,
 } from '#features';
 import { checked } from '../checked-input.js';
-import { Route, Routes } from '../http/route.js';
+import { type Answer, PageRoute } from '../console/console-routes.js';
+import { rowOf } from '../console/views.js';
 import { viewOf } from '../row-view.js';
-import { operatorOf } from './admin-gate.js';
 import { PRICE_LIST_OPERATIONS } from './admin.openapi.js';
+import { AdminRoute, operatorOf, OperatorRoutes } from './operator-route.js';
 import { beginning } from './price.dto.js';
 import { AssignedListBody, newRulesOf, NewPriceListBody, NewRulesBody } from './price-lists.dto.js';
 
-/** Prices by customer, for operators. */
-@Controller('admin/v1')
-@Routes({ style: 'admin', access: 'operator' })
+/** The most accounts of a list that are shown. */
+const ACCOUNTS_SHOWN = 1_000;
+
+/** A list with the rules that it was just given. */
+interface Ruled {
+  readonly list: PriceListView;
+  readonly rules: readonly NewPriceRule[];
+}
+
+/** Prices by customer, for operators. Pages name the accounts that have a list, and say in words what is sold below cost. */
+@OperatorRoutes()
 export class PriceListsController {
   constructor(
     private readonly lists: PriceListsService,
     private readonly belowCost: PricesBelowCost,
+    private readonly accounts: AccountsService,
   ) {}
 
-  @Get('price-lists')
-  @Route({ operation: PRICE_LIST_OPERATIONS.adminListPriceLists })
+  @AdminRoute('GET /price-lists', PRICE_LIST_OPERATIONS.adminListPriceLists)
   async all(): Promise<unknown> {
     return viewOf((await this.lists.all()).map(shownSummary));
   }
 
-  @Get('price-lists/:list_id')
-  @Route({ operation: PRICE_LIST_OPERATIONS.adminReadPriceList })
+  @PageRoute('GET /admin/price-lists')
+  async allForPages(): Answer<'GET /admin/price-lists'> {
+    const lists = await this.lists.all();
+    const names = await this.accounts.namesOf(lists.flatMap(({ first_accounts: accounts }) => accounts));
+    return {
+      items: lists.map(({ first_accounts: accounts, ...list }) =>
+        rowOf<AdminPriceListSummary>({
+          ...shownSummary(list),
+          account_names: accounts.map((id) => names.get(id) ?? id),
+        }),
+      ),
+    };
+  }
+
+  @AdminRoute('GET /price-lists/:list_id', PRICE_LIST_OPERATIONS.adminReadPriceList)
   async one(@Param('list_id') id: string): Promise<unknown> {
     return viewOf(shownList(await this.lists.one(id)));
   }
 
-  @Post('price-lists')
-  @Route({ operation: PRICE_LIST_OPERATIONS.adminAddPriceList })
-  @HttpCode(200)
-  async create(@Body() body: unknown, @Req() request: Request): Promise<unknown> {
-    const { id, name, rules = [] } = checked(NewPriceListBody, body);
-    const list = { id, name, rules: await newRulesOf(rules) };
-    return this.withWarnings(await this.lists.create(operatorOf(request), list), list.rules);
+  @PageRoute('GET /admin/price-lists/:list_id')
+  async oneForPages(@Param('list_id') id: string): Answer<'GET /admin/price-lists/:list_id'> {
+    return this.named(await this.lists.one(id));
   }
 
-  @Post('price-lists/:list_id/rules')
-  @Route({ operation: PRICE_LIST_OPERATIONS.adminAddPriceRules })
-  @HttpCode(200)
+  @AdminRoute('POST /price-lists', PRICE_LIST_OPERATIONS.adminAddPriceList)
+  async create(@Body() body: unknown, @Req() request: Request): Promise<unknown> {
+    return this.withWarnings(await this.created(body, request));
+  }
+
+  @PageRoute('POST /admin/price-lists')
+  async createForPages(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/price-lists'> {
+    return this.warnedInWords(await this.created(body, request));
+  }
+
+  @AdminRoute('POST /price-lists/:list_id/rules', PRICE_LIST_OPERATIONS.adminAddPriceRules)
   async addRules(@Param('list_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
-    const rules = await newRulesOf(checked(NewRulesBody, body).rules);
-    return this.withWarnings(await this.lists.addRules(operatorOf(request), id, rules), rules);
+    return this.withWarnings(await this.ruled(id, body, request));
+  }
+
+  @PageRoute('POST /admin/price-lists/:list_id/rules')
+  async addRulesForPages(
+    @Param('list_id') id: string,
+    @Body() body: unknown,
+    @Req() request: Request,
+  ): Answer<'POST /admin/price-lists/:list_id/rules'> {
+    return this.warnedInWords(await this.ruled(id, body, request));
   }
 
   /** Gives an account a list from now or from a moment on; null gives it the book. */
-  @Post('accounts/:account_id/price-list')
-  @Route({ operation: PRICE_LIST_OPERATIONS.adminAssignPriceList })
-  @HttpCode(200)
+  @AdminRoute('POST /accounts/:account_id/price-list', PRICE_LIST_OPERATIONS.adminAssignPriceList, {
+    page: 'POST /admin/accounts/:account_id/price-list',
+  })
   async assign(@Param('account_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
     const { list, effective_from: from } = checked(AssignedListBody, body);
     return viewOf(await this.lists.assign(operatorOf(request), id, list, beginning(from)));
   }
 
+  private async created(body: unknown, request: Request): Promise<Ruled> {
+    const { id, name, rules: sent = [] } = checked(NewPriceListBody, body);
+    const rules = await newRulesOf(sent);
+    return { list: await this.lists.create(operatorOf(request), { id, name, rules }), rules };
+  }
+
+  private async ruled(id: string, body: unknown, request: Request): Promise<Ruled> {
+    const rules = await newRulesOf(checked(NewRulesBody, body).rules);
+    return { list: await this.lists.addRules(operatorOf(request), id, rules), rules };
+  }
+
   /** The list, and what its new rules sell below cost. */
-  private async withWarnings(list: PriceListView, rules: readonly NewPriceRule[]): Promise<unknown> {
+  private async withWarnings({ list, rules }: Ruled): Promise<unknown> {
     return viewOf({ ...shownList(list), warnings: await this.belowCost.ofRules(list.id, rules) });
+  }
+
+  private async warnedInWords({ list, rules }: Ruled): Promise<AdminPriceList & AdminCostWarnings> {
+    const found = await this.belowCost.ofRules(list.id, rules);
+    return { ...(await this.named(list)), warnings: found.map(belowCostText) };
+  }
+
+  /** With the names of those that have it. */
+  private async named(list: PriceListView): Promise<AdminPriceList> {
+    const { accounts, ...shown } = viewOf(shownList(list)) as Omit<AdminPriceList, 'accounts'> & PriceListView;
+    const ids = accounts.slice(0, ACCOUNTS_SHOWN);
+    const names = await this.accounts.namesOf(ids);
+    return { ...shown, accounts: ids.map((id) => ({ id, name: names.get(id) ?? id })) };
   }
 }
 
 /** A list as one of many, with the factor of every price in the form in which it is sent. */
-export function shownSummary<List extends Pick<PriceListSummary, 'factor_millionths'>>({
+function shownSummary<List extends Pick<PriceListSummary, 'factor_millionths'>>({
   factor_millionths: factor,
   ...list
 }: List): Omit<List, 'factor_millionths'> & { readonly factor: string | null } {
@@ -78,7 +139,7 @@ export function shownSummary<List extends Pick<PriceListSummary, 'factor_million
 }
 
 /** A list with its rules in the form in which they are sent. */
-export function shownList(list: { readonly rules: readonly object[] }): object {
+function shownList(list: { readonly rules: readonly object[] }): object {
   return { ...list, rules: list.rules.map((rule) => ruleView(rule as Record<string, unknown>)) };
 }
 

@@ -1,82 +1,194 @@
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Put, Req, Res } from '@nestjs/common';
+import { Body, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { PriceNamesService, PriceProposalsService, PricesBelowCost } from '#features';
+import { type AdminPriceProposal, type AdminPriceSimulation, GatewayError } from '#contracts';
+import {
+  AccountsService,
+  PriceNamesService,
+  PriceProposalsService,
+  PricesBelowCost,
+  PriceSimulation,
+  type ProposalView,
+  type Simulated,
+} from '#features';
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
+import { type Answer, PageRoute } from '../console/console-routes.js';
 import { clientGone } from '../http/client-gone.js';
 import { envelope } from '../http/envelope.js';
-import { Route, Routes } from '../http/route.js';
 import { SerializedBody } from '../http/serialized-body.js';
+import { daysOf } from '../list-query.js';
 import { viewOf } from '../row-view.js';
-import { operatorOf } from './admin-gate.js';
 import { PROPOSAL_OPERATIONS } from './admin.openapi.js';
-import { ChosenItemsBody, newProposalOf, priceNameOf, proposalView } from './price-proposals.dto.js';
+import { AdminRoute, operatorOf, OperatorRoutes } from './operator-route.js';
+import {
+  ChosenItemsBody,
+  newProposalOf,
+  OthersQuery,
+  priceNameOf,
+  proposalView,
+  SimulationBody,
+} from './price-proposals.dto.js';
+import { pricesOf } from './prices.controller.js';
 
-/** Prices that public lists propose, for operators. */
-@Controller('admin/v1')
-@Routes({ style: 'admin', access: 'operator' })
+/** Prices that public lists propose, and past usage at other prices, for operators. Pages read the items of a proposal in parts. */
+@OperatorRoutes()
 export class PriceProposalsController {
   constructor(
     private readonly proposals: PriceProposalsService,
     private readonly names: PriceNamesService,
     private readonly belowCost: PricesBelowCost,
+    private readonly simulation: PriceSimulation,
+    private readonly accounts: AccountsService,
     @Inject(PLATFORM) private readonly platform: Pick<Platform, 'config'>,
   ) {}
 
-  @Get('price-proposals')
-  @Route({ operation: PROPOSAL_OPERATIONS.adminListPriceProposals })
+  @AdminRoute('GET /price-proposals', PROPOSAL_OPERATIONS.adminListPriceProposals, {
+    page: 'GET /admin/price-proposals',
+  })
   async all(): Promise<unknown> {
     return (await this.proposals.all()).map(proposalView);
   }
 
-  @Get('price-proposals/:proposal_id')
-  @Route({ operation: PROPOSAL_OPERATIONS.adminReadPriceProposal, answer: 'native' })
+  @AdminRoute('GET /price-proposals/:proposal_id', PROPOSAL_OPERATIONS.adminReadPriceProposal, { answer: 'native' })
   async one(@Param('proposal_id') id: string): Promise<SerializedBody> {
     const [proposal, items] = [await this.proposals.one(id), await this.proposals.items(id)];
     return SerializedBody.longJson(envelope({ ...proposalView(proposal), items }));
   }
 
+  @PageRoute('GET /admin/price-proposals/:proposal_id')
+  async oneForPages(@Param('proposal_id') id: string): Answer<'GET /admin/price-proposals/:proposal_id'> {
+    const [proposal, all] = [await this.proposals.one(id), await this.proposals.items(id)];
+    const items = all.filter(({ model }) => model !== null);
+    return { ...forPages(proposal), items, others: all.length - items.length };
+  }
+
+  @PageRoute('GET /admin/price-proposals/:proposal_id/others')
+  async listOthers(
+    @Param('proposal_id') id: string,
+    @Query() query: unknown,
+  ): Answer<'GET /admin/price-proposals/:proposal_id/others'> {
+    const { limit, cursor, text = '' } = checked(OthersQuery, query);
+    const asked = text.toLowerCase();
+    const found = (await this.proposals.items(id)).filter(
+      (item) => item.model === null && item.id.toLowerCase().includes(asked),
+    );
+    const begin = Number(cursor ?? 0) || 0;
+    const end = begin + limit;
+    return { items: found.slice(begin, end), next_cursor: end < found.length ? String(end) : null };
+  }
+
   /** Reads a list. The prices stay as they are. */
-  @Post('price-proposals')
-  @Route({ operation: PROPOSAL_OPERATIONS.adminAddPriceProposal, body: 'list', answer: 'native' })
-  @HttpCode(200)
+  @AdminRoute('POST /price-proposals', PROPOSAL_OPERATIONS.adminAddPriceProposal, { body: 'list', answer: 'native' })
   async create(
     @Body() body: unknown,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<SerializedBody> {
-    const asked = newProposalOf(body, this.platform.config.server.BALANCE_UNIT);
-    const { id } = await this.proposals.create(operatorOf(request), asked, clientGone(response));
-    return this.one(id);
+    return this.one((await this.created(body, request, response)).id);
   }
 
-  @Post('price-proposals/:proposal_id/apply')
-  @Route({ operation: PROPOSAL_OPERATIONS.adminApplyPriceProposal, body: 'list' })
-  @HttpCode(200)
+  @PageRoute('POST /admin/price-proposals', { body: 'list' })
+  async createForPages(
+    @Body() body: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Answer<'POST /admin/price-proposals'> {
+    return forPages(await this.created(body, request, response));
+  }
+
+  @AdminRoute('POST /price-proposals/:proposal_id/apply', PROPOSAL_OPERATIONS.adminApplyPriceProposal, { body: 'list' })
   async apply(@Param('proposal_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
-    const { items } = checked(ChosenItemsBody, body);
-    const { proposal, added, changed, prices } = await this.proposals.apply(operatorOf(request), id, items);
+    const { proposal, added, changed, prices } = await this.applied(id, body, request);
     return { ...proposalView(proposal), added, changed, warnings: viewOf(await this.belowCost.ofPrices(prices)) };
   }
 
-  @Post('price-proposals/:proposal_id/undo')
-  @Route({ operation: PROPOSAL_OPERATIONS.adminUndoPriceProposal })
-  @HttpCode(200)
+  @PageRoute('POST /admin/price-proposals/:proposal_id/apply', { body: 'list' })
+  async applyForPages(
+    @Param('proposal_id') id: string,
+    @Body() body: unknown,
+    @Req() request: Request,
+  ): Answer<'POST /admin/price-proposals/:proposal_id/apply'> {
+    const { proposal, added, changed } = await this.applied(id, body, request);
+    return { proposal: forPages(proposal), added, changed };
+  }
+
+  @AdminRoute('POST /price-proposals/:proposal_id/undo', PROPOSAL_OPERATIONS.adminUndoPriceProposal)
   async undo(@Param('proposal_id') id: string, @Req() request: Request): Promise<unknown> {
     const { proposal, added, changed } = await this.proposals.undo(operatorOf(request), id);
     return { ...proposalView(proposal), removed: added, put_back: changed };
   }
 
-  @Get('price-names')
-  @Route({ operation: PROPOSAL_OPERATIONS.adminListPriceNames })
-  async listNames(): Promise<unknown> {
+  @PageRoute('POST /admin/price-proposals/:proposal_id/undo')
+  async undoForPages(
+    @Param('proposal_id') id: string,
+    @Req() request: Request,
+  ): Answer<'POST /admin/price-proposals/:proposal_id/undo'> {
+    const { proposal, added, changed } = await this.proposals.undo(operatorOf(request), id);
+    return { proposal: forPages(proposal), added, changed };
+  }
+
+  @AdminRoute('GET /price-names', PROPOSAL_OPERATIONS.adminListPriceNames, { page: 'GET /admin/price-names' })
+  listNames(): Promise<unknown> {
     return this.names.all();
   }
 
   /** Kept for every later proposal. */
-  @Put('price-names')
-  @Route({ operation: PROPOSAL_OPERATIONS.adminSetPriceName })
-  async setName(@Body() body: unknown, @Req() request: Request): Promise<unknown> {
+  @AdminRoute('PUT /price-names', PROPOSAL_OPERATIONS.adminSetPriceName, { page: 'POST /admin/price-names' })
+  setName(@Body() body: unknown, @Req() request: Request): Promise<unknown> {
     return this.names.save(operatorOf(request), priceNameOf(body));
   }
+
+  /** Changes nothing. */
+  @AdminRoute('POST /price-simulations', PROPOSAL_OPERATIONS.adminSimulatePrices, {
+    page: 'POST /admin/price-simulations',
+    body: 'list',
+  })
+  async simulate(@Body() body: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
+    const simulated = await simulatedOf(body, this.proposals);
+    const { from, to } = simulated;
+    const found = viewOf(await this.simulation.run(simulated, clientGone(response))) as AdminPriceSimulation;
+    const names = await this.accounts.namesOf(found.accounts.map(({ account_id: id }) => id));
+    const accounts = found.accounts.map((sum) => ({ ...sum, account_name: names.get(sum.account_id) ?? '' }));
+    return { ...found, from, to, accounts };
+  }
+
+  private created(body: unknown, request: Request, response: Response): Promise<ProposalView> {
+    const asked = newProposalOf(body, this.platform.config.server.BALANCE_UNIT);
+    return this.proposals.create(operatorOf(request), asked, clientGone(response));
+  }
+
+  private applied(id: string, body: unknown, request: Request): ReturnType<PriceProposalsService['apply']> {
+    return this.proposals.apply(operatorOf(request), id, checked(ChosenItemsBody, body).items);
+  }
+}
+
+const forPages = (proposal: ProposalView): AdminPriceProposal => proposalView(proposal) as AdminPriceProposal;
+
+/**
+ * What is to be simulated.
+ *
+ * @throws GatewayError `invalid_parameter`; `not_found`: there is no such proposal.
+ */
+async function simulatedOf(body: unknown, proposals: PriceProposalsService): Promise<Simulated> {
+  const asked = checked(SimulationBody, body);
+  const { from, to } = daysOf(
+    { ...(asked.from !== undefined && { from: asked.from }), ...(asked.to !== undefined && { to: asked.to }) },
+    null,
+  );
+  return { from, to, list: asked.list, prices: await pricesAsked(asked, proposals) };
+}
+
+async function pricesAsked(
+  { proposal, items, prices, list }: SimulationBody,
+  proposals: PriceProposalsService,
+): Promise<Simulated['prices']> {
+  const said = [proposal, prices, list].filter((each) => each !== undefined);
+  if (said.length !== 1 || (items !== undefined && proposal === undefined))
+    throw new GatewayError(
+      'invalid_parameter',
+      'Send exactly one of proposal, prices and list; items goes with proposal only.',
+      { param: 'prices' },
+    );
+  if (proposal !== undefined) return proposals.pricesOf(proposal, items);
+  return prices === undefined ? [] : pricesOf({ prices, effective_from: '2026-01-01' });
 }

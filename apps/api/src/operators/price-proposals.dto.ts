@@ -24,6 +24,7 @@ import {
 import { checked } from '../checked-input.js';
 import { Described } from '../http/input-schema.js';
 import { IsDay, IsMoment, IsShownText, IsText } from '../input-fields.js';
+import { ListQuery } from '../list-query.js';
 import { viewOf } from '../row-view.js';
 import { beginning } from './price.dto.js';
 import { DecimalText } from './price-lists.dto.js';
@@ -66,6 +67,11 @@ export class NewProposalBody {
   rounding?: 'cent' | number;
 
   @IsOptional() @IsMoment() effective_from?: string;
+}
+
+/** Which entries of a list that are of no model of ours. */
+export class OthersQuery extends ListQuery {
+  @Described('A part of the name that the list gives.') @IsOptional() @IsText(200) text?: string;
 }
 
 /** Which usage, at which prices. */

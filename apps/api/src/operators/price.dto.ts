@@ -1,4 +1,4 @@
-import { IsIn, IsOptional, IsString, Matches } from 'class-validator';
+import { IsArray, IsBoolean, IsIn, IsOptional, IsString, Matches } from 'class-validator';
 import { GatewayError } from '#contracts';
 import { BAND_MAX, hasBands, type NewPrice, PRICE_UNITS, shownTier, VARIANT_FORM, variantsOf } from '#features';
 import { checked, positiveAmountOf } from '../checked-input.js';
@@ -23,6 +23,15 @@ export class NewPriceBody {
   @IsOptional()
   @IsMoment()
   effective_from?: string;
+}
+
+/** Prices that begin together. */
+export class NewPricesBody {
+  @IsArray() prices!: unknown[];
+
+  /** Of all of them, whatever they say; absent: now. */
+  @IsOptional() @IsMoment() effective_from?: string;
+  @IsBoolean() dry_run = false;
 }
 
 /** Which prices: those in force now or at a moment, or all there were and will be. */

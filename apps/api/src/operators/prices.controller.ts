@@ -1,7 +1,8 @@
-import { Body, Controller, Get, HttpCode, Post, Query, Req } from '@nestjs/common';
+import { Body, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { GatewayError } from '#contracts';
+import { type AdminPrice, GatewayError } from '#contracts';
 import {
+  belowCostText,
   type CheckedPrices,
   checkPricesInTurns,
   type DatedPrice,
@@ -14,37 +15,38 @@ import {
   priceFileYaml,
   PriceImport,
   priceName,
+  PricePreview,
   PricesBelowCost,
   PricesService,
   ruleConflictText,
 } from '#features';
 import { Database, nextTurn, Turns } from '#platform';
 import { checked } from '../checked-input.js';
+import { type Answer, PageRoute } from '../console/console-routes.js';
+import { rowOf } from '../console/views.js';
 import { envelope, withCode } from '../http/envelope.js';
-import { Route, Routes } from '../http/route.js';
 import { SerializedBody } from '../http/serialized-body.js';
 import { viewOf, viewOfRow } from '../row-view.js';
-import { operatorOf } from './admin-gate.js';
 import { readListFile } from './list-file.js';
 import { CATALOGUE_OPERATIONS } from './admin.openapi.js';
-import { ExportQuery, ImportQuery, newPriceOf, PriceQuery } from './price.dto.js';
+import { AdminRoute, operatorOf, OperatorRoutes } from './operator-route.js';
+import { beginning, ExportQuery, ImportQuery, newPriceOf, NewPricesBody, PriceQuery } from './price.dto.js';
 
 /** The lists of a file of prices. An export as JSON has the `code` of every answer in front. */
 const FILE = { mostEntries: { prices: ENTRIES_MAX, lists: LISTS_MAX }, ignored: 'code' };
 
 /** The price book, for operators. */
-@Controller('admin/v1/prices')
-@Routes({ style: 'admin', access: 'operator' })
+@OperatorRoutes()
 export class PricesController {
   constructor(
     private readonly prices: PricesService,
+    private readonly previews: PricePreview,
     private readonly imports: PriceImport,
     private readonly database: Database,
     private readonly belowCost: PricesBelowCost,
   ) {}
 
-  @Get()
-  @Route({ operation: CATALOGUE_OPERATIONS.adminListPrices })
+  @AdminRoute('GET /prices', CATALOGUE_OPERATIONS.adminListPrices, { page: 'GET /admin/prices' })
   async list(@Query() query: unknown): Promise<unknown> {
     const { model = null, at, history } = checked(PriceQuery, query);
     const moment = at === undefined ? new Date() : new Date(at);
@@ -53,8 +55,7 @@ export class PricesController {
   }
 
   /** What is in force and what is to come, in the form that `import` and PRICES_FILE take. */
-  @Get('export')
-  @Route({ operation: CATALOGUE_OPERATIONS.adminExportPrices, answer: 'native' })
+  @AdminRoute('GET /prices/export', CATALOGUE_OPERATIONS.adminExportPrices, { answer: 'native' })
   async export(@Query() query: unknown): Promise<SerializedBody> {
     const { format } = checked(ExportQuery, query);
     const book = await exportPrices(this.database);
@@ -69,9 +70,10 @@ export class PricesController {
   }
 
   /** Puts a list of dated prices into the book, all or nothing; `dry_run=true` only says what would change. */
-  @Post('import')
-  @Route({ operation: CATALOGUE_OPERATIONS.adminImportPrices, body: 'operator_file', answer: 'native' })
-  @HttpCode(200)
+  @AdminRoute('POST /prices/import', CATALOGUE_OPERATIONS.adminImportPrices, {
+    body: 'operator_file',
+    answer: 'native',
+  })
   async import(@Query() query: unknown, @Req() request: Request): Promise<SerializedBody> {
     const { dry_run: dryRun } = checked(ImportQuery, query);
     const file = await checkedFile(request);
@@ -95,13 +97,52 @@ export class PricesController {
   }
 
   /** Adds a price. What was charged before stays as it was. */
-  @Post()
-  @Route({ operation: CATALOGUE_OPERATIONS.adminAddPrice })
-  @HttpCode(200)
+  @AdminRoute('POST /prices', CATALOGUE_OPERATIONS.adminAddPrice)
   async add(@Body() body: unknown, @Req() request: Request): Promise<unknown> {
     const asked = newPriceOf(body);
     const row = await this.prices.add(operatorOf(request), asked);
     return { ...viewOfRow(row), warnings: viewOf(await this.belowCost.ofPrices([asked])) };
+  }
+
+  @PageRoute('POST /admin/prices/preview')
+  async preview(@Body() body: unknown): Answer<'POST /admin/prices/preview'> {
+    return rowOf(await this.previews.of(newPriceOf(body)));
+  }
+
+  @PageRoute('POST /admin/prices')
+  async addForPages(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/prices'> {
+    const asked = newPriceOf(body);
+    const added = rowOf<AdminPrice>(await this.prices.add(operatorOf(request), asked));
+    return { ...added, warnings: (await this.belowCost.ofPrices([asked])).map(belowCostText) };
+  }
+
+  /** Prices that begin together: a band is of use with all of its prices alone. */
+  @PageRoute('POST /admin/prices/set')
+  async setPrices(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/prices/set'> {
+    const asked = checked(NewPricesBody, body);
+    const { dry_run: dryRun } = asked;
+    const from = beginning(asked.effective_from) ?? new Date();
+    const prices = (await pricesOf({ prices: asked.prices, effective_from: from.toISOString() })).map((price) => ({
+      ...price,
+      effectiveFrom: from,
+    }));
+    const file = { prices, lists: [] };
+    const done = await (dryRun ? this.imports.compare(file) : this.imports.run(operatorOf(request), file));
+    if (done.missing.length > 0)
+      throw new GatewayError('invalid_parameter', `${missingText(done.missing)}.`, { param: 'prices' });
+    const [conflict] = done.conflicts;
+    if (conflict)
+      throw new GatewayError(
+        'conflict',
+        `${conflict.model} ${conflict.unit} has another price since ${conflict.effective_from}: let these begin later.`,
+        { param: 'effective_from' },
+      );
+    return {
+      added: done.added.length,
+      changed: done.changed.length,
+      unchanged: done.unchanged,
+      warnings: (await this.belowCost.ofPrices(prices)).map(belowCostText),
+    };
   }
 }
 

@@ -1,40 +1,42 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Put, Query, Req, Res } from '@nestjs/common';
+import { Body, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { PromptLogService } from '#features';
-import { checked } from '../checked-input.js';
-import { Route, Routes } from '../http/route.js';
-import { sendList } from '../send-list.js';
-import { operatorOf } from './admin-gate.js';
-import { PROMPT_LOG_OPERATIONS } from './admin.openapi.js';
 import { PromptEntriesQuery, PromptLogBody } from '../account.dto.js';
+import { checked } from '../checked-input.js';
+import { sendList } from '../send-list.js';
+import { PROMPT_LOG_OPERATIONS } from './admin.openapi.js';
+import { AdminRoute, operatorOf, OperatorRoutes } from './operator-route.js';
 
 /** The log of prompts and answers of an account, for operators. */
-@Controller('admin/v1/accounts/:account_id/prompt-log')
-@Routes({ style: 'admin', access: 'operator' })
+@OperatorRoutes()
 export class PromptLogsController {
   constructor(private readonly prompts: PromptLogService) {}
 
-  @Get()
-  @Route({ operation: PROMPT_LOG_OPERATIONS.adminReadPromptLog })
+  @AdminRoute('GET /accounts/:account_id/prompt-log', PROMPT_LOG_OPERATIONS.adminReadPromptLog, {
+    page: 'GET /admin/accounts/:account_id/prompt-log',
+  })
   read(@Param('account_id') accountId: string): Promise<unknown> {
     return this.prompts.settings(accountId);
   }
 
-  @Put()
-  @Route({ operation: PROMPT_LOG_OPERATIONS.adminSetPromptLog })
+  @AdminRoute('PUT /accounts/:account_id/prompt-log', PROMPT_LOG_OPERATIONS.adminSetPromptLog, {
+    page: 'POST /admin/accounts/:account_id/prompt-log',
+  })
   set(@Param('account_id') accountId: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
     return this.prompts.change(operatorOf(request), accountId, checked(PromptLogBody, body));
   }
 
   /** Everything that is logged, at once. */
-  @Delete('entries')
-  @Route({ operation: PROMPT_LOG_OPERATIONS.adminClearPromptLog })
+  @AdminRoute('DELETE /accounts/:account_id/prompt-log/entries', PROMPT_LOG_OPERATIONS.adminClearPromptLog, {
+    page: 'POST /admin/accounts/:account_id/prompt-log/clear',
+  })
   clear(@Param('account_id') accountId: string, @Req() request: Request): Promise<unknown> {
     return this.prompts.clear(operatorOf(request), accountId);
   }
 
-  @Get('entries')
-  @Route({ operation: PROMPT_LOG_OPERATIONS.adminListPrompts })
+  @AdminRoute('GET /accounts/:account_id/prompt-log/entries', PROMPT_LOG_OPERATIONS.adminListPrompts, {
+    page: 'GET /admin/accounts/:account_id/prompt-log/entries',
+  })
   list(
     @Param('account_id') accountId: string,
     @Query() query: unknown,
@@ -46,8 +48,9 @@ export class PromptLogsController {
   }
 
   /** The words of one; who read them is on record. */
-  @Get('entries/:entry_id')
-  @Route({ operation: PROMPT_LOG_OPERATIONS.adminReadPrompt })
+  @AdminRoute('GET /accounts/:account_id/prompt-log/entries/:entry_id', PROMPT_LOG_OPERATIONS.adminReadPrompt, {
+    page: 'GET /admin/accounts/:account_id/prompt-log/entries/:entry_id',
+  })
   readEntry(
     @Param('account_id') accountId: string,
     @Param('entry_id') entryId: string,
@@ -56,15 +59,15 @@ export class PromptLogsController {
     return this.prompts.read(operatorOf(request), accountId, entryId);
   }
 
-  @Delete('entries/:entry_id')
-  @Route({ operation: PROMPT_LOG_OPERATIONS.adminRemovePrompt })
-  @HttpCode(200)
+  @AdminRoute('DELETE /accounts/:account_id/prompt-log/entries/:entry_id', PROMPT_LOG_OPERATIONS.adminRemovePrompt, {
+    page: 'POST /admin/accounts/:account_id/prompt-log/entries/:entry_id/remove',
+  })
   async remove(
     @Param('account_id') accountId: string,
-    @Param('entry_id') entryId: string,
+    @Param('entry_id') id: string,
     @Req() request: Request,
   ): Promise<unknown> {
-    await this.prompts.remove(operatorOf(request), accountId, entryId);
-    return { id: entryId, removed: true };
+    await this.prompts.remove(operatorOf(request), accountId, id);
+    return { id, removed: true };
   }
 }

@@ -1,12 +1,16 @@
 import { applyDecorators } from '@nestjs/common';
-import { IsOptional } from 'class-validator';
+import { IsBoolean, IsOptional } from 'class-validator';
 import { Described } from '../http/input-schema.js';
-import { IsText, IsTrueOrFalse } from '../input-fields.js';
+import { IsShownText, IsText, IsTrueOrFalse } from '../input-fields.js';
 import { EntriesQuery, ListQuery, UsageRecordsQuery, UsageSumsQuery } from '../list-query.js';
 
 /** Only of one account. */
 const OfAccount = (): PropertyDecorator =>
   applyDecorators(Described('Only of this account.'), IsOptional(), IsText(80));
+
+export class AccountsQuery extends ListQuery {
+  @Described('A part of the name, or the whole id.') @IsOptional() @IsShownText(200) name?: string;
+}
 
 export class LedgerQuery extends EntriesQuery {
   @OfAccount() account_id?: string;
@@ -34,4 +38,8 @@ export class ReconcileQuery {
   @Described('true: reads every entry of the ledger again, also those proved before.')
   @IsTrueOrFalse()
   full: 'true' | 'false' = 'false';
+}
+
+export class ReconcileBody {
+  @IsOptional() @IsBoolean() full?: boolean;
 }

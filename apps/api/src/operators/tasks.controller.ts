@@ -1,27 +1,37 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { TaskOverview, TaskRemediesService, TaskSearchService, TasksNeedingAttentionService } from '#features';
+import type { AdminTaskDetails } from '#contracts';
+import {
+  ReadTaskService,
+  TaskOverview,
+  TaskRemediesService,
+  TaskSearchService,
+  TasksNeedingAttentionService,
+} from '#features';
 import { amountOf, checked } from '../checked-input.js';
+import { openSession } from '../console/console-gate.js';
+import { type Answer, PageRoute } from '../console/console-routes.js';
+import { ownersNameOf } from '../console/console-task-history.js';
+import { filesOf, rowOf } from '../console/views.js';
 import { clientGone } from '../http/client-gone.js';
-import { Route, Routes } from '../http/route.js';
 import { viewOf } from '../row-view.js';
 import { sendList } from '../send-list.js';
-import { operatorOf } from './admin-gate.js';
 import { TASK_OPERATIONS } from './admin.openapi.js';
+import { AdminRoute, operatorOf, OperatorRoutes } from './operator-route.js';
 import { ReasonBody, RefundBody, TaskSearchQuery, toTaskSearch } from './task.dto.js';
 
-/** Tasks of all accounts, and what can be done for them. No answer shows what was asked for or made. */
-@Controller('admin/v1/tasks')
-@Routes({ style: 'admin', access: 'operator' })
+/** Tasks of all accounts, and what can be done for them. No answer of the admin API shows what was asked for or made. */
+@OperatorRoutes()
 export class AdminTasksController {
   constructor(
     private readonly search: TaskSearchService,
     private readonly overview: TaskOverview,
+    private readonly reading: ReadTaskService,
     private readonly remedies: TaskRemediesService,
+    private readonly attention: TasksNeedingAttentionService,
   ) {}
 
-  @Get()
-  @Route({ operation: TASK_OPERATIONS.adminSearchTasks })
+  @AdminRoute('GET /tasks', TASK_OPERATIONS.adminSearchTasks, { page: 'GET /admin/tasks' })
   list(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
     const list = checked(TaskSearchQuery, query);
     const search = toTaskSearch(list);
@@ -29,16 +39,26 @@ export class AdminTasksController {
   }
 
   /** One task with its timeline, ledger entries, usage and webhook deliveries. */
-  @Get(':task_id')
-  @Route({ operation: TASK_OPERATIONS.adminReadTask })
+  @AdminRoute('GET /tasks/:task_id', TASK_OPERATIONS.adminReadTask)
   async read(@Param('task_id') taskId: string): Promise<unknown> {
     return viewOf(await this.overview.read(taskId));
   }
 
+  @PageRoute('GET /admin/tasks/:task_id')
+  async readForPages(@Param('task_id') id: string, @Req() request: Request): Answer<'GET /admin/tasks/:task_id'> {
+    const history = await this.overview.read(id);
+    const timeline = history.timeline.map((each) => ({ ...each, name: ownersNameOf(each.event) }));
+    // What was made belongs to the customer: who may only look gets no links to it.
+    const mayOpen = openSession(request).permissions.has('admin:write');
+    const view = mayOpen ? await this.reading.read(history.task.account_id, id) : null;
+    const deliveries = history.deliveries.map(({ state, ...delivery }) => ({ ...delivery, status: state }));
+    return { ...rowOf<AdminTaskDetails>({ ...history, timeline, deliveries }), files: view && filesOf(view.result) };
+  }
+
   /** Stops it, as its owner can. */
-  @Post(':task_id/cancel')
-  @Route({ operation: TASK_OPERATIONS.adminCancelTask })
-  @HttpCode(200)
+  @AdminRoute('POST /tasks/:task_id/cancel', TASK_OPERATIONS.adminCancelTask, {
+    page: 'POST /admin/tasks/:task_id/cancel',
+  })
   async cancel(
     @Param('task_id') taskId: string,
     @Body() body: unknown,
@@ -53,36 +73,29 @@ export class AdminTasksController {
   }
 
   /** Gives money back, once for each reference. */
-  @Post(':task_id/refund')
-  @Route({ operation: TASK_OPERATIONS.adminRefundTask })
-  @HttpCode(200)
+  @AdminRoute('POST /tasks/:task_id/refund', TASK_OPERATIONS.adminRefundTask, {
+    page: 'POST /admin/tasks/:task_id/refund',
+  })
   async refund(@Param('task_id') taskId: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
     const { amount, reference, reason } = checked(RefundBody, body);
     const amountMicros = amount === undefined ? null : amountOf(amount, 'amount');
-    const refunded = await this.remedies.refund(operatorOf(request), { taskId, amountMicros, reference, reason });
-    return viewOf(refunded);
+    return viewOf(await this.remedies.refund(operatorOf(request), { taskId, amountMicros, reference, reason }));
   }
 
   /** Sends a failed task again, as a new one. */
-  @Post(':task_id/redrive')
-  @Route({ operation: TASK_OPERATIONS.adminRedriveTask })
-  @HttpCode(200)
-  async redrive(@Param('task_id') taskId: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
+  @AdminRoute('POST /tasks/:task_id/redrive', TASK_OPERATIONS.adminRedriveTask, {
+    page: 'POST /admin/tasks/:task_id/redrive',
+  })
+  redrive(@Param('task_id') taskId: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
     const { reason = null } = checked(ReasonBody, body ?? {});
     return this.remedies.redrive(operatorOf(request), taskId, reason);
   }
-}
-
-/** Tasks that an operator should check. */
-@Controller('admin/v1/tasks-needing-attention')
-@Routes({ style: 'admin', access: 'operator' })
-export class TasksNeedingAttentionController {
-  constructor(private readonly tasks: TasksNeedingAttentionService) {}
 
   /** Tasks that were given up, orders no vendor has confirmed, and work at vendors that no task holds. */
-  @Get()
-  @Route({ operation: TASK_OPERATIONS.adminListTasksNeedingAttention })
-  async list(): Promise<unknown> {
-    return viewOf(await this.tasks.list());
+  @AdminRoute('GET /tasks-needing-attention', TASK_OPERATIONS.adminListTasksNeedingAttention, {
+    page: 'GET /admin/tasks-needing-attention',
+  })
+  async needingAttention(): Promise<unknown> {
+    return viewOf(await this.attention.list());
   }
 }

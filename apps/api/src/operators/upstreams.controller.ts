@@ -1,78 +1,81 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req, Res } from '@nestjs/common';
+import { Body, Param, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { type AdminUpstream, GatewayError } from '#contracts';
-import type { UpstreamView } from '#features';
-import { Route, Routes } from '../http/route.js';
-import { type TextUpstreamProof, Upstreams, upstreamSettings } from '../upstreams.js';
+import { type AdminConversations, type AdminUpstream, GatewayError } from '#contracts';
+import { ConversationReport } from '#features';
+import { type Answer, PageRoute } from '../console/console-routes.js';
+import { rowOf } from '../console/views.js';
 import { clientGone } from '../http/client-gone.js';
-import { operatorOf } from './admin-gate.js';
+import { type TextUpstreamProof, Upstreams, upstreamSettings } from '../upstreams.js';
 import { CATALOGUE_OPERATIONS } from './admin.openapi.js';
+import { AdminRoute, operatorOf, OperatorRoutes } from './operator-route.js';
 
-/** The upstreams of text and of media, for operators. Changes reach every process within seconds. */
-@Controller('admin/v1/upstreams')
-@Routes({ style: 'admin', access: 'operator' })
+/** The upstreams of text and of media, each with how it does, for operators. Changes reach every process within seconds. */
+@OperatorRoutes()
 export class UpstreamsController {
-  constructor(private readonly upstreams: Upstreams) {}
+  constructor(
+    private readonly upstreams: Upstreams,
+    private readonly conversations: ConversationReport,
+  ) {}
 
-  /** Each with how it does. */
-  @Get()
-  @Route({ operation: CATALOGUE_OPERATIONS.adminListUpstreams })
-  async list(): Promise<object[]> {
-    return (await this.upstreams.all()).map(withSettings);
+  @AdminRoute('GET /upstreams', CATALOGUE_OPERATIONS.adminListUpstreams, { page: 'GET /admin/upstreams' })
+  async list(@Req() request: Request): Promise<object[]> {
+    return (await this.upstreams.all()).map((upstream) => shown(upstream, request));
   }
 
-  @Get(':upstream_id')
-  @Route({ operation: CATALOGUE_OPERATIONS.adminReadUpstream })
-  async read(@Param('upstream_id') id: string): Promise<object> {
-    return withSettings(await this.upstreams.one(id));
+  @AdminRoute('GET /upstreams/:upstream_id', CATALOGUE_OPERATIONS.adminReadUpstream, {
+    page: 'GET /admin/upstreams/:upstream_id',
+  })
+  async read(@Param('upstream_id') id: string, @Req() request: Request): Promise<object> {
+    return shown(await this.upstreams.one(id), request);
   }
 
-  @Post()
-  @Route({ operation: CATALOGUE_OPERATIONS.adminAddUpstream })
-  @HttpCode(200)
+  @AdminRoute('POST /upstreams', CATALOGUE_OPERATIONS.adminAddUpstream, { page: 'POST /admin/upstreams' })
   async create(@Body() body: unknown, @Req() request: Request): Promise<object> {
     const { kind = 'text', ...settings } = upstreamSettings(body);
-    return toBody(await this.upstreams.ofKind(kind).create(operatorOf(request), settings));
+    const { id } = await this.upstreams.ofKind(kind).create(operatorOf(request), settings);
+    return this.read(id, request);
   }
 
   /** Changes it, as a JSON merge patch says; `enabled` takes it out of service and back. */
-  @Patch(':upstream_id')
-  @Route({ operation: CATALOGUE_OPERATIONS.adminChangeUpstream })
+  @AdminRoute('PATCH /upstreams/:upstream_id', CATALOGUE_OPERATIONS.adminChangeUpstream, {
+    page: 'POST /admin/upstreams/:upstream_id',
+    body: 'list',
+  })
   async update(@Param('upstream_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<object> {
     const { kind, ...patch } = upstreamSettings(body);
     const upstreams = await this.upstreams.owning(id);
     if (kind !== undefined && this.upstreams.ofKind(kind) !== upstreams)
       throw GatewayError.ofField('kind', 'cannot be changed: create another upstream');
-    return toBody(await upstreams.update(operatorOf(request), id, patch));
+    await upstreams.update(operatorOf(request), id, patch);
+    return this.read(id, request);
   }
 
   /** Proves its key by a call that is free, or for text by the least reply where the vendor has none. */
-  @Post(':upstream_id/verify')
-  @Route({ operation: CATALOGUE_OPERATIONS.adminVerifyUpstream })
-  @HttpCode(200)
+  @AdminRoute('POST /upstreams/:upstream_id/verify', CATALOGUE_OPERATIONS.adminVerifyUpstream, {
+    page: 'POST /admin/upstreams/:upstream_id/verify',
+  })
   verify(@Param('upstream_id') id: string, @Res({ passthrough: true }) response: Response): Promise<TextUpstreamProof> {
     return this.upstreams.verify(id, clientGone(response));
   }
 
   /** Takes it away; what runs on it ends as it would have. */
-  @Delete(':upstream_id')
-  @Route({ operation: CATALOGUE_OPERATIONS.adminRemoveUpstream })
+  @AdminRoute('DELETE /upstreams/:upstream_id', CATALOGUE_OPERATIONS.adminRemoveUpstream, {
+    page: 'POST /admin/upstreams/:upstream_id/remove',
+  })
   async remove(@Param('upstream_id') id: string, @Req() request: Request): Promise<{ id: string; deleted: true }> {
     await (await this.upstreams.owning(id)).remove(operatorOf(request), id);
     return { id, deleted: true };
   }
+
+  @PageRoute('GET /admin/conversations')
+  async readConversations(): Answer<'GET /admin/conversations'> {
+    return rowOf<AdminConversations>(await this.conversations.read());
+  }
 }
 
-const withSettings = ({ settings, kind: _kind, enabled: _enabled, ...known }: AdminUpstream): object => ({
-  ...settings,
-  ...known,
-});
-
-/** Settings beside what is known of them; they are an operator's own words, so they are shown as they are. */
-const toBody = ({ id, settings, created_at, updated_at, ...rest }: UpstreamView): object => ({
-  ...settings,
-  id,
-  ...rest,
-  created_at: created_at?.toISOString() ?? null,
-  updated_at: updated_at?.toISOString() ?? null,
-});
+/** Pages read its settings apart from what is known of it; in the admin API they are beside it, as in UPSTREAMS_FILE. */
+function shown(upstream: AdminUpstream, { session }: Request): object {
+  if (session) return upstream;
+  const { settings, kind: _kind, enabled: _enabled, ...known } = upstream;
+  return { ...settings, ...known };
+}

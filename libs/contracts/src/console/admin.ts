@@ -379,7 +379,7 @@ export interface AdminApi extends AdminPricesApi {
   'POST /admin/upstreams/:upstream_id/verify': Write<NoFields, AdminUpstreamProof>;
   /** Whether conversations stay at one upstream. */
   'GET /admin/conversations': Read<AdminConversations>;
-  'POST /admin/upstreams/:upstream_id/remove': Write<NoFields, { id: string; removed: true }>;
+  'POST /admin/upstreams/:upstream_id/remove': Write<NoFields, { id: string; deleted: true }>;
   'GET /admin/tasks': Read<ConsoleList<AdminTask>, AdminTasksQuery>;
   'GET /admin/tasks/:task_id': Read<AdminTaskDetails>;
   'POST /admin/tasks/:task_id/cancel': Write<{ reason?: string }, { task_id: string; status: string }>;

@@ -13,7 +13,7 @@ import { InvitationsService, type KnownPerson, PeopleService } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
 import { IsText, OrNull } from '../input-fields.js';
-import { actorOf, type Answer, ConsoleRoute, ConsoleRoutes } from '../console/console-routes.js';
+import { actorOf, type Answer, PageRoute, ConsoleRoutes } from '../console/console-routes.js';
 import { openSession } from '../console/console-gate.js';
 import { invitationLink } from '../console/console-people.controller.js';
 import { ConsolePageQuery } from '../console/console-tasks.controller.js';
@@ -38,14 +38,14 @@ export class AdminPeopleController {
     @Inject(PLATFORM) private readonly platform: Platform,
   ) {}
 
-  @ConsoleRoute('GET /admin/people')
+  @PageRoute('GET /admin/people')
   async list(@Query() query: unknown): Answer<'GET /admin/people'> {
     const { limit, cursor = null } = checked(ConsolePageQuery, query);
     const { items, nextCursor } = await this.people.list({ limit, cursor });
     return { items: items.map(toPerson), next_cursor: nextCursor };
   }
 
-  @ConsoleRoute('POST /admin/people/invitations')
+  @PageRoute('POST /admin/people/invitations')
   async invite(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/people/invitations'> {
     const { account_id: accountId = null, role, email = null } = checked(InvitationBody, body);
     expectFit(accountId, role);
@@ -55,7 +55,7 @@ export class AdminPeopleController {
     return { id, link: invitationLink(this.platform, made.code), expires_at: expiresAt.toISOString() };
   }
 
-  @ConsoleRoute('POST /admin/people/:user_id')
+  @PageRoute('POST /admin/people/:user_id')
   async change(
     @Param('user_id') userId: string,
     @Body() body: unknown,
