@@ -8,7 +8,7 @@ const FOREIGN =
 
 /** Names and words that are gone, so that they do not come back. */
 const RETIRED =
-  /\b(?:text-tokens|things)\.[jt]s\b|\bclass Loop\b|\b(?:whence|bias of tokens|odds of words|divided by commas|reckon(?:s|ed)?)\b/;
+  /\b(?:text-tokens|things)\.[jt]s\b|\bclass Loop\b|\b(?:oneAfterAnother|MeaningSearch|SessionAnswer|NotedCall|noteFacts|withoutAbsent|cannotSay|cannotTranslate|leadBrowsers|tellsNoReasoning)\b|\b(?:whence|bias of tokens|odds of words|divided by commas|reckon(?:s|ed)?)\b/;
 
 /** The page that says what the three documents are; what is kept as it was written; and this list. */
 const NOT_READ =

@@ -19,7 +19,7 @@ import {
 import type { OpenMediaUpstreams, OpenTextUpstreams } from '#providers';
 import { type Platform, PlatformModule } from '#runtime';
 import { NewSessions } from './console/session-cookie.js';
-import { SessionAnswer } from './console/session-answer.js';
+import { SessionSerializer } from './console/session-serializer.js';
 import { BalanceView } from './console/balance-view.js';
 import { KeyFacts } from './console/key-facts.js';
 import { ConsoleTaskHistory } from './console/console-task-history.js';
@@ -71,7 +71,7 @@ const MIB = 1024 * 1024;
     NewSessions,
     PriceList,
     Quotes,
-    SessionAnswer,
+    SessionSerializer,
     MemoryReservations,
     ConsoleTaskHistory,
     TaskStream,

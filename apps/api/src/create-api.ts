@@ -14,7 +14,7 @@ import { type OpenMediaUpstreams, openMediaUpstreams, type OpenTextUpstreams, op
 import { type Platform, publicBaseUrl } from '#runtime';
 import { ApiModule } from './api.module.js';
 import { CONSOLE_API, consoleGate } from './console/console-gate.js';
-import { consolePages, leadBrowsers } from './console/console-pages.js';
+import { consolePages, redirectBrowsers } from './console/console-pages.js';
 import { queuePages } from './console/queue-pages.js';
 import { ExpressServer } from './express-server.js';
 import { Admission } from './http/admission.js';
@@ -33,7 +33,7 @@ import {
 } from './http/malformed-requests.middleware.js';
 import { matchRoute } from './http/match-route.middleware.js';
 import { observeRequest } from './http/observe-request.middleware.js';
-import { oneAfterAnother } from './http/one-after-another.js';
+import { serializePipelined } from './http/serialize-pipelined.js';
 import { limitBody, requestLimits } from './http/request-limits.middleware.js';
 import { closeWhenDraining, crossOrigin, requestId, securityHeaders } from './http/response-headers.middleware.js';
 import { RouteIndex } from './http/route-index.js';
@@ -68,7 +68,7 @@ export async function createApi(
   const observe = observeRequest(app.get(TextUpstreams, { strict: false }));
   const closing = closeWhenDraining(platform.health);
   const first = composeMiddleware(
-    oneAfterAnother(),
+    serializePipelined(),
     requestId,
     matchRoute(routes),
     observe,
@@ -77,7 +77,7 @@ export async function createApi(
     refuseWebSockets,
     rejectBadUrl,
     expectSingleHeaders,
-    leadBrowsers,
+    redirectBrowsers,
   );
   const guesses = app.get<GuessLimiter>(OPERATOR_GUESSES, { strict: false });
   const sessions = app.get(SessionsService, { strict: false });

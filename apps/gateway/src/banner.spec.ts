@@ -8,8 +8,8 @@ const shown = (facts: Partial<BannerFacts>): string =>
     newAdminToken: null,
     embedded: false,
     dataDirectory: '.data',
-    textMakers: ['sandbox'],
-    mediaMakers: ['sandbox'],
+    textUpstreams: ['sandbox'],
+    mediaUpstreams: ['sandbox'],
     ...facts,
   });
 
@@ -20,7 +20,7 @@ describe('The banner', () => {
   });
 
   it('names the upstreams of images and videos, and shows no example for a model that they may not make', () => {
-    const banner = shown({ textMakers: ['vendor-a'], mediaMakers: ['ark-sg', 'fal'] });
+    const banner = shown({ textUpstreams: ['vendor-a'], mediaUpstreams: ['ark-sg', 'fal'] });
     expect(banner).toContain('Models     texts by vendor-a; images and videos by ark-sg, fal');
     expect(banner).not.toContain('sandbox');
     expect(banner).not.toContain('generations');
@@ -28,7 +28,7 @@ describe('The banner', () => {
   });
 
   it('says that nothing is for sale where the sandbox may not sell and no upstream is configured', () => {
-    const banner = shown({ textMakers: [], mediaMakers: [] });
+    const banner = shown({ textUpstreams: [], mediaUpstreams: [] });
     expect(banner).toContain('Models     none yet: ');
     expect(banner).toContain('UPSTREAMS_FILE');
     expect(banner).toContain('SANDBOX_BILLING_ENABLED=true');
@@ -36,10 +36,10 @@ describe('The banner', () => {
   });
 
   it('lists the vendors of texts apart from those of images and videos', () => {
-    expect(shown({ textMakers: ['vendor-a'] })).toContain(
+    expect(shown({ textUpstreams: ['vendor-a'] })).toContain(
       'texts by vendor-a; images and videos by the built-in sandbox: real files, not real models',
     );
-    expect(shown({ textMakers: ['vendor-a'], mediaMakers: [] })).toContain(
+    expect(shown({ textUpstreams: ['vendor-a'], mediaUpstreams: [] })).toContain(
       'texts by vendor-a; images and videos by no vendor yet',
     );
   });

@@ -14,9 +14,9 @@ export interface BannerFacts {
   readonly embedded: boolean;
   readonly dataDirectory: string;
   /** Ids of the upstreams that write texts, `sandbox` while it stands in for them; empty: no text is sold. */
-  readonly textMakers: readonly string[];
+  readonly textUpstreams: readonly string[];
   /** The same for images and videos. */
-  readonly mediaMakers: readonly string[];
+  readonly mediaUpstreams: readonly string[];
 }
 
 /** A key at the moment when it is stored. */
@@ -30,8 +30,8 @@ export function banner({
   newAdminToken,
   embedded,
   dataDirectory,
-  textMakers,
-  mediaMakers,
+  textUpstreams,
+  mediaUpstreams,
 }: BannerFacts): string {
   const key = firstKey.key ?? '$GATEWAY_API_KEY';
   const keyLine = firstKey.key ?? sourceOfKey(firstKey);
@@ -45,9 +45,9 @@ export function banner({
   Console    ${console}${console.includes('#') ? '   (signs you in once, for 15 minutes)' : ''}
   API key    ${keyLine}${adminLine}
   Data       ${embedded ? `${dataDirectory} (embedded Postgres; queues and files there too)` : 'in the database and stores you configured'}
-  Models     ${makers(textMakers, mediaMakers)}
+  Models     ${makers(textUpstreams, mediaUpstreams)}
 
-${isSandboxAlone(mediaMakers) ? linesToPaste(baseUrl, key) : lineOfModels(baseUrl, key)}
+${isSandboxAlone(mediaUpstreams) ? linesToPaste(baseUrl, key) : lineOfModels(baseUrl, key)}
 
   Ctrl-C stops it and keeps all data.
 `;

@@ -72,7 +72,7 @@ export async function startGateway(
       newAdminToken: platform.adminToken.shownOnce,
       embedded: platform.embedded,
       dataDirectory: config.server.DATA_DIR,
-      ...makersOf(api, registry),
+      ...upstreamsInService(api, registry),
     }),
     stop: async (graceMs) => {
       // Together, so that a slow client takes none of the time that the workers have for what they began.
@@ -108,16 +108,16 @@ async function openServer(
 }
 
 /** The upstreams that make what is sold at this moment; those of the database count like those of the file. */
-function makersOf(
+function upstreamsInService(
   api: INestApplicationContext,
   { upstreams: media }: MediaUpstreamRegistry,
-): Pick<BannerFacts, 'textMakers' | 'mediaMakers'> {
+): Pick<BannerFacts, 'textUpstreams' | 'mediaUpstreams'> {
   const text = api.get(TextUpstreams, { strict: false });
   const { sandboxSells } = api.get(ModelsOnSale, { strict: false });
   const sandbox = sandboxSells ? [SANDBOX] : [];
   const takingOrders = media.all.filter(({ isDraining = false, weight }) => !isDraining && weight > 0);
   return {
-    textMakers: text.isSandbox ? sandbox : text.all.map(({ provider }) => provider.id),
-    mediaMakers: media.sandbox === 'inactive' ? takingOrders.map(({ upstream }) => upstream.id) : sandbox,
+    textUpstreams: text.isSandbox ? sandbox : text.all.map(({ provider }) => provider.id),
+    mediaUpstreams: media.sandbox === 'inactive' ? takingOrders.map(({ upstream }) => upstream.id) : sandbox,
   };
 }

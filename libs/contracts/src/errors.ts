@@ -136,6 +136,12 @@ export class GatewayError extends Error {
     return new GatewayError('invalid_parameter', `${param} ${rule}.`, { param });
   }
 
+  /** A part of a request that the upstream of its model cannot honour: `tools`, `the tool "x"`. */
+  static unsupported(param: string, what: string): GatewayError {
+    const message = `${param}: ${what} is not supported by the upstream of this model.`;
+    return new GatewayError('unsupported_parameter', message, { param });
+  }
+
   /** Gathers field errors into one refusal whose message and param are those of the first. */
   static fromFields(errors: readonly [FieldError, ...FieldError[]]): GatewayError {
     const [first] = errors;

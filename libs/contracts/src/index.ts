@@ -94,7 +94,7 @@ export {
   readSearchFilter,
   type SearchFilter,
 } from './file-search.js';
-export { isJsonObject, type JsonObject, type JsonValue, wireNames } from './json.js';
+export { isJsonObject, type JsonObject, type JsonValue, omitUndefined, wireNames } from './json.js';
 export { type Book, type BookMove, entrySql, kindSql, LEDGER_KINDS, type LedgerKind } from './ledger/ledger.js';
 export {
   failedBecause,
@@ -125,7 +125,7 @@ export {
   type Started,
   TASK_FAILURES,
   type TaskFailureCode,
-  type Ticket,
+  type UpstreamCallRef,
   type UndeliveredOutput,
   type UpstreamTraits,
   type VendorCall,

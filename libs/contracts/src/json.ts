@@ -8,6 +8,16 @@ export interface JsonObject {
 export const isJsonObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** The fields that have a value: an absent field is left out, never sent as null. */
+export function omitUndefined(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  const kept: Record<string, JsonValue> = {};
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    if (value !== undefined) kept[name] = value;
+  }
+  return kept;
+}
+
 /** `maxRunningTasks` as the API spells it: `max_running_tasks`. */
 const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

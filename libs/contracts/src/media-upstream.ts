@@ -11,7 +11,7 @@ export interface PlannedOrder extends Omit<MediaOrder, 'attempt' | 'references'>
  * What the task row knows before the call: all that `find` needs in another process. Plain JSON below 4 KB, without keys,
  * data URIs or signed links.
  */
-export type Ticket = JsonObject & {
+export type UpstreamCallRef = JsonObject & {
   /** The upstream's id. */
   readonly upstream: string;
   /** The vendor's name of the model. */
@@ -28,7 +28,7 @@ export interface VendorCost {
 
 /** How an upstream would make an order. */
 export interface CallPlan {
-  readonly ticket: Ticket;
+  readonly ticket: UpstreamCallRef;
   /** How many of the account's running orders it counts as. */
   readonly slots: number;
   /** As configured; what the vendor reports replaces it. */
@@ -93,7 +93,7 @@ export interface CallFacts {
 /** One call to an upstream. */
 export interface VendorCall {
   readonly signal: AbortSignal;
-  readonly ticket: Ticket;
+  readonly ticket: UpstreamCallRef;
   readonly files: ReferenceFiles;
   readonly spool: ResultSpool;
   /** Where the vendor may say that something happened; absent: it is only asked. */

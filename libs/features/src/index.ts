@@ -103,9 +103,9 @@ export {
   type VectorStoreSettings,
 } from './file-search/vector-store.js';
 export { VectorStoresService } from './file-search/vector-stores.service.js';
-export { MeaningSearch } from './file-search/vectors/meaning-search.js';
 export { PassageEmbedder } from './file-search/vectors/passage-embedder.js';
 export { PassageVectors, type TextEmbedder } from './file-search/vectors/passage-vectors.js';
+export { SemanticSearch } from './file-search/vectors/semantic-search.js';
 export { IdempotencyModule } from './idempotency/idempotency.module.js';
 export {
   type Attempt,

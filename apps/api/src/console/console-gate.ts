@@ -5,7 +5,7 @@ import { lruCache } from '#platform';
 import { type Platform, publicBaseUrl } from '#runtime';
 import { ConsoleRefusal } from '../http/error-body.js';
 import type { OperatorAccess } from '../routes/ops/operator-access.js';
-import { PROOF_MS } from './session-answer.js';
+import { PROOF_MS } from './session-serializer.js';
 import { sessionTokenOf } from './session-cookie.js';
 
 /**

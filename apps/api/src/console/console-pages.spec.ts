@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import express from 'express';
 import { readProcessConfig } from '#runtime';
-import { consolePages, leadBrowsers, mediaOrigins } from './console-pages.js';
+import { consolePages, redirectBrowsers, mediaOrigins } from './console-pages.js';
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const SCRIPT = 'console.log("the console")';
@@ -23,7 +23,7 @@ describe('The pages of the console', () => {
     await writeFile(join(folder, 'assets/index-abc123.js'), SCRIPT);
     await writeFile(join(folder, 'assets/index-abc123.js.br'), brotliCompressSync(SCRIPT));
     const app = express();
-    app.use(leadBrowsers);
+    app.use(redirectBrowsers);
     app.use('/console', consolePages(readProcessConfig({}), folder));
     app.use((_request, response) => void response.status(404).json({ code: 404 }));
     server = app.listen(0, '127.0.0.1');

@@ -33,7 +33,7 @@ export function consolePages(config: ProcessConfig, folder = CONSOLE_FOLDER): Re
 }
 
 /** Leads browsers that open the bare address to the console; programs get the 404 that they know. */
-export function leadBrowsers(request: Request, response: Response, next: NextFunction): void {
+export function redirectBrowsers(request: Request, response: Response, next: NextFunction): void {
   const isBrowser = request.path === '/' && request.method === 'GET' && request.accepts(['json', 'html']) === 'html';
   if (isBrowser) response.redirect(302, '/console/');
   else next();

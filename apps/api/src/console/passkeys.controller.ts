@@ -9,7 +9,7 @@ import { ConsoleRefusal, wrongCredentials } from '../http/error-body.js';
 import { type Answer, PageRoute, ConsoleRoutes, personOf } from './console-routes.js';
 import { NewSessions, sessionTokenOf } from './session-cookie.js';
 import { relyingParty } from './relying-party.js';
-import { SessionAnswer } from './session-answer.js';
+import { SessionSerializer } from './session-serializer.js';
 import { NewPasskeyBody, PasskeyAnswerBody } from './sign-in.dto.js';
 
 const SIGN_IN = { purpose: 'sign-in', userId: null } as const;
@@ -23,7 +23,7 @@ export class PasskeysController {
     private readonly passkeys: PasskeysService,
     private readonly sessions: SessionsService,
     private readonly newSessions: NewSessions,
-    private readonly answers: SessionAnswer,
+    private readonly answers: SessionSerializer,
   ) {}
 
   @PageRoute('POST /sign-in/passkey/options')

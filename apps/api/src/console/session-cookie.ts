@@ -4,7 +4,7 @@ import type { ConsoleSession, SignInMethod } from '#contracts';
 import { type SessionOwner, SessionsService } from '#features';
 import { logger } from '#platform';
 import { wrongCredentials } from '../http/error-body.js';
-import { SessionAnswer } from './session-answer.js';
+import { SessionSerializer } from './session-serializer.js';
 
 /** Lasts as long as the session at most; the server decides. In milliseconds. */
 const MAX_AGE_MS = 7 * 86_400_000;
@@ -43,7 +43,7 @@ const log = logger('console');
 export class NewSessions {
   constructor(
     private readonly sessions: SessionsService,
-    private readonly answers: SessionAnswer,
+    private readonly answers: SessionSerializer,
   ) {}
 
   /**

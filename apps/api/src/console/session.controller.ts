@@ -8,7 +8,7 @@ import { OperatorAccess } from '../routes/ops/operator-access.js';
 import { type Answer, PageRoute, ConsoleRoutes, personOf } from './console-routes.js';
 import { CONSOLE_ROLES_OF_TOKENS, openSession } from './console-gate.js';
 import { ConsoleRefusal, wrongCredentials } from '../http/error-body.js';
-import { SessionAnswer } from './session-answer.js';
+import { SessionSerializer } from './session-serializer.js';
 import { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.js';
 import { AccountChoiceBody, NewPasswordBody, ProfileBody, ProofBody } from './sign-in.dto.js';
 
@@ -22,7 +22,7 @@ export class SessionController {
     @Inject(OPERATOR_GUESSES) private readonly guesses: GuessLimiter,
     private readonly people: PeopleService,
     private readonly sessions: SessionsService,
-    private readonly answers: SessionAnswer,
+    private readonly answers: SessionSerializer,
   ) {
     this.operators = OperatorAccess.on(platform);
   }

@@ -1,5 +1,5 @@
 import { getMetadataStorage } from 'class-validator';
-import type { JsonObject, JsonValue } from '#contracts';
+import { type JsonObject, type JsonValue, omitUndefined } from '#contracts';
 import { fieldsOf } from '#platform';
 import { inQuery } from './operation.js';
 
@@ -116,4 +116,4 @@ function schemaOfField(checks: readonly Check[], entries: InputClass | undefined
 
 /** Without what no check says. */
 const schema = (parts: Readonly<Record<string, unknown>>): JsonObject =>
-  Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)) as JsonObject;
+  omitUndefined(parts as Readonly<Record<string, JsonValue | undefined>>);

@@ -10,7 +10,7 @@ import {
   type SearchedStores,
   searchScope,
 } from './search-scope.js';
-import { fuseRanks, MeaningSearch } from './vectors/meaning-search.js';
+import { fuseRanks, SemanticSearch } from './vectors/semantic-search.js';
 import { type Language, Stemmer } from './stemmer.js';
 
 /** What is looked for, and where. */
@@ -84,7 +84,7 @@ export class FileSearch {
   /** @param meaning left out: words alone are compared. */
   constructor(
     private readonly database: Database,
-    private readonly meaning?: MeaningSearch,
+    private readonly meaning?: SemanticSearch,
   ) {
     this.stemmer = new Stemmer(database);
   }

@@ -25,7 +25,7 @@ export function takeFacts(requestId: string): RequestFacts {
 }
 
 /** Keeps facts about a request that is still open; others come too late and are dropped. */
-export function noteFacts(requestId: string, facts: RequestFacts): void {
+export function addLogFields(requestId: string, facts: RequestFacts): void {
   const kept = open.get(requestId);
   if (kept) Object.assign(kept, facts);
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, Medium, TaskState, Ticket, UpstreamOutput } from '#contracts';
+import type { JsonObject, Medium, TaskState, UpstreamCallRef, UpstreamOutput } from '#contracts';
 import { backoffMs } from '#platform';
 
 /**
@@ -39,7 +39,7 @@ export interface TaskRow {
   readonly start_ended_at: Date | null;
   readonly operation: JsonObject | null;
   /** What the upstream needs to find the order again; null for orders of before tickets were written. */
-  readonly ticket: Ticket | null;
+  readonly ticket: UpstreamCallRef | null;
   /** How often a call was lost whose upstream cannot say whether it took the order. */
   readonly lost_calls: number;
   readonly cost_micros: bigint | null;

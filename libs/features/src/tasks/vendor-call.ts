@@ -7,7 +7,7 @@ import {
   type Operation,
   type OperationState,
   type UpstreamOutput,
-  type Ticket,
+  type UpstreamCallRef,
   type VendorCall,
 } from '#contracts';
 import { logger } from '#platform';
@@ -16,7 +16,7 @@ import { withinLimit } from './step-limit.js';
 import { NO_SPOOL } from './store/result-files.js';
 
 /** A call to an upstream, with what was noted during it. */
-export interface NotedCall {
+export interface RecordedCall {
   readonly call: VendorCall;
   /** The latest of each fact. */
   readonly facts: CallFacts;
@@ -25,9 +25,9 @@ export interface NotedCall {
 /** `carries`: what the call brings or takes besides. */
 export function notedCall(
   signal: AbortSignal,
-  ticket: Ticket,
+  ticket: UpstreamCallRef,
   carries: Partial<Pick<VendorCall, 'callbackUrl' | 'files' | 'spool'>> = {},
-): NotedCall {
+): RecordedCall {
   const facts: CallFacts = {};
   const { files = NO_FILES, spool = NO_SPOOL, callbackUrl } = carries;
   const note = (fact: CallFacts): void => void Object.assign(facts, fact);
@@ -36,7 +36,7 @@ export function notedCall(
 }
 
 /** The ticket of an order of before tickets were written, or of a call that needs none. */
-export const bareTicket = ({ id }: Pick<MediaUpstream, 'id'>, taskId: string): Ticket => ({
+export const bareTicket = ({ id }: Pick<MediaUpstream, 'id'>, taskId: string): UpstreamCallRef => ({
   upstream: id,
   model: '',
   taskId,

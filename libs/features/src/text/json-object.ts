@@ -10,7 +10,7 @@ type Loose<T> = T extends unknown
   : never;
 
 /** Drops fields that are null or undefined, so that an absent optional field is really absent. */
-export function withoutAbsent<T extends object>(value: Loose<T>): T {
+export function omitNullish<T extends object>(value: Loose<T>): T {
   const kept: Record<string, unknown> = {};
   const fields = value as Readonly<Record<string, unknown>>;
   for (const name of Object.keys(fields)) if (fields[name] != null) kept[name] = fields[name];

@@ -1,17 +1,6 @@
 import { checkBody, GatewayError, type LongTextRule, toolName } from '#contracts';
 import { nextTurn } from '#platform';
 
-/** A part of a request that only an upstream of the request's own style could honour. */
-export function cannotTranslate(param: string, what: string): GatewayError {
-  return new GatewayError(
-    'unsupported_parameter',
-    `${param}: ${what} is not supported by the upstream of this model.`,
-    {
-      param,
-    },
-  );
-}
-
 /**
  * A choice among tools that the vendor runs, of which a call must be made.
  *
@@ -20,7 +9,7 @@ export function cannotTranslate(param: string, what: string): GatewayError {
 export function expectOffered(chosen: readonly { type?: string | null }[], tools: readonly { type: string }[]): void {
   const offered = new Set(tools.map(({ type }) => toolName(type)));
   if (!chosen.some(({ type }) => offered.has(toolName(type ?? ''))))
-    throw cannotTranslate('tool_choice', 'the choice of a tool that is not offered');
+    throw GatewayError.unsupported('tool_choice', 'the choice of a tool that is not offered');
 }
 
 /**

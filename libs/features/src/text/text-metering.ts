@@ -1,7 +1,7 @@
 import type { LastPart, ReplyProgress, RequestUses, TextCost, TextRequest, TextUsage, ToolUses } from '#contracts';
 import { logger, signals, type VendorCall } from '#platform';
 import { DEFAULT_MODEL_LIMITS, type ModelCosts, type ModelLimits, sumOfCalls, type TokenCounter } from '#providers';
-import { noteFacts } from '../observability/request-facts.js';
+import { addLogFields } from '../observability/request-facts.js';
 import type { Settlements } from './settlements.js';
 import type { TextBilling, TextHold, TextSettlement } from './text-billing.js';
 
@@ -68,7 +68,7 @@ export class TextMetering implements Metering {
   repliedBy(id: string, requestId: string | undefined, costs?: ModelCosts, vendorCall?: VendorCall): void {
     this.upstream = { id, requestId, costs };
     this.vendorCall = vendorCall;
-    noteFacts(this.requestId, { upstream: id });
+    addLogFields(this.requestId, { upstream: id });
     log.debug('text.routed', { requestId: this.requestId, upstream: id, upstreamRequestId: requestId });
   }
 

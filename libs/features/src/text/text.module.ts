@@ -10,7 +10,7 @@ import { Cooldowns, createCooldowns, ForwardedUrls, PeriodicTask, signals, syste
 import { loadTokenCounter, type OpenTextUpstreams } from '#providers';
 import { PLATFORM, type Platform } from '#runtime';
 import { FileSearch } from '../file-search/file-search.js';
-import { MeaningSearch } from '../file-search/vectors/meaning-search.js';
+import { SemanticSearch } from '../file-search/vectors/semantic-search.js';
 import { PassageEmbedder } from '../file-search/vectors/passage-embedder.js';
 import { PassageVectors, TEXT_EMBEDDER } from '../file-search/vectors/passage-vectors.js';
 import { MeteredEmbedder } from './embeddings/metered-embedder.js';
@@ -137,7 +137,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     FileSearch,
     ItemStore,
     LedgerTextBilling,
-    MeaningSearch,
+    SemanticSearch,
     MeteredEmbedder,
     ModelsOnSale,
     PassageEmbedder,

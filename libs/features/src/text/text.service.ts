@@ -29,7 +29,7 @@ import type { TextStyleCodec } from './text-style-codec.js';
 import type { TextUpstreams } from '../upstreams/text-upstreams.js';
 
 /** What text is answered with. */
-interface TextParts {
+interface TextDependencies {
   readonly router: TextRouter;
   readonly billing: TextBilling;
   readonly upstreams: TextUpstreams;
@@ -198,7 +198,7 @@ export class TextService {
   /** How long a caller may read nothing of an answer that waits for them, in milliseconds. */
   readonly stallMs: number;
 
-  constructor({ router, billing, upstreams, leaving, counter, clock, urls, hosted }: TextParts) {
+  constructor({ router, billing, upstreams, leaving, counter, clock, urls, hosted }: TextDependencies) {
     this.urls = urls;
     this.hosted = hosted;
     this.router = router;

@@ -219,7 +219,7 @@ function openEntry(entry: UpstreamEntry, wordDelayMs: number, balanceUnit: Balan
     lackingTools: entry.translation.lacking_tools,
     replayedReasoning: entry.translation.reasoning,
     marksPromptCache: entry.translation.prompt_cache,
-    tellsNoReasoning: entry.translation.no_reasoning && entry.translation.no_reasoning === 'told',
+    disablesReasoning: entry.translation.no_reasoning && entry.translation.no_reasoning === 'told',
   };
   const upstream = {
     id,

@@ -150,9 +150,9 @@ describe('A system message in the middle of a conversation', () => {
 });
 
 describe('A request for no reasoning', () => {
-  const asked = (protocol: keyof typeof PROTOCOL_CODECS, word: 'none' | undefined, tellsNoReasoning?: boolean) => {
+  const asked = (protocol: keyof typeof PROTOCOL_CODECS, word: 'none' | undefined, disablesReasoning?: boolean) => {
     const wish = word ? { effort: word, visible: false } : { budgetTokens: 0, visible: false };
-    const body = PROTOCOL_CODECS[protocol].write({ ...PLAIN, reasoning: wish }, 'm', { tellsNoReasoning });
+    const body = PROTOCOL_CODECS[protocol].write({ ...PLAIN, reasoning: wish }, 'm', { disablesReasoning });
     return body['reasoning'] ?? body['reasoning_effort'] ?? body['thinking'] ?? body['generationConfig'];
   };
   const OFF = { thinkingConfig: { includeThoughts: false, thinkingBudget: 0 } };

@@ -1,4 +1,4 @@
-import type { Ticket } from '#contracts';
+import type { UpstreamCallRef } from '#contracts';
 import type { Database, StatementRunner } from '#platform';
 import type { MediaAllowance } from '#providers';
 
@@ -166,7 +166,7 @@ export interface AllowanceTake {
 export interface StartIntent {
   readonly upstream: string;
   readonly vendorAccount: string;
-  readonly ticket: Ticket;
+  readonly ticket: UpstreamCallRef;
   /** Absent: as many orders may run as there are. */
   readonly below?: RunningLimit | undefined;
   /** Absent: it may be handed as many as there are, or has its share already. */

@@ -25,7 +25,7 @@ import { UpstreamLimits } from '../upstream-limits.js';
 import {
   askToStop,
   notedCall,
-  type NotedCall,
+  type RecordedCall,
   storableOperation,
   storableOutputs,
   storableText,
@@ -51,7 +51,7 @@ interface LostCall {
 
 /** What is known of a call to an upstream. */
 interface OfferedCall {
-  readonly noted: NotedCall;
+  readonly noted: RecordedCall;
   readonly candidate: Candidate;
 }
 
@@ -123,7 +123,7 @@ interface Offer {
   readonly order: MediaOrder;
   readonly candidate: Candidate;
   readonly admission: MediaAdmission;
-  readonly noted: NotedCall;
+  readonly noted: RecordedCall;
   readonly startedAtMs: number;
 }
 

@@ -17,7 +17,7 @@ import type { Caller } from '../../accounts/caller.js';
 import type { Attribution } from '../../billing/usage/attribution.js';
 import { PriceBook, type Quote } from '../../billing/prices/price-book.js';
 import { MediaRouter } from '../../upstreams/media-upstreams.js';
-import { noteFacts } from '../../observability/request-facts.js';
+import { addLogFields } from '../../observability/request-facts.js';
 import { ModelsOnSale } from '../../text/models-on-sale.js';
 import { withoutLargeParameters } from '../large-parameters.js';
 import { catalogFamily, plannedOrderOf } from './planned-order.js';
@@ -139,7 +139,7 @@ export class SubmissionService {
       attribution,
     });
     const hold = formatMicros(quote.holdMicros);
-    noteFacts(requestId, { taskId, hold });
+    addLogFields(requestId, { taskId, hold });
     submitted({ taskId, requestId, accountId: caller.accountId, keyId: caller.apiKeyId, model, hold });
     return { taskId, notices, isMadeBySandbox: this.onSale.isMadeBySandbox(model) };
   }

@@ -11,6 +11,7 @@ import {
   type ChatToolCall,
   type FilePart,
   type FunctionTool,
+  GatewayError,
   type HostedTool,
   type ImagePart,
   isChatCustomTool,
@@ -24,8 +25,8 @@ import {
   type TextRequest,
   type ToolChoice,
 } from '#contracts';
-import { asJson, withoutAbsent } from '../json-object.js';
-import { cannotTranslate, expectOffered } from '../refusals.js';
+import { asJson, omitNullish } from '../json-object.js';
+import { expectOffered } from '../refusals.js';
 import { readMediaAddress, stopSequences } from '../request-parts.js';
 import { argumentsWith, functionForText } from '../tool-arguments.js';
 import { TurnList } from '../turn-list.js';
@@ -41,7 +42,7 @@ export function readChatRequest(body: ChatRequest, model: string, stream: boolea
       ? readToolChoice(body.tool_choice, body.tools ?? [])
       : { toolChoice: readLegacyChoice(body.function_call) };
   const tools = [...(body.tools ?? []).flatMap(readFunctionTool), ...(body.functions ?? []).map(readDefinition)];
-  return withoutAbsent<TextRequest>({
+  return omitNullish<TextRequest>({
     model,
     stream,
     ...turns.conversation(),
@@ -121,7 +122,7 @@ const UNTRANSLATABLE: readonly (readonly [
 /** @throws GatewayError `unsupported_parameter` that names the first such field. */
 function expectTranslatable(body: ChatRequest): void {
   const asked = UNTRANSLATABLE.find(([, , isAsked]) => isAsked(body));
-  if (asked) throw cannotTranslate(asked[0], asked[1]);
+  if (asked) throw GatewayError.unsupported(asked[0], asked[1]);
 }
 
 const isFunction = (tool: ChatTool): tool is ChatFunctionTool => tool.type === 'function';
@@ -138,7 +139,7 @@ function readFunctionTool(tool: ChatTool): FunctionTool[] {
 }
 
 const readDefinition = ({ name, description, parameters, strict }: ChatFunctionTool['function']): FunctionTool =>
-  withoutAbsent<FunctionTool>({ name, description, parameters, strict });
+  omitNullish<FunctionTool>({ name, description, parameters, strict });
 
 const readOtherTools = ({ tools, tool_choice: choice }: ChatRequest): HostedTool[] =>
   (tools ?? []).flatMap((tool, index) => {
@@ -164,7 +165,7 @@ function readToolChoice(sent: ChatRequest['tool_choice'], offered: readonly Chat
   if (sent.type === 'function' || sent.type === 'custom')
     return { toolChoice: { mode: 'required', names: namesIn(sent) } };
   if (sent.type !== 'allowed_tools')
-    throw cannotTranslate('tool_choice', 'the choice of a tool that is not a function');
+    throw GatewayError.unsupported('tool_choice', 'the choice of a tool that is not a function');
   const { mode, tools } = sent.allowed_tools;
   const names = tools.flatMap(namesIn);
   if (mode === 'auto') return { toolChoice: { mode }, onlyTools: names };
@@ -185,10 +186,10 @@ function readFormat(sent: ChatRequest['response_format']): OutputFormat {
   if (sent.type === 'json_object')
     return sent.schema ? { type: 'json-schema', name: 'output', schema: sent.schema } : { type: 'json' };
   if (sent.type !== 'json_schema')
-    throw cannotTranslate('response_format', `a format of type "${(sent as { type: string }).type}"`);
+    throw GatewayError.unsupported('response_format', `a format of type "${(sent as { type: string }).type}"`);
   const { name, description, schema, strict } = sent.json_schema;
   if (!schema) return { type: 'json' };
-  return withoutAbsent<OutputFormat>({ type: 'json-schema', name, description, schema, strict });
+  return omitNullish<OutputFormat>({ type: 'json-schema', name, description, schema, strict });
 }
 
 /** Adds one message to the conversation. */
@@ -238,7 +239,7 @@ function readPart(part: ChatPart, param: string): TextPart | ImagePart | FilePar
       return asText(part.refusal);
     case 'image_url': {
       const { url, detail } = part.image_url;
-      return withoutAbsent<ImagePart>({ type: 'image', source: readMediaAddress(url), detail, param });
+      return omitNullish<ImagePart>({ type: 'image', source: readMediaAddress(url), detail, param });
     }
     case 'input_audio': {
       const { data: base64, format } = part.input_audio;
@@ -246,16 +247,16 @@ function readPart(part: ChatPart, param: string): TextPart | ImagePart | FilePar
     }
     case 'file': {
       const { file_data: data, filename } = part.file;
-      if (data == null) throw cannotTranslate(`${param}.file.file_id`, 'an uploaded file');
-      return withoutAbsent<FilePart>({ type: 'file', source: readMediaAddress(data), name: filename, param });
+      if (data == null) throw GatewayError.unsupported(`${param}.file.file_id`, 'an uploaded file');
+      return omitNullish<FilePart>({ type: 'file', source: readMediaAddress(data), name: filename, param });
     }
     default:
-      throw cannotTranslate(param, `a part of type "${(part as { type: string }).type}"`);
+      throw GatewayError.unsupported(param, `a part of type "${(part as { type: string }).type}"`);
   }
 }
 
 function readAssistant(message: ChatMessage, param: string, turns: TurnList): AssistantPart[] {
-  if (message.audio) throw cannotTranslate(`${param}.audio`, 'audio of an earlier turn');
+  if (message.audio) throw GatewayError.unsupported(`${param}.audio`, 'audio of an earlier turn');
   const { content, refusal } = message;
   const calls = readCalls(message, param, turns);
   const said = [...readSaid(content ?? '', `${param}.content`), ...readSaid(refusal ?? '', `${param}.refusal`)];
@@ -273,7 +274,8 @@ function readCalls(
 ): CallPart[] {
   const calls = (sent ?? []).map((call, index) => readCall(call, `${param}.tool_calls[${index}]`, turns));
   if (!legacy) return calls;
-  if (calls.length > 0) throw cannotTranslate(`${param}.function_call`, 'the legacy form of tool_calls beside them');
+  if (calls.length > 0)
+    throw GatewayError.unsupported(`${param}.function_call`, 'the legacy form of tool_calls beside them');
   return [{ type: 'call', id: turns.nextCallId(), name: legacy.name, arguments: legacy.arguments }];
 }
 
@@ -282,14 +284,14 @@ function readCall(call: ChatToolCall, param: string, turns: TurnList): CallPart 
     const json = turns.arguments.written(argumentsWith(call.custom.input));
     return { type: 'call', id: call.id, name: call.custom.name, arguments: json };
   }
-  if ((call.type ?? 'function') !== 'function') throw cannotTranslate(param, `a call of type "${call.type}"`);
+  if ((call.type ?? 'function') !== 'function') throw GatewayError.unsupported(param, `a call of type "${call.type}"`);
   return { type: 'call', id: call.id, name: call.function.name, arguments: call.function.arguments };
 }
 
 function textParts(content: Content, param: string, otherwise: string): TextPart[] {
   return readContent(content, param).map((part, index) => {
     if (part.type === 'text') return part;
-    throw cannotTranslate(`${param}[${index}]`, otherwise);
+    throw GatewayError.unsupported(`${param}[${index}]`, otherwise);
   });
 }
 
@@ -331,7 +333,7 @@ function readReasoningRequest(body: ChatRequest, model: string): ReasoningReques
   const isNamed = effort !== undefined || budgetTokens !== undefined;
   if (!isNamed && !isOn(body) && !asksForThinking(model)) return undefined;
   const visible = effort !== 'none' && body.reasoning?.exclude !== true;
-  return withoutAbsent<ReasoningRequest>({ effort, budgetTokens, visible });
+  return omitNullish<ReasoningRequest>({ effort, budgetTokens, visible });
 }
 
 /** Whether the caller offers functions by `functions`, which `tools` replaced, and reads calls as `function_call` alone. */

@@ -10,7 +10,7 @@ import {
 import { jsonBytes, systemClock } from '#platform';
 import { DEFAULT_MODEL_LIMITS, loadTokenCounter, type TokenCounter } from '#providers';
 import type { Attribution } from '../../billing/usage/attribution.js';
-import { noteFacts } from '../../observability/request-facts.js';
+import { addLogFields } from '../../observability/request-facts.js';
 import { replyBounds, reportExcess, withinBounds } from '../text-metering.js';
 import { Settlements } from '../settlements.js';
 import type { TextSettlement } from '../text-billing.js';
@@ -91,7 +91,7 @@ export class EmbeddingsService {
     try {
       const call = { requestId, accountId, priceList: caller.priceList, model, body: await sentOn(order) };
       const routed = await this.router.call(call, signal);
-      noteFacts(requestId, { upstream: routed.upstreamId });
+      addLogFields(requestId, { upstream: routed.upstreamId });
       if (routed.reply.json !== null) order.take?.(routed.reply.json);
       settle('completed', possible(order, routed) ?? (await this.counted(input)), routed);
       ({ json } = routed.reply);

@@ -3,6 +3,7 @@ import {
   type AssistantPart,
   type FilePart,
   type FunctionTool,
+  GatewayError,
   type GeminiContent,
   type GeminiPart,
   type GeminiRequest,
@@ -12,10 +13,10 @@ import {
   isJsonObject,
   isOptionalTool,
   isTextType,
-  namedTools,
   type JsonObject,
   type JsonValue,
   type MediaSource,
+  namedTools,
   type OutputFormat,
   type ReasoningEffort,
   type ReasoningPart,
@@ -24,8 +25,7 @@ import {
   type ToolChoice,
   type UserPart,
 } from '#contracts';
-import { asJson, withoutAbsent } from '../json-object.js';
-import { cannotTranslate } from '../refusals.js';
+import { asJson, omitNullish } from '../json-object.js';
 import { inlineMedia, stopSequences } from '../request-parts.js';
 import { TurnList } from '../turn-list.js';
 import { carriedReasoning } from './carried-reasoning.js';
@@ -34,18 +34,19 @@ import { carriedReasoning } from './carried-reasoning.js';
 export function readGeminiRequest(body: GeminiRequest, model: string, stream: boolean): TextRequest {
   const config = body.generationConfig ?? {};
   const calling = body.toolConfig?.functionCallingConfig;
-  if (body.cachedContent) throw cannotTranslate('cachedContent', 'a prompt cache of the vendor');
+  if (body.cachedContent) throw GatewayError.unsupported('cachedContent', 'a prompt cache of the vendor');
   if (body.continuationToken)
-    throw cannotTranslate('continuationToken', 'the continuation of a reply of another vendor');
+    throw GatewayError.unsupported('continuationToken', 'the continuation of a reply of another vendor');
   const modalities = config.responseModalities ?? [];
   if (modalities.some((modality) => modality.toUpperCase() !== 'TEXT'))
-    throw cannotTranslate('generationConfig.responseModalities', 'output other than text');
-  if (config.responseLogprobs === true) throw cannotTranslate('generationConfig.responseLogprobs', 'log probabilities');
+    throw GatewayError.unsupported('generationConfig.responseModalities', 'output other than text');
+  if (config.responseLogprobs === true)
+    throw GatewayError.unsupported('generationConfig.responseLogprobs', 'log probabilities');
   for (const [field, what] of MADE_OTHERWISE)
-    if (config[field]) throw cannotTranslate(`generationConfig.${field}`, what);
+    if (config[field]) throw GatewayError.unsupported(`generationConfig.${field}`, what);
   const turns = new TurnList('contents');
   body.contents.forEach((content, index) => readGeminiContent(content, `contents[${index}]`, turns));
-  return withoutAbsent<TextRequest>({
+  return omitNullish<TextRequest>({
     model,
     stream,
     ...turns.conversation(),
@@ -84,13 +85,13 @@ function readSystem(sent: GeminiRequest['systemInstruction']): string[] {
 function readSystemPart(part: GeminiPart, index: number): string {
   const param = `systemInstruction.parts[${index}]`;
   expectOneContent(part, param);
-  if (part.text === undefined) throw cannotTranslate(param, 'anything but text in a system instruction');
+  if (part.text === undefined) throw GatewayError.unsupported(param, 'anything but text in a system instruction');
   return part.text;
 }
 
 function readFunctions(tool: GeminiTool): FunctionTool[] {
   return (tool.functionDeclarations ?? []).map(({ name, description, parameters, parametersJsonSchema }) =>
-    withoutAbsent<FunctionTool>({
+    omitNullish<FunctionTool>({
       name,
       description,
       parameters: parametersJsonSchema ?? (parameters ? jsonSchemaOf(parameters) : undefined),
@@ -132,7 +133,8 @@ function readToolChoice(config: Calling): ToolChoice {
 /** The type and the schema of the answer, in the newer or the former fields for them. */
 function askedFormat(config: Config): { readonly type: string | undefined; readonly schema: JsonObject | undefined } {
   const formats = (config.responseFormat ?? []).flatMap(({ text }) => (text ? [text] : []));
-  if (formats.length > 1) throw cannotTranslate('generationConfig.responseFormat', 'more than one response format');
+  if (formats.length > 1)
+    throw GatewayError.unsupported('generationConfig.responseFormat', 'more than one response format');
   const dialect = config.responseSchema ? jsonSchemaOf(config.responseSchema) : undefined;
   const type = formats[0]?.mimeType ?? config.responseMimeType;
   // One of the fields writes the type as `APPLICATION_JSON`.
@@ -147,7 +149,7 @@ function readFormat(config: Config): OutputFormat {
   // A schema that stands alone says what the answer is.
   if (type === 'text/plain' || (type === undefined && !schema)) return { type: 'text' };
   if (type !== undefined && type !== 'application/json')
-    throw cannotTranslate('generationConfig.responseMimeType', `"${type}"`);
+    throw GatewayError.unsupported('generationConfig.responseMimeType', `"${type}"`);
   return schema ? { type: 'json-schema', name: 'output', schema: asJson(schema) } : { type: 'json' };
 }
 
@@ -164,9 +166,9 @@ function readReasoning(config: Config['thinkingConfig'], model: string): Reasoni
   if (budget === 0) return { budgetTokens: 0, visible: false };
   const level = config.thinkingLevel?.toUpperCase() ?? NO_LEVEL;
   if (!LEVELS.has(level))
-    throw cannotTranslate('generationConfig.thinkingConfig.thinkingLevel', `"${config.thinkingLevel}"`);
+    throw GatewayError.unsupported('generationConfig.thinkingConfig.thinkingLevel', `"${config.thinkingLevel}"`);
   const least = level === 'MINIMAL' ? MINIMAL_TOKENS : undefined;
-  return withoutAbsent<ReasoningRequest>({
+  return omitNullish<ReasoningRequest>({
     visible,
     effort: EFFORTS[level],
     budgetTokens: budget !== undefined && budget > 0 ? budget : least,
@@ -197,7 +199,7 @@ const CONTENTS = ['inlineData', 'fileData', 'functionCall', 'functionResponse'] 
 /** @throws GatewayError `unsupported_parameter` for a part that holds several things, of which one would be lost. */
 function expectOneContent(part: GeminiPart, param: string): void {
   const held = [...CONTENTS.filter((name) => part[name] !== undefined), ...(part.text ? ['text'] : [])];
-  if (held.length > 1) throw cannotTranslate(param, `a part that holds ${held.join(' and ')}`);
+  if (held.length > 1) throw GatewayError.unsupported(param, `a part that holds ${held.join(' and ')}`);
 }
 
 function readFunctionResponse(
@@ -236,7 +238,7 @@ function readModelPart(part: GeminiPart, param: string, turns: TurnList): Assist
   }
   if (part.text !== undefined) return part.text === '' ? proof : [...proof, { type: 'text', text: part.text }];
   if (proof.length > 0) return proof;
-  throw cannotTranslate(param, 'this kind of part in a model turn');
+  throw GatewayError.unsupported(param, 'this kind of part in a model turn');
 }
 
 /** Endings of addresses that show the type of the file. */
@@ -255,7 +257,7 @@ function mediaTypeOf(url: string): string | undefined {
 }
 
 function readUserPart(part: GeminiPart, param: string): Exclude<UserPart, { type: 'result' }> {
-  if (part.videoMetadata) throw cannotTranslate(`${param}.videoMetadata`, 'a section of a video');
+  if (part.videoMetadata) throw GatewayError.unsupported(`${param}.videoMetadata`, 'a section of a video');
   if (part.inlineData) {
     const { mimeType, data } = part.inlineData;
     return mediaPart(inlineMedia(mimeType, data), mimeType, `${param}.inlineData`);
@@ -263,12 +265,12 @@ function readUserPart(part: GeminiPart, param: string): Exclude<UserPart, { type
   if (part.fileData) {
     const { fileUri } = part.fileData;
     const mimeType = part.fileData.mimeType ?? mediaTypeOf(fileUri);
-    if (!/^https?:/i.test(fileUri)) throw cannotTranslate(`${param}.fileData.fileUri`, 'an uploaded file');
-    if (mimeType === undefined) throw cannotTranslate(`${param}.fileData`, 'a link without a media type');
+    if (!/^https?:/i.test(fileUri)) throw GatewayError.unsupported(`${param}.fileData.fileUri`, 'an uploaded file');
+    if (mimeType === undefined) throw GatewayError.unsupported(`${param}.fileData`, 'a link without a media type');
     return mediaPart({ kind: 'url', url: fileUri }, mimeType, `${param}.fileData`);
   }
   if (part.text !== undefined) return { type: 'text', text: part.text };
-  throw cannotTranslate(param, 'this kind of part in a user turn');
+  throw GatewayError.unsupported(param, 'this kind of part in a user turn');
 }
 
 function mediaPart(source: MediaSource, named: string, param: string): ImagePart | FilePart {
@@ -276,7 +278,7 @@ function mediaPart(source: MediaSource, named: string, param: string): ImagePart
   if (mediaType.startsWith('image/')) return { type: 'image', source, param };
   if (mediaType === 'application/pdf' || (isTextType(mediaType) && source.kind === 'inline'))
     return { type: 'file', source, param };
-  throw cannotTranslate(`${param}.mimeType`, `"${mediaType}"`);
+  throw GatewayError.unsupported(`${param}.mimeType`, `"${mediaType}"`);
 }
 
 /** Numbers that the style's own dialect may write as texts. */

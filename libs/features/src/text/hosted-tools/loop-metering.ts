@@ -1,6 +1,6 @@
 import type { TextRequest, TextUsage, ToolUnit, ToolUses, UnpricedUse } from '#contracts';
 import type { ModelLimits, TokenCounter } from '#providers';
-import { noteFacts } from '../../observability/request-facts.js';
+import { addLogFields } from '../../observability/request-facts.js';
 import { replyBounds } from '../text-metering.js';
 import type { TextTariff } from '../../billing/prices/text-tariff.js';
 import type { Attribution } from '../../billing/usage/attribution.js';
@@ -150,7 +150,7 @@ export class ToolLoopMetering implements Metering {
   repliedBy(...[id, ...more]: Parameters<TextMetering['repliedBy']>): void {
     this.round?.metering.repliedBy(id, ...more);
     // The rounds after the first bill have ids that the log of requests does not know.
-    noteFacts(this.requestId, { upstream: id });
+    addLogFields(this.requestId, { upstream: id });
   }
 
   /** Settles the round that is open: its reply is over, and so are its tools. */

@@ -1,17 +1,17 @@
-import type {
-  HostedKind,
-  McpListStep,
-  TextEvent,
-  TextRequest,
-  TextStyle,
-  ToolStep,
-  Turn,
-  UnpricedUse,
+import {
+  GatewayError,
+  type HostedKind,
+  type McpListStep,
+  type TextEvent,
+  type TextRequest,
+  type TextStyle,
+  type ToolStep,
+  type Turn,
+  type UnpricedUse,
 } from '#contracts';
 import type { ModelLimits } from '#providers';
 import type { ClientConnection } from '../client-connection.js';
 import type { AskedConversation } from '../conversations.js';
-import { cannotTranslate } from '../refusals.js';
 import { newTextId } from '../reply-parts.js';
 import { isOpenEnded } from '../text-metering.js';
 import type { TextRouter } from '../text-router.js';
@@ -127,7 +127,7 @@ function withTools({ order }: LoopParts, offered: readonly OfferedTool[]): TextR
   const tools = [...order.request.tools, ...offered.map(({ tool }) => tool)];
   const forced = namesOf(offered, order.forced);
   if (order.forced.length > 0 && forced.length === 0)
-    throw cannotTranslate('tool_choice', 'the choice of a tool that is not offered');
+    throw GatewayError.unsupported('tool_choice', 'the choice of a tool that is not offered');
   const { toolChoice } = order.request;
   const names = toolChoice.mode === 'required' && toolChoice.names.length > 0 ? toolChoice.names : [];
   const choice = forced.length > 0 ? { mode: 'required' as const, names: [...names, ...forced] } : toolChoice;

@@ -3,6 +3,7 @@ import {
   type AssistantPart,
   type FilePart,
   type FunctionTool,
+  GatewayError,
   type HostedTool,
   type ImagePart,
   isOptionalTool,
@@ -23,16 +24,15 @@ import {
   type UserPart,
 } from '#contracts';
 import { readableMessages } from '../hosted-tools/messages-steps.js';
-import { asJson, withoutAbsent } from '../json-object.js';
-import { cannotTranslate } from '../refusals.js';
+import { asJson, omitNullish } from '../json-object.js';
 import { inlineMedia, stopSequences } from '../request-parts.js';
 import { TurnList } from '../turn-list.js';
 
 /** Reads a checked messages body into the canonical request. */
 export function readMessagesRequest(body: MessagesRequest, model: string, stream: boolean): TextRequest {
-  if (body.compaction) throw cannotTranslate('compaction', 'a summary that only its vendor can read');
-  if (body.container) throw cannotTranslate('container', 'a container of the vendor');
-  if (body.mcp_servers && body.mcp_servers.length > 0) throw cannotTranslate('mcp_servers', 'an MCP server');
+  if (body.compaction) throw GatewayError.unsupported('compaction', 'a summary that only its vendor can read');
+  if (body.container) throw GatewayError.unsupported('container', 'a container of the vendor');
+  if (body.mcp_servers && body.mcp_servers.length > 0) throw GatewayError.unsupported('mcp_servers', 'an MCP server');
   const turns = new TurnList('messages');
   readSystem(body.system).forEach((text) => turns.system(text));
   readableMessages(body.messages, false).forEach(({ role, content }, index) => {
@@ -40,7 +40,7 @@ export function readMessagesRequest(body: MessagesRequest, model: string, stream
     if (role === 'system') turns.system(readSystemBlocks(blocks, `messages[${index}].content`));
     else readMessagesBlocks(blocks, role, `messages[${index}].content`, turns);
   });
-  return withoutAbsent<TextRequest>({
+  return omitNullish<TextRequest>({
     model,
     stream,
     ...turns.conversation(),
@@ -65,7 +65,7 @@ export function readMessagesRequest(body: MessagesRequest, model: string, stream
 function readSystemBlocks(blocks: readonly MessagesBlock[], param: string): string {
   const texts = blocks.map((block, index) => {
     if (block.type === 'text') return block.text;
-    throw cannotTranslate(`${param}[${index}]`, `a block of type "${block.type}" in a system message`);
+    throw GatewayError.unsupported(`${param}[${index}]`, `a block of type "${block.type}" in a system message`);
   });
   return texts.join('\n');
 }
@@ -100,7 +100,7 @@ function readTools({ tools: sent, tool_choice: choice }: MessagesRequest): {
     tools: tools
       .filter(isCustom)
       .map(({ name, description, input_schema: parameters, strict }) =>
-        withoutAbsent<FunctionTool>({ name, description, parameters, strict }),
+        omitNullish<FunctionTool>({ name, description, parameters, strict }),
       ),
     hostedTools: tools.flatMap((tool, index) =>
       isCustom(tool)
@@ -134,7 +134,7 @@ function readReasoning(body: MessagesRequest, model: string): ReasoningRequest |
   if (sent?.type === 'disabled') return { budgetTokens: 0, visible: false };
   const effort = body.output_config?.effort;
   if (!sent && !asksForThinking(model) && !effort) return undefined;
-  return withoutAbsent<ReasoningRequest>({
+  return omitNullish<ReasoningRequest>({
     effort: effort as ReasoningEffort | undefined,
     budgetTokens: sent?.type === 'enabled' ? sent.budget_tokens : undefined,
     visible: sent === undefined ? asksForThinking(model) : sent.display !== 'omitted',
@@ -175,7 +175,7 @@ function readUserBlock(block: MessagesBlock, param: string): ReturnedPart[] {
       // Where loading cannot be deferred, it is among the tools from the beginning.
       return [{ type: 'text', text: `The tool "${block.tool_name}" can be called.` }];
     default:
-      throw cannotTranslate(param, `a block of type "${block.type}"`);
+      throw GatewayError.unsupported(param, `a block of type "${block.type}"`);
   }
 }
 
@@ -186,22 +186,22 @@ function readAssistantBlock(block: MessagesBlock, param: string, turns: TurnList
     case 'tool_use':
       return { type: 'call', id: block.id, name: block.name, arguments: turns.arguments.written(block.input) };
     case 'thinking':
-      return withoutAbsent({ type: 'reasoning' as const, text: block.thinking, signature: block.signature });
+      return omitNullish({ type: 'reasoning' as const, text: block.thinking, signature: block.signature });
     case 'redacted_thinking':
       return { type: 'reasoning', text: '', signature: block.data };
     default:
-      throw cannotTranslate(param, `a block of type "${block.type}" in an assistant message`);
+      throw GatewayError.unsupported(param, `a block of type "${block.type}" in an assistant message`);
   }
 }
 
 function readImage({ source }: MessagesImageBlock, param: string): ImagePart {
   if (source.type === 'url') return { type: 'image', source: { kind: 'url', url: source.url }, param };
   if (source.type === 'base64') return { type: 'image', source: inlineMedia(source.media_type, source.data), param };
-  throw cannotTranslate(`${param}.source`, 'an uploaded file');
+  throw GatewayError.unsupported(`${param}.source`, 'an uploaded file');
 }
 
 function readDocument({ source, title, context, citations }: MessagesDocumentBlock, param: string): ReturnedPart[] {
-  if (citations?.enabled) throw cannotTranslate(`${param}.citations`, 'citations of documents');
+  if (citations?.enabled) throw GatewayError.unsupported(`${param}.citations`, 'citations of documents');
   // No other interface has a place for it: it stands in front of the file.
   const about: TextPart[] = context ? inFront(title, context) : [];
   switch (source.type) {
@@ -210,18 +210,18 @@ function readDocument({ source, title, context, citations }: MessagesDocumentBlo
     case 'url':
       return [
         ...about,
-        withoutAbsent<FilePart>({ type: 'file', source: { kind: 'url', url: source.url }, name: title, param }),
+        omitNullish<FilePart>({ type: 'file', source: { kind: 'url', url: source.url }, name: title, param }),
       ];
     case 'base64': {
       const inline = inlineMedia(source.media_type, source.data);
-      return [...about, withoutAbsent<FilePart>({ type: 'file', source: inline, name: title, param })];
+      return [...about, omitNullish<FilePart>({ type: 'file', source: inline, name: title, param })];
     }
     case 'content':
       return [...inFront(title, context), ...readParts(source.content, `${param}.source.content`)];
     case 'file':
-      throw cannotTranslate(`${param}.source`, 'an uploaded file');
+      throw GatewayError.unsupported(`${param}.source`, 'an uploaded file');
     default:
-      throw cannotTranslate(`${param}.source`, 'this kind of document source');
+      throw GatewayError.unsupported(`${param}.source`, 'this kind of document source');
   }
 }
 
@@ -231,7 +231,7 @@ function inFront(...said: readonly (string | null | undefined)[]): TextPart[] {
 }
 
 function readSearchResult({ source, title, content, citations }: MessagesSearchResultBlock, param: string): TextPart {
-  if (citations?.enabled) throw cannotTranslate(`${param}.citations`, 'citations of search results');
+  if (citations?.enabled) throw GatewayError.unsupported(`${param}.citations`, 'citations of search results');
   return { type: 'text', text: [title, source, ...content.map(({ text }) => text)].filter(Boolean).join('\n\n') };
 }
 

@@ -10,7 +10,6 @@ import {
 } from '#contracts';
 import type { InputItem } from '../input-item-page.js';
 import { asJson } from '../json-object.js';
-import { cannotTranslate } from '../refusals.js';
 import { envelopeBytes, newTextId } from '../reply-parts.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
 import { compactedContent, summaryOf } from './native-responses-body.js';
@@ -115,7 +114,7 @@ function transcribeItem(item: ResponsesItem, index: number): string {
 function readSummary(item: Extract<ResponsesItem, { type: 'compaction' }>, index: number): string {
   const summary = summaryOf(item);
   if (summary !== undefined) return summary;
-  throw cannotTranslate(`input[${index}]`, 'a compaction that only its vendor can read');
+  throw GatewayError.unsupported(`input[${index}]`, 'a compaction that only its vendor can read');
 }
 
 function transcribeMessage({ role, content, tool_calls: calls }: ResponsesMessage): string {

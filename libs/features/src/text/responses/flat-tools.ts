@@ -7,7 +7,7 @@ import {
   isNamespace,
   type ResponsesTool,
 } from '#contracts';
-import { withoutAbsent } from '../json-object.js';
+import { omitNullish } from '../json-object.js';
 import { functionForText } from '../tool-arguments.js';
 
 /** How the caller knows a tool that other protocols get as a function. */
@@ -44,7 +44,7 @@ export function flatTools(tools: readonly ResponsesTool[], namespace?: string): 
     if (isFunctionTool(tool)) {
       const { name, description, parameters, strict } = flatFunction(tool);
       const flat = { name: flatName(namespace, name), description, parameters, strict };
-      return [{ tool: withoutAbsent<FunctionTool>(flat), origin: originOf('function', name, namespace) }];
+      return [{ tool: omitNullish<FunctionTool>(flat), origin: originOf('function', name, namespace) }];
     }
     if (!isCustomTool(tool)) return [];
     const { description, format } = tool;

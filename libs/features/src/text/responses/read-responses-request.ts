@@ -2,6 +2,7 @@ import {
   type AssistantPart,
   type CallPart,
   type FilePart,
+  GatewayError,
   type HostedTool,
   type ImagePart,
   isCustomTool,
@@ -23,8 +24,8 @@ import {
   type ToolChoice,
 } from '#contracts';
 import { isStepItem, readableItems } from '../hosted-tools/responses-steps.js';
-import { asJson, withoutAbsent } from '../json-object.js';
-import { cannotTranslate, expectOffered } from '../refusals.js';
+import { asJson, omitNullish } from '../json-object.js';
+import { expectOffered } from '../refusals.js';
 import { readMediaAddress, stopSequences } from '../request-parts.js';
 import { argumentsWith } from '../tool-arguments.js';
 import { TurnList } from '../turn-list.js';
@@ -36,19 +37,19 @@ const LOGPROBS = 'message.output_text.logprobs';
 /** Reads a checked responses body, whose references are resolved, into the canonical request. */
 export function readResponsesRequest(body: ResponsesRequest, model: string, stream: boolean): TextRequest {
   expectNoOdds(body);
-  if (body.moderation) throw cannotTranslate('moderation', 'moderation by the vendor');
+  if (body.moderation) throw GatewayError.unsupported('moderation', 'moderation by the vendor');
   const turns = new TurnList('input');
   if (body.instructions) turns.system(body.instructions);
   const items = typeof body.input === 'string' ? [{ role: 'user' as const, content: body.input }] : body.input;
   const read = items.some(isStepItem) ? readableItems(items) : items;
   read.forEach((item, index) => {
     const param = `input[${index}]`;
-    if (!isKnownItem(item)) throw cannotTranslate(param, `an item of type "${item.type}"`);
+    if (!isKnownItem(item)) throw GatewayError.unsupported(param, `an item of type "${item.type}"`);
     readResponsesItem(item, param, turns);
   });
   const { toolChoice, onlyTools } = readToolChoice(body.tool_choice, body.tools ?? []);
   const tools = flatTools(body.tools ?? []).map(({ tool }) => tool);
-  return withoutAbsent<TextRequest>({
+  return omitNullish<TextRequest>({
     model,
     stream,
     ...turns.conversation(),
@@ -70,8 +71,8 @@ export function readResponsesRequest(body: ResponsesRequest, model: string, stre
 
 /** Hardly any vendor of another interface returns them. */
 function expectNoOdds({ top_logprobs: odds, include }: ResponsesRequest): void {
-  if (odds) throw cannotTranslate('top_logprobs', 'log probabilities');
-  if (include?.includes(LOGPROBS)) throw cannotTranslate('include', 'log probabilities');
+  if (odds) throw GatewayError.unsupported('top_logprobs', 'log probabilities');
+  if (include?.includes(LOGPROBS)) throw GatewayError.unsupported('include', 'log probabilities');
 }
 
 function readHostedTools({ tools, tool_choice: choice }: ResponsesRequest): HostedTool[] {
@@ -98,7 +99,7 @@ function readToolChoice(sent: ResponsesRequest['tool_choice'], tools: readonly R
     return { toolChoice: { mode: 'required', names: [flatName(namespace, name)] } };
   }
   if (sent.type === 'custom') return { toolChoice: { mode: 'required', names: [flatName(sent.namespace, sent.name)] } };
-  if (sent.type !== 'allowed_tools') throw cannotTranslate('tool_choice', 'the choice of a hosted tool');
+  if (sent.type !== 'allowed_tools') throw GatewayError.unsupported('tool_choice', 'the choice of a hosted tool');
   const names = allowedNames(sent.tools, tools);
   if (sent.mode !== 'required') return { toolChoice: { mode: 'auto' }, onlyTools: names };
   if (names.length > 0) return { toolChoice: { mode: 'required', names } };
@@ -129,7 +130,7 @@ function allowedNames(allowed: readonly AllowedTool[], tools: readonly Responses
 function readFormat(text: ResponsesRequest['text']): OutputFormat {
   const format = text?.format;
   if (format?.type === 'json_schema')
-    return withoutAbsent<OutputFormat>({
+    return omitNullish<OutputFormat>({
       type: 'json-schema',
       name: format.name,
       description: format.description,
@@ -141,7 +142,8 @@ function readFormat(text: ResponsesRequest['text']): OutputFormat {
 
 function readReasoning(sent: ResponsesRequest['reasoning']): ReasoningRequest | undefined {
   if (!sent) return undefined;
-  if ((sent.mode ?? 'standard') !== 'standard') throw cannotTranslate('reasoning.mode', 'this mode of reasoning');
+  if ((sent.mode ?? 'standard') !== 'standard')
+    throw GatewayError.unsupported('reasoning.mode', 'this mode of reasoning');
   const visible = (sent.summary ?? sent.generate_summary) != null;
   return sent.effort ? { effort: sent.effort, visible } : { visible };
 }
@@ -165,17 +167,17 @@ function readResponsesItem(item: ResponsesItem, param: string, turns: TurnList):
     case 'reasoning': {
       const text = (item.summary ?? []).map((part) => part.text).join('\n\n');
       const signature = item.encrypted_content;
-      if (text !== '' || signature) turns.assistant([withoutAbsent({ type: 'reasoning' as const, text, signature })]);
+      if (text !== '' || signature) turns.assistant([omitNullish({ type: 'reasoning' as const, text, signature })]);
       break;
     }
     case 'compaction': {
       const summary = summaryOf(item);
-      if (summary === undefined) throw cannotTranslate(param, 'a compaction that only its vendor can read');
+      if (summary === undefined) throw GatewayError.unsupported(param, 'a compaction that only its vendor can read');
       turns.user([asText(summary)]);
       break;
     }
     case 'item_reference':
-      throw cannotTranslate(param, 'a reference to an item that is not stored here');
+      throw GatewayError.unsupported(param, 'a reference to an item that is not stored here');
     default:
       readMessage(item, param, turns);
   }
@@ -227,20 +229,20 @@ function readBlocks(content: Content, param: string): (TextPart | ImagePart | Fi
 function readBlock(block: ResponsesBlock, param: string): TextPart | ImagePart | FilePart {
   switch (block.type) {
     case 'input_image': {
-      if (block.image_url == null) throw cannotTranslate(`${param}.file_id`, 'an uploaded file');
+      if (block.image_url == null) throw GatewayError.unsupported(`${param}.file_id`, 'an uploaded file');
       const address = typeof block.image_url === 'string' ? block.image_url : block.image_url.url;
       const detail = block.detail === 'original' ? 'high' : block.detail;
-      return withoutAbsent<ImagePart>({ type: 'image', source: readMediaAddress(address), detail, param });
+      return omitNullish<ImagePart>({ type: 'image', source: readMediaAddress(address), detail, param });
     }
     case 'input_file': {
-      if (block.file_id) throw cannotTranslate(`${param}.file_id`, 'an uploaded file');
+      if (block.file_id) throw GatewayError.unsupported(`${param}.file_id`, 'an uploaded file');
       const source = readMediaAddress(block.file_url ?? block.file_data ?? '');
-      return withoutAbsent<FilePart>({ type: 'file', source, name: block.filename, param });
+      return omitNullish<FilePart>({ type: 'file', source, name: block.filename, param });
     }
     case 'refusal':
       return asText(block.refusal);
     case 'input_audio':
-      throw cannotTranslate(param, 'audio');
+      throw GatewayError.unsupported(param, 'audio');
     default:
       return asText(block.text);
   }
@@ -250,7 +252,7 @@ function readAssistantText(content: Content, param: string): AssistantPart[] {
   if (content === '') return [];
   return readBlocks(content, param).map((part, index) => {
     if (part.type === 'text') return part;
-    throw cannotTranslate(`${param}[${index}]`, 'an image or file in an assistant turn');
+    throw GatewayError.unsupported(`${param}[${index}]`, 'an image or file in an assistant turn');
   });
 }
 

@@ -7,6 +7,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  omitUndefined,
   type Operation,
   type OperationState,
   type PlannedOrder,
@@ -18,7 +19,6 @@ import {
   isDone,
   type MediaCodec,
   NotMakeable,
-  present,
   type ReadState,
   type VendorReply,
 } from '../http/media-codec.js';
@@ -82,7 +82,7 @@ function body(
       duration: asked.duration,
       ...(asked.prompt_extend !== undefined && { prompt_extend: asked.prompt_extend }),
       ...(asked.watermark !== undefined && { watermark: asked.watermark }),
-      ...present({ seed: chosenSeed(asked.seed) }),
+      ...omitUndefined({ seed: chosenSeed(asked.seed) }),
       ...parameters,
     },
   };
@@ -148,7 +148,7 @@ const sharedParameters = (asked: Beta27Request | Beta27R2vRequest): JsonObject =
   duration: asked.duration,
   prompt_extend: asked.prompt_extend,
   watermark: asked.watermark,
-  ...present({ seed: chosenSeed(asked.seed) }),
+  ...omitUndefined({ seed: chosenSeed(asked.seed) }),
 });
 
 function mediumOf({ param, medium, role }: PlannedOrder['references'][number], file: FileAddress): JsonObject {

@@ -1,23 +1,24 @@
-import type {
-  AlphaRequest,
-  Beta25PreviewRequest,
-  Beta26Request,
-  Beta27R2vRequest,
-  Beta27Request,
-  DeltaV26Request,
-  Epsilon02Request,
-  Epsilon23Request,
-  EtaRequest,
-  GammaRequest,
-  IotaEditRequest,
-  IotaRequest,
-  JsonObject,
-  KappaRequest,
-  PlannedOrder,
-  ThetaRequest,
-  ZetaQ3ProRequest,
+import {
+  type AlphaRequest,
+  type Beta25PreviewRequest,
+  type Beta26Request,
+  type Beta27R2vRequest,
+  type Beta27Request,
+  type DeltaV26Request,
+  type Epsilon02Request,
+  type Epsilon23Request,
+  type EtaRequest,
+  type GammaRequest,
+  type IotaEditRequest,
+  type IotaRequest,
+  type JsonObject,
+  type KappaRequest,
+  omitUndefined,
+  type PlannedOrder,
+  type ThetaRequest,
+  type ZetaQ3ProRequest,
 } from '#contracts';
-import { chosenSeed, type FileAddress, fileAs, present, referencesOf, refuseIf } from '../http/media-codec.js';
+import { chosenSeed, type FileAddress, fileAs, referencesOf, refuseIf } from '../http/media-codec.js';
 
 /** An order in fal's words: `endpoint` is what follows the model's name in the address, if anything does. */
 interface FalOrder {
@@ -44,7 +45,7 @@ const mapEta: FalMapping = (order, file) => {
     num_images: asked.n,
     image_urls: images,
   };
-  return { endpoint: images === undefined ? 'text-to-image' : 'edit', input: present(input) };
+  return { endpoint: images === undefined ? 'text-to-image' : 'edit', input: omitUndefined(input) };
 };
 
 /** Z-Image turbo at fal. */
@@ -56,7 +57,7 @@ const mapTheta: FalMapping = (order) => {
     enable_prompt_expansion: asked.prompt_extend,
     num_images: 1,
   };
-  return { input: present(input) };
+  return { input: omitUndefined(input) };
 };
 
 /** Seedream 4.0 at fal. */
@@ -72,7 +73,7 @@ const mapKappa: FalMapping = (order, file) => {
     enhance_prompt_mode: asked.optimize_prompt_options,
     image_urls: images,
   };
-  return { endpoint: images === undefined ? 'text-to-image' : 'edit', input: present(input) };
+  return { endpoint: images === undefined ? 'text-to-image' : 'edit', input: omitUndefined(input) };
 };
 
 /** Grok Imagine at fal. */
@@ -92,7 +93,7 @@ const mapGamma: FalMapping = (order, file) => {
   const asked = order.parameters as JsonObject & GammaRequest;
   const first = fileAs(order, 'first_frame', file);
   const last = fileAs(order, 'last_frame', file);
-  const input = present({
+  const input = omitUndefined({
     prompt: asked.prompt,
     negative_prompt: asked.negative_prompt,
     duration: `${asked.duration}s`,
@@ -122,7 +123,7 @@ const mapEpsilon: FalMapping = (order, file) => {
   );
   return {
     endpoint: `${grade}/${first === undefined ? 'text' : 'image'}-to-video`,
-    input: present({
+    input: omitUndefined({
       prompt: asked.prompt,
       prompt_optimizer: asked.prompt_optimizer,
       duration: grade === 'standard' ? String(asked.duration === 5 ? 6 : asked.duration) : undefined,
@@ -151,14 +152,14 @@ const mapDelta: FalMapping = (order, file) => {
   if (first === undefined) return { endpoint: 'text-to-video', input: { ...input, aspect_ratio: asked.aspect_ratio } };
   // The ratio follows the image, as the family says.
   const frames = { start_image_url: first, end_image_url: fileAs(order, 'last_frame', file) };
-  return { endpoint: 'image-to-video', input: present({ ...input, ...frames }) };
+  return { endpoint: 'image-to-video', input: omitUndefined({ ...input, ...frames }) };
 };
 
 /** Wan 2.6 at fal. Its videos always have sound. */
 const mapBeta26: FalMapping = (order, file) => {
   const asked = order.parameters as JsonObject & Beta26Request;
   const image = fileAs(order, 'first_frame', file);
-  const input = present({
+  const input = omitUndefined({
     prompt: asked.prompt,
     negative_prompt: asked.negative_prompt,
     resolution: asked.resolution,
@@ -178,7 +179,7 @@ const mapBeta26: FalMapping = (order, file) => {
 const mapBeta25Preview: FalMapping = (order, file) => {
   const asked = order.parameters as JsonObject & Beta25PreviewRequest;
   const image = fileAs(order, 'first_frame', file);
-  const input = present({
+  const input = omitUndefined({
     prompt: asked.prompt,
     negative_prompt: asked.negative_prompt,
     resolution: asked.resolution,
@@ -203,7 +204,7 @@ const mapBeta27: FalMapping = (order, file) => {
     'image_with_roles',
     'image_with_roles needs a first_frame beside the last_frame here.',
   );
-  const input = present({
+  const input = omitUndefined({
     prompt: asked.prompt,
     negative_prompt: asked.negative_prompt,
     resolution: asked.resolution.toLowerCase(),
@@ -215,7 +216,7 @@ const mapBeta27: FalMapping = (order, file) => {
   if (order.mode === 'text-to-video')
     return { endpoint: 'text-to-video', input: { ...input, aspect_ratio: asked.size } };
   const frames = { image_url: first, end_image_url: last, video_url: video };
-  return { endpoint: 'image-to-video', input: present({ ...input, ...frames }) };
+  return { endpoint: 'image-to-video', input: omitUndefined({ ...input, ...frames }) };
 };
 
 /** Wan 2.7 with the characters of references, at fal. */
@@ -226,7 +227,7 @@ const mapBeta27R2v: FalMapping = (order, file) => {
   refuseIf(roles.has('voice'), 'image_with_roles', 'image_with_roles takes no reference_voice here.');
   return {
     endpoint: 'reference-to-video',
-    input: present({
+    input: omitUndefined({
       prompt: asked.prompt,
       negative_prompt: asked.negative_prompt,
       resolution: asked.resolution.toLowerCase(),
@@ -245,7 +246,7 @@ const mapZeta: FalMapping = (order, file) => {
   const asked = order.parameters as JsonObject & ZetaQ3ProRequest;
   const first = fileAs(order, 'first_frame', file);
   const speed = asked.model === 'zeta-q3-turbo' ? '/turbo' : '';
-  const input = present({
+  const input = omitUndefined({
     prompt: asked.prompt,
     duration: asked.duration,
     resolution: asked.resolution,
@@ -276,7 +277,7 @@ const mapAlpha: FalMapping = (order, file) => {
     'image_urls',
     `image_urls, video_urls and audio_urls hold at most ${MAX_FILES} files together here.`,
   );
-  const input = present({
+  const input = omitUndefined({
     prompt: asked.prompt,
     // Sent even where they are the vendor's defaults, which are not ours.
     resolution: asked.resolution,
@@ -286,14 +287,14 @@ const mapAlpha: FalMapping = (order, file) => {
     seed: chosenSeed(asked.seed),
   });
   if (first !== undefined)
-    return { endpoint: 'image-to-video', input: present({ ...input, image_url: first, end_image_url: last }) };
+    return { endpoint: 'image-to-video', input: omitUndefined({ ...input, image_url: first, end_image_url: last }) };
   if (order.references.length === 0) return { endpoint: 'text-to-video', input };
   const files = {
     image_urls: referencesOf(order, 'image', file),
     video_urls: referencesOf(order, 'video', file),
     audio_urls: referencesOf(order, 'audio', file),
   };
-  return { endpoint: 'reference-to-video', input: present({ ...input, ...files }) };
+  return { endpoint: 'reference-to-video', input: omitUndefined({ ...input, ...files }) };
 };
 
 const SEEDREAM = 'fal-ai/bytedance/seedream/v4';

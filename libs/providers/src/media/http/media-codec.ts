@@ -9,7 +9,7 @@ import type {
   OperationState,
   PlannedOrder,
   Started,
-  Ticket,
+  UpstreamCallRef,
   UpstreamTraits,
   VendorCost,
   Verified,
@@ -126,7 +126,7 @@ export interface MediaCodec {
   readCallback?(request: CallbackRequest, key: string): 'forged' | { readonly reply: JsonObject };
 
   /** @throws NotMakeable for what the family allows and the vendor lacks. */
-  writeStart(order: PlannedOrder, ticket: Ticket, file: FileAddress): VendorRequest;
+  writeStart(order: PlannedOrder, ticket: UpstreamCallRef, file: FileAddress): VendorRequest;
   /** @throws MediaFailure for a refusal inside a reply of status 200. */
   readStart(body: JsonObject, order: MediaOrder): Started | undefined;
   /** What the vendor calls the work, different for all orders of an account. Present with `writeCheck`. */
@@ -146,8 +146,8 @@ export interface MediaCodec {
   writeCancel?(operation: Operation): VendorRequest | undefined;
   /** Of replies of every status. */
   readCancel?(reply: VendorReply): 'cancelled' | 'too_late' | undefined;
-  writeFind?(ticket: Ticket): VendorRequest;
-  readFind?(body: JsonObject, ticket: Ticket): Started | null | undefined;
+  writeFind?(ticket: UpstreamCallRef): VendorRequest;
+  readFind?(body: JsonObject, ticket: UpstreamCallRef): Started | null | undefined;
   /** Whether a refusal of a find says that there is no such work. */
   isNotThere?(reply: VendorReply): boolean;
 
@@ -178,10 +178,6 @@ export interface MediaCodec {
 export function refuseIf(asked: boolean, param: string, sentence: string): void {
   if (asked) throw new NotMakeable(param, sentence);
 }
-
-/** The fields of a body that have a value. */
-export const present = (fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
-  Object.fromEntries(Object.entries(fields).filter((field): field is [string, JsonValue] => field[1] !== undefined));
 
 /** The file that an order has in a role; undefined when it has none. */
 export function fileAs(order: PlannedOrder, role: MediaReference['role'], file: FileAddress): string | undefined {

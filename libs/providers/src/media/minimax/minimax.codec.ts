@@ -7,6 +7,7 @@ import {
   type JsonValue,
   type MediaFailure,
   type MediaReason,
+  omitUndefined,
   type OperationState,
   type PlannedOrder,
   type Started,
@@ -26,7 +27,6 @@ import {
   fileAs,
   isDone,
   type MediaCodec,
-  present,
   type ReadState,
   refuseIf,
   type VendorReply,
@@ -46,7 +46,7 @@ function mapEpsilon(order: PlannedOrder, model: string, file: FileAddress): Json
     'last_frame_image',
     'last_frame_image needs first_frame_image here.',
   );
-  return present({
+  return omitUndefined({
     model,
     prompt: asked.prompt,
     duration: asked.duration === 5 ? 6 : asked.duration,

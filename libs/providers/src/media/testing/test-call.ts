@@ -1,4 +1,4 @@
-import type { CallFacts, MediaOrder, Ticket, VendorCall } from '#contracts';
+import type { CallFacts, MediaOrder, UpstreamCallRef, VendorCall } from '#contracts';
 
 /** A call as the router makes one, with what was noted in it. */
 export interface TestCall extends VendorCall {
@@ -14,7 +14,7 @@ export const COPY = 'https://gateway.example.com/files/refs/copy?signature=1';
 export const FILE_BYTES = Buffer.from('file');
 
 /** A call for an order, as the worker gives it: files by link or bytes, results to a spool that keeps nothing. */
-export function testCall(order: MediaOrder, ticket: Ticket, signal = new AbortController().signal): TestCall {
+export function testCall(order: MediaOrder, ticket: UpstreamCallRef, signal = new AbortController().signal): TestCall {
   const notes: CallFacts[] = [];
   return {
     signal,

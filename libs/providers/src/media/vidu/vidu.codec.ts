@@ -7,6 +7,7 @@ import {
   type JsonValue,
   type MediaFailure,
   type MediaReason,
+  omitUndefined,
   type Operation,
   type OperationState,
   type PlannedOrder,
@@ -21,7 +22,6 @@ import {
   type FileAddress,
   isDone,
   type MediaCodec,
-  present,
   type ReadState,
   refuseIf,
   type VendorReply,
@@ -107,7 +107,7 @@ function mapZeta(
   );
   return {
     path: PATHS[order.mode] ?? 'text2video',
-    body: present({
+    body: omitUndefined({
       model,
       prompt: asked.prompt,
       images: images.length > 0 ? images : undefined,

@@ -3,11 +3,13 @@ import {
   type CallPart,
   type FilePart,
   type FunctionTool,
+  GatewayError,
   type ImagePart,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   type ModelTraits,
+  omitUndefined,
   type OutputFormat,
   type ReasoningEffort,
   type ResultPart,
@@ -30,12 +32,11 @@ import {
   mediaAddress,
   nonEmpty,
   offeredTools,
-  present,
   reasoningEffort,
   takenSampling,
   wantsNoReasoning,
 } from '../upstream/request-fields.js';
-import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
+import { nativeHostedTools } from '../upstream/codec-failures.js';
 import { currentSchema, objectSchema, SchemaWork, strictness } from '../upstream/object-schema.js';
 import { jsonInWords, withSystemInFront } from '../upstream/system-in-front.js';
 import { traitsOf } from '../traits/model-traits.js';
@@ -93,7 +94,7 @@ export function writeChatRequest(request: TextRequest, model: string, options: P
   const traits = traitsOf(options, 'chat', model);
   const { output_limit_field: limitField } = traits;
   const effort = writeEffort(request, traits, options);
-  return present({
+  return omitUndefined({
     model,
     messages: acceptedMessages(writeMessages(request, traits, options), traits),
     stream: request.stream,
@@ -118,7 +119,7 @@ function writeSampling(request: TextRequest, traits: ModelTraits, effort: Reason
   const { temperature, topP: top_p } = takenSampling(request, traits, effort);
   const { presencePenalty: presence_penalty, frequencyPenalty: frequency_penalty } = request;
   const penalties = traits.penalties === 'taken' ? { presence_penalty, frequency_penalty } : {};
-  return present({ temperature, top_p, ...penalties });
+  return omitUndefined({ temperature, top_p, ...penalties });
 }
 
 function writeTools(tools: readonly FunctionTool[]): JsonObject[] {
@@ -126,7 +127,7 @@ function writeTools(tools: readonly FunctionTool[]): JsonObject[] {
   return tools.map((tool) => {
     const { name, description } = tool;
     const parameters = tool.parameters && objectSchema(tool, work);
-    return { type: 'function', function: present({ name, description, parameters, strict: strictness(tool) }) };
+    return { type: 'function', function: omitUndefined({ name, description, parameters, strict: strictness(tool) }) };
   });
 }
 
@@ -136,7 +137,7 @@ function writeEffort(
   options: ProtocolOptions,
 ): ReasoningEffort | undefined {
   if (!reasoning) return undefined;
-  if (wantsNoReasoning(reasoning)) return options.tellsNoReasoning ? takenEffort('none', traits) : undefined;
+  if (wantsNoReasoning(reasoning)) return options.disablesReasoning ? takenEffort('none', traits) : undefined;
   const sendsOwn = (options.replayedReasoning ?? 'with_calls') === 'with_calls';
   return sendsOwn && hasCallsThoughtElsewhere(turns) ? undefined : reasoningEffort(reasoning, traits);
 }
@@ -212,11 +213,11 @@ function writeUserContent(parts: readonly UserPart[]): JsonValue {
 function writeUserPart(part: TextPart | ImagePart | FilePart): JsonObject {
   if (part.type === 'text') return { type: 'text', text: part.text };
   if (part.type === 'image')
-    return { type: 'image_url', image_url: present({ url: mediaAddress(part.source), detail: part.detail }) };
-  if (part.source.kind === 'url') throw cannotSay(part.param ?? 'file', 'a file given by its URL');
+    return { type: 'image_url', image_url: omitUndefined({ url: mediaAddress(part.source), detail: part.detail }) };
+  if (part.source.kind === 'url') throw GatewayError.unsupported(part.param ?? 'file', 'a file given by its URL');
   return {
     type: 'file',
-    file: present({ filename: fileName(part.name, part.source.mediaType), file_data: mediaAddress(part.source) }),
+    file: omitUndefined({ filename: fileName(part.name, part.source.mediaType), file_data: mediaAddress(part.source) }),
   };
 }
 
@@ -267,7 +268,7 @@ function writeReasoning(
   if (!parts.some(({ type }) => type === 'call')) return {};
   const own = reasoning.map((part) => ({ ...accountIn(ownSignature('chat', part) ?? '', texts), text: part.text }));
   const fields = REASONING_FIELDS.map((name) => [name, joinedTexts(own.filter(({ field }) => field === name))]);
-  return present({
+  return omitUndefined({
     ...(Object.fromEntries(fields.filter(([, text]) => text !== '')) as JsonObject),
     reasoning_details: nonEmpty(own.flatMap(({ details }) => details)),
   });
@@ -298,7 +299,7 @@ function callProofs(parts: readonly AssistantPart[]): ReadonlyMap<number, string
 }
 
 function writeCall({ id, name, arguments: json }: CallPart, proof: string | undefined): JsonObject {
-  return present({
+  return omitUndefined({
     id,
     type: 'function',
     function: { name, arguments: argumentsAsJson(json) },
@@ -336,7 +337,7 @@ function writeAssistant(parts: readonly AssistantPart[], options: ProtocolOption
   const proofs = callProofs(parts);
   const calls = parts.flatMap((part, place) => (part.type === 'call' ? [writeCall(part, proofs.get(place))] : []));
   const thoughtfully = options.replayedReasoning === 'never' ? undefined : writeThoughts(parts);
-  return present({
+  return omitUndefined({
     role: 'assistant',
     ...writeReasoning(parts, options, texts),
     content: thoughtfully ?? (text === '' && calls.length > 0 ? null : text),
@@ -349,7 +350,7 @@ function writeFormat(format: OutputFormat): JsonObject | undefined {
   if (format.type === 'text') return undefined;
   const { name, description, strict } = format;
   const schema = currentSchema(format.schema);
-  return { type: 'json_schema', json_schema: present({ name, description, schema, strict }) };
+  return { type: 'json_schema', json_schema: omitUndefined({ name, description, schema, strict }) };
 }
 
 function writeToolChoice(choice: ToolChoice): JsonValue {

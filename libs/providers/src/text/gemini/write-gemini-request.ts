@@ -5,6 +5,7 @@ import {
   type JsonValue,
   type MediaSource,
   type ModelTraits,
+  omitUndefined,
   type OutputFormat,
   type ReasoningRequest,
   type ResultPart,
@@ -24,7 +25,6 @@ import {
   mapped,
   nonEmpty,
   offeredTools,
-  present,
   reasoningBudget,
   reasoningEffort,
   takenSampling,
@@ -65,12 +65,12 @@ export function writeGeminiRequest(request: TextRequest, model: string, options:
   const functions = offeredTools(request, hosted).map((tool) => {
     const { name, description } = tool;
     const parametersJsonSchema = tool.parameters && selfContainedSchema(objectSchema(tool, work), work);
-    return present({ name, description, parametersJsonSchema });
+    return omitUndefined({ name, description, parametersJsonSchema });
   });
   const tools = nonEmpty([...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...hosted]);
   const { system, turns } = withSystemInFront(request);
   const traits = traitsOf(options, 'gemini', model);
-  return present({
+  return omitUndefined({
     contents: withCallsProven(writeContents(beginningWithUser(turns)), traits),
     systemInstruction: system.length > 0 ? { parts: system.map((text) => ({ text })) } : undefined,
     tools,
@@ -84,7 +84,7 @@ function writeConfig(request: TextRequest, traits: ModelTraits, options: Protoco
   const thinkingConfig = request.reasoning && writeThinking(request.reasoning, traits, options);
   const takesPenalties = traits.penalties === 'taken';
   const { temperature, topP, topK } = takenSampling(request, traits, thinkingConfig?.['thinkingLevel']);
-  const config = present({
+  const config = omitUndefined({
     temperature,
     topP,
     topK,
@@ -108,15 +108,15 @@ const LEAST_THINKING_TOKENS = 128;
 function writeThinking(
   reasoning: ReasoningRequest,
   traits: ModelTraits,
-  { tellsNoReasoning }: ProtocolOptions,
+  { disablesReasoning }: ProtocolOptions,
 ): JsonObject | undefined {
   if (wantsNoReasoning(reasoning))
-    return tellsNoReasoning === false ? undefined : { includeThoughts: false, ...leastThinking(traits) };
+    return disablesReasoning === false ? undefined : { includeThoughts: false, ...leastThinking(traits) };
   if (traits.thinking === 'effort')
-    return present({ includeThoughts: reasoning.visible, thinkingLevel: reasoningEffort(reasoning, traits) });
+    return omitUndefined({ includeThoughts: reasoning.visible, thinkingLevel: reasoningEffort(reasoning, traits) });
   const wanted = reasoningBudget(reasoning);
   const thinkingBudget = wanted === undefined ? undefined : Math.min(wanted, MOST_THINKING_TOKENS);
-  return present({ includeThoughts: reasoning.visible, thinkingBudget });
+  return omitUndefined({ includeThoughts: reasoning.visible, thinkingBudget });
 }
 
 /** The least that a model thinks: nothing, where it can be kept from it. */
@@ -166,7 +166,7 @@ const MEDIA_TYPE_BY_ENDING: Record<string, string> = {
 function writeMedia(source: MediaSource): JsonObject {
   if (source.kind === 'inline') return { inlineData: { mimeType: source.mediaType, data: source.base64 } };
   const ending = /\.([a-z]+)$/i.exec(new URL(source.url).pathname)?.[1]?.toLowerCase() ?? '';
-  return { fileData: present({ fileUri: source.url, mimeType: MEDIA_TYPE_BY_ENDING[ending] }) };
+  return { fileData: omitUndefined({ fileUri: source.url, mimeType: MEDIA_TYPE_BY_ENDING[ending] }) };
 }
 
 function writeUserPart(part: UserPart, results: ResultObjects): JsonObject[] {
@@ -198,7 +198,7 @@ function writeModelParts(parts: readonly AssistantPart[]): JsonObject[] {
       return earlier;
     }
     if (part.type === 'text' && part.text === '') return [];
-    const proven = present({ ...writeModelPart(part), thoughtSignature: proof });
+    const proven = omitUndefined({ ...writeModelPart(part), thoughtSignature: proof });
     proof = undefined;
     return [proven];
   });

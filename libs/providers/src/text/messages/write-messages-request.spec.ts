@@ -81,7 +81,7 @@ describe('A newer model of the messages interface', () => {
     );
     const none = { reasoning: { effort: 'none', visible: false } } as const;
     expect(write(NEW, none)).not.toHaveProperty('thinking');
-    expect(write(NEW, none, { tellsNoReasoning: true })['thinking']).toEqual({ type: 'disabled' });
+    expect(write(NEW, none, { disablesReasoning: true })['thinking']).toEqual({ type: 'disabled' });
   });
 });
 

@@ -2,11 +2,13 @@ import {
   type AssistantPart,
   DEFAULT_MAX_TOKENS,
   type FilePart,
+  GatewayError,
   type ImagePart,
+  isTextType,
   type JsonObject,
   type MediaSource,
-  isTextType,
   type ModelTraits,
+  omitUndefined,
   type OutputFormat,
   REDACTED,
   type ResultPart,
@@ -18,7 +20,7 @@ import {
   type UserPart,
 } from '#contracts';
 import { traitsOf } from '../traits/model-traits.js';
-import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
+import { nativeHostedTools } from '../upstream/codec-failures.js';
 import { describedSchema, objectSchema, SchemaWork } from '../upstream/object-schema.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import {
@@ -27,7 +29,6 @@ import {
   argumentsAsObject,
   nonEmpty,
   offeredTools,
-  present,
   reasoningBudget,
   reasoningEffort,
   takenSampling,
@@ -91,7 +92,7 @@ export function writeMessagesRequest(request: TextRequest, model: string, option
   const thinking = writeThinking(request, messages, traits, options);
   const tools = nonEmpty(writeTools(request, options));
   const schema = enforcedSchema(request.format);
-  const body = present({
+  const body = omitUndefined({
     model,
     max_tokens: request.maxOutputTokens ?? DEFAULT_MAX_TOKENS + (thinking?.tokens ?? 0),
     messages,
@@ -116,7 +117,7 @@ const writeMetadata = ({ user }: TextRequest): JsonObject | undefined =>
   user === undefined ? undefined : { user_id: acceptedUserId(user) };
 
 function writeOutput(schema: JsonObject | undefined, effort: string | undefined): JsonObject | undefined {
-  const written = present({ format: schema && { type: 'json_schema', schema }, effort });
+  const written = omitUndefined({ format: schema && { type: 'json_schema', schema }, effort });
   return Object.keys(written).length > 0 ? written : undefined;
 }
 
@@ -124,8 +125,11 @@ function writeOutput(schema: JsonObject | undefined, effort: string | undefined)
 function writeSampling(request: TextRequest, traits: ModelTraits): JsonObject {
   const { temperature, topP: top_p, topK: top_k } = takenSampling(request, traits, undefined);
   if (temperature !== undefined && temperature > 1)
-    throw cannotSay(request.fieldNames?.temperature ?? 'temperature', `a temperature over 1 (sent: ${temperature})`);
-  return present({ temperature, top_p, top_k });
+    throw GatewayError.unsupported(
+      request.fieldNames?.temperature ?? 'temperature',
+      `a temperature over 1 (sent: ${temperature})`,
+    );
+  return omitUndefined({ temperature, top_p, top_k });
 }
 
 function writeSystem(system: readonly string[], format: OutputFormat): string | undefined {
@@ -147,7 +151,7 @@ function writeTools(request: TextRequest, options: ProtocolOptions): JsonObject[
   const hosted = nativeHostedTools(request.hostedTools, 'messages', options);
   const work = new SchemaWork();
   const functions = offeredTools(request, hosted).map((tool) =>
-    present({ name: tool.name, description: tool.description, input_schema: objectSchema(tool, work) }),
+    omitUndefined({ name: tool.name, description: tool.description, input_schema: objectSchema(tool, work) }),
   );
   return [...functions, ...hosted];
 }
@@ -202,12 +206,13 @@ const IMAGE_TYPES = /^image\/(jpeg|png|gif|webp)$/;
 
 function writeImage({ source, param = 'image' }: ImagePart): JsonObject {
   if (source.kind === 'url') return { type: 'image', source: { type: 'url', url: source.url } };
-  if (!IMAGE_TYPES.test(source.mediaType)) throw cannotSay(param, `an image of the type "${source.mediaType}"`);
+  if (!IMAGE_TYPES.test(source.mediaType))
+    throw GatewayError.unsupported(param, `an image of the type "${source.mediaType}"`);
   return { type: 'image', source: { type: 'base64', media_type: source.mediaType, data: source.base64 } };
 }
 
 function writeDocument({ source, name, param = 'file' }: FilePart): JsonObject {
-  return present({ type: 'document', source: writeDocumentSource(source, param), title: name });
+  return omitUndefined({ type: 'document', source: writeDocumentSource(source, param), title: name });
 }
 
 /** Only PDF may be base64 here; texts go as texts. */
@@ -217,7 +222,7 @@ function writeDocumentSource(source: MediaSource, param: string): JsonObject {
   if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: base64 };
   if (isTextType(mediaType))
     return { type: 'text', media_type: 'text/plain', data: Buffer.from(base64, 'base64').toString('utf8') };
-  throw cannotSay(param, `a file of the type "${mediaType}"`);
+  throw GatewayError.unsupported(param, `a file of the type "${mediaType}"`);
 }
 
 function writePart(part: ReturnedPart): JsonObject {
@@ -228,7 +233,7 @@ function writePart(part: ReturnedPart): JsonObject {
 const writeUserPart = (part: UserPart): JsonObject => (part.type === 'result' ? writeResult(part) : writePart(part));
 
 function writeResult(part: ResultPart): JsonObject {
-  return present({
+  return omitUndefined({
     type: 'tool_result',
     tool_use_id: acceptedCallId('messages', part.callId),
     content: part.content.filter(isSaid).map(writePart),
@@ -281,7 +286,7 @@ function writeThinking(
   if (tokens === undefined || !reasoning) return unthinking(request, traits, options);
   if (traits.thinking === 'effort')
     return {
-      thinking: present({ type: 'adaptive', display: shows(request, traits) ? 'summarized' : undefined }),
+      thinking: omitUndefined({ type: 'adaptive', display: shows(request, traits) ? 'summarized' : undefined }),
       effort: reasoningEffort(reasoning, traits),
       tokens,
     };
@@ -307,7 +312,7 @@ const shows = ({ reasoning, tools }: TextRequest, { text_between_tools: between 
 function unthinking(request: TextRequest, traits: ModelTraits, options: ProtocolOptions): Thinking | undefined {
   const { reasoning, toolChoice } = request;
   if (reasoning && wantsNoReasoning(reasoning)) {
-    if (!(options.tellsNoReasoning ?? traits.thinks_unasked === 'yes')) return undefined;
+    if (!(options.disablesReasoning ?? traits.thinks_unasked === 'yes')) return undefined;
     if (traits.thinking_off === 'refused') return { effort: takenEffort('none', traits), tokens: 0 };
     return { thinking: { type: traits.thinking_off === 'taken' ? 'disabled' : 'between_tools' }, tokens: 0 };
   }

@@ -1,9 +1,11 @@
 import {
   type AssistantPart,
+  GatewayError,
   type ImagePart,
   type JsonObject,
   type JsonValue,
   type ModelTraits,
+  omitUndefined,
   type OutputFormat,
   type ResultPart,
   takenEffort,
@@ -23,12 +25,11 @@ import {
   mediaAddress,
   nonEmpty,
   offeredTools,
-  present,
   reasoningEffort,
   takenSampling,
   wantsNoReasoning,
 } from '../upstream/request-fields.js';
-import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
+import { nativeHostedTools } from '../upstream/codec-failures.js';
 import { currentSchema, objectSchema, SchemaWork, strictness } from '../upstream/object-schema.js';
 import { jsonInWords } from '../upstream/system-in-front.js';
 import { traitsOf } from '../traits/model-traits.js';
@@ -37,7 +38,8 @@ import { ownSignature } from '../upstream/signatures.js';
 
 /** Writes the canonical request as a responses body. The conversation is sent whole, so nothing is stored upstream. */
 export function writeResponsesRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
-  if (request.stopSequences.length > 0) throw cannotSay(request.fieldNames?.stop ?? 'stop', 'a stop sequence');
+  if (request.stopSequences.length > 0)
+    throw GatewayError.unsupported(request.fieldNames?.stop ?? 'stop', 'a stop sequence');
   const hosted = nativeHostedTools(request.hostedTools, 'responses', options);
   const work = new SchemaWork();
   const functions = offeredTools(request, hosted).map((tool) => ({
@@ -51,7 +53,7 @@ export function writeResponsesRequest(request: TextRequest, model: string, optio
   const traits = traitsOf(options, 'responses', model);
   const reasoning = writeReasoning(request, traits, options);
   const { temperature, topP: top_p } = takenSampling(request, traits, reasoning?.['effort']);
-  return present({
+  return omitUndefined({
     model,
     input: [
       ...jsonInWords(request).map(writeDeveloperText),
@@ -81,17 +83,17 @@ const writeLimit = ({ maxOutputTokens: limit }: TextRequest): number | undefined
 function writeReasoning(
   { reasoning }: TextRequest,
   traits: ModelTraits,
-  { tellsNoReasoning }: ProtocolOptions,
+  { disablesReasoning }: ProtocolOptions,
 ): JsonObject | undefined {
   if (!reasoning) return undefined;
   if (wantsNoReasoning(reasoning))
-    return (tellsNoReasoning ?? reasoning.effort === 'none') ? { effort: takenEffort('none', traits) } : undefined;
-  return present({ effort: reasoningEffort(reasoning, traits), summary: reasoning.visible ? 'auto' : undefined });
+    return (disablesReasoning ?? reasoning.effort === 'none') ? { effort: takenEffort('none', traits) } : undefined;
+  return omitUndefined({ effort: reasoningEffort(reasoning, traits), summary: reasoning.visible ? 'auto' : undefined });
 }
 
 function writeTextOptions({ format, verbosity }: TextRequest): JsonObject | undefined {
   const written = writeFormat(format);
-  return written === undefined && verbosity === undefined ? undefined : present({ format: written, verbosity });
+  return written === undefined && verbosity === undefined ? undefined : omitUndefined({ format: written, verbosity });
 }
 
 function writeFormat(format: OutputFormat): JsonObject | undefined {
@@ -99,7 +101,7 @@ function writeFormat(format: OutputFormat): JsonObject | undefined {
   if (format.type === 'json') return { type: 'json_object' };
   const { name, description, strict } = format;
   const schema = currentSchema(format.schema);
-  return present({ type: 'json_schema', name, description, schema, strict });
+  return omitUndefined({ type: 'json_schema', name, description, schema, strict });
 }
 
 function writeToolChoice(choice: ToolChoice): JsonValue {
@@ -118,7 +120,7 @@ function writeTurn(turn: Turn, { system_role: role }: ModelTraits): JsonObject[]
 function writePart(part: TextPart | ImagePart): JsonObject {
   return part.type === 'text'
     ? { type: 'input_text', text: part.text }
-    : present({ type: 'input_image', image_url: mediaAddress(part.source), detail: part.detail ?? 'auto' });
+    : omitUndefined({ type: 'input_image', image_url: mediaAddress(part.source), detail: part.detail ?? 'auto' });
 }
 
 function writeUser(parts: readonly UserPart[]): JsonObject[] {
@@ -143,7 +145,7 @@ function writeUserPart(part: Exclude<UserPart, { type: 'result' }>): JsonObject 
   const { source } = part;
   if (source.kind === 'url') return { type: 'input_file', file_url: source.url };
   if (source.mediaType.startsWith('audio/'))
-    throw cannotSay(part.param ?? 'file', `a file of the type "${source.mediaType}"`);
+    throw GatewayError.unsupported(part.param ?? 'file', `a file of the type "${source.mediaType}"`);
   return { type: 'input_file', filename: fileName(part.name, source.mediaType), file_data: mediaAddress(source) };
 }
 

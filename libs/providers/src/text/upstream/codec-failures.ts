@@ -3,17 +3,6 @@ import { parseBounded } from '#platform';
 import type { ProtocolOptions } from './protocol-codec.js';
 import type { EventData } from './server-sent-events.js';
 
-/** A part of a request that this protocol has no words for. */
-export function cannotSay(param: string, what: string): GatewayError {
-  return new GatewayError(
-    'unsupported_parameter',
-    `${param}: ${what} is not supported by the upstream of this model.`,
-    {
-      param,
-    },
-  );
-}
-
 /**
  * The tools of this vendor's own. Those of another are left out where the request is whole without them.
  *
@@ -27,7 +16,7 @@ export function nativeHostedTools(
   return tools.flatMap((tool) => {
     if (tool.protocol === protocol) return [tool.definition];
     if (tool.isOptional && lackingTools !== 'refuse') return [];
-    throw cannotSay(tool.param, `the tool "${tool.type}"`);
+    throw GatewayError.unsupported(tool.param, `the tool "${tool.type}"`);
   });
 }
 

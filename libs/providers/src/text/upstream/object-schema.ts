@@ -1,5 +1,11 @@
-import { type FunctionTool, isJsonObject, type JsonObject, type JsonValue, type OutputFormat } from '#contracts';
-import { cannotSay } from './codec-failures.js';
+import {
+  type FunctionTool,
+  GatewayError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type OutputFormat,
+} from '#contracts';
 
 /**
  * What writing the schemas of one request may take beyond reading each once: by what they refer to, short ones say much many times
@@ -36,7 +42,7 @@ export function objectSchema({ name, parameters: given = {} }: FunctionTool, wor
   const shape = reader.read(parameters);
   if (!shape) {
     const reason = work.isUsedUp ? 'refers to too much, with those before it' : 'does not describe one object';
-    throw cannotSay('tools', `the schema of "${name}", which ${reason},`);
+    throw GatewayError.unsupported('tools', `the schema of "${name}", which ${reason},`);
   }
   const root = followed(parameters, reader);
   const { type: _type, properties: _own, required: _required, ...others } = root;

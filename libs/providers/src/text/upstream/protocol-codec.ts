@@ -29,7 +29,7 @@ export interface ProtocolOptions {
    * Whether it is passed on to a vendor that a caller wants no reasoning. Unless it is set, to a gemini upstream it is, to a responses upstream
    * where the caller itself used the word, a messages upstream where its model thinks unasked, and a chat upstream is not.
    */
-  readonly tellsNoReasoning?: boolean | undefined;
+  readonly disablesReasoning?: boolean | undefined;
 }
 
 /** Reads one streamed reply. */

@@ -1,30 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
   type FunctionTool,
+  GatewayError,
   isTextType,
   type JsonObject,
   type JsonValue,
   type MediaSource,
   type ModelTraits,
+  namedTools,
   type ReasoningEffort,
   type ReasoningRequest,
-  namedTools,
   takenEffort,
   type TextProtocol,
   type TextRequest,
 } from '#contracts';
 import { parsedObject } from '#platform';
-import { cannotSay } from './codec-failures.js';
-
-/** A JSON object of the fields that have a value: an absent field is left out, never sent as null. */
-export function present(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
-  const kept: Record<string, JsonValue> = {};
-  for (const name of Object.keys(fields)) {
-    const value = fields[name];
-    if (value !== undefined) kept[name] = value;
-  }
-  return kept;
-}
 
 /** The list itself, or undefined when it is empty: most interfaces refuse empty lists. */
 export const nonEmpty = <T>(list: readonly T[]): readonly T[] | undefined => (list.length > 0 ? list : undefined);
@@ -145,10 +135,10 @@ export function offeredTools(
   if (toolChoice.mode !== 'required') return tools;
   const { names, param = 'tool_choice' } = toolChoice;
   if (tools.length === 0 && hosted.length === 0)
-    throw cannotSay(param, 'a call that must be made, without a tool to call,');
+    throw GatewayError.unsupported(param, 'a call that must be made, without a tool to call,');
   const offered = new Set(tools.map(({ name }) => name));
   if (names.some((wanted) => !offered.has(wanted)))
-    throw cannotSay(param, 'the choice of a function that is not offered');
+    throw GatewayError.unsupported(param, 'the choice of a function that is not offered');
   return names.length < 2 ? tools : namedTools(tools, names);
 }
 

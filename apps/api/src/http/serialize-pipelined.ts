@@ -17,7 +17,7 @@ interface ParsedSocket extends Socket {
  * before it has left. Node begins all of them at once and keeps their answers in memory, however slowly they are read.
  * A connection on which more than 100 wait is closed.
  */
-export function oneAfterAnother(): RequestHandler {
+export function serializePipelined(): RequestHandler {
   const waiting = new WeakMap<Socket, number>();
   return ({ socket }, response, next) => {
     // Node gives an answer the connection when the answer before it has left.

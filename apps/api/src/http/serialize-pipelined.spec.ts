@@ -3,14 +3,14 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { Request, Response } from 'express';
 import { eventually } from '#testing';
-import { oneAfterAnother } from './one-after-another.js';
+import { serializePipelined } from './serialize-pipelined.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: gateway\r\n\r\n';
 
 describe('Requests sent ahead on one connection', () => {
   const begun: ServerResponse[] = [];
   let read = 0;
-  const handle = oneAfterAnother();
+  const handle = serializePipelined();
   const server = createServer((request, response) => {
     read += 1;
     void handle(request as Request, response as Response, () => begun.push(response));

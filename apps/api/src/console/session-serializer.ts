@@ -10,7 +10,7 @@ export const PROOF_MS = 15 * 60_000;
 
 /** The signed-in session, in the form every sign-in returns. */
 @Injectable()
-export class SessionAnswer {
+export class SessionSerializer {
   constructor(
     private readonly people: PeopleService,
     private readonly passkeys: PasskeysService,

@@ -9,7 +9,7 @@ const log = logger('file-vectors');
 
 /** Finds passages whose vectors are near that of a query. */
 @Injectable()
-export class MeaningSearch {
+export class SemanticSearch {
   constructor(
     private readonly vectors: PassageVectors,
     @Inject(TEXT_EMBEDDER) private readonly embedder: TextEmbedder,
