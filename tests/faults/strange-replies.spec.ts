@@ -3,7 +3,7 @@ import { type Style, textRequest } from '../harness/text-vendor/text-requests.js
 
 const OVER = ['responses', 'chat', 'messages', 'gemini'] as const satisfies readonly Upstream[];
 
-/** Put in the place of each value of a reply, one at a time. */
+/** Put in place of each value of a reply, one at a time. */
 const STRANGE = ['null', '"x"', '{}', '[null]'];
 
 /** The message of an unexpected failure. */

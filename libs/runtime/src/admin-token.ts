@@ -52,7 +52,7 @@ export async function loadAdminToken(
 }
 
 /**
- * Puts a new token in the place of the one in DATA_DIR, and answers it. A running gateway of the folder takes it at once;
+ * Puts a new token in place of the one in DATA_DIR, and answers it. A running gateway of the folder takes it at once;
  * the old one opens nothing any more.
  */
 export async function renewAdminToken({ DATA_DIR }: Pick<ServerConfig, 'DATA_DIR'>): Promise<string> {

@@ -62,7 +62,7 @@ export class FaultProxy {
     return proxy;
   }
 
-  /** `url` with the proxy in the place of its host. */
+  /** `url` with the proxy in place of its host. */
   urlOf(url: string): string {
     const address = new URL(url);
     address.hostname = '127.0.0.1';

@@ -141,7 +141,7 @@ const CONVERSATION_FIELDS = {
   contents: 'POST /v1beta/models/{model}:generateContent',
 } as const;
 
-/** Where another style's field was sent in the place of this one: which paths take it. Empty in all other cases. */
+/** Where another style's field was sent in place of this one: which paths take it. Empty in all other cases. */
 export function otherConversation(param: string, body: Readonly<Record<string, unknown>>): string {
   if (!Object.hasOwn(CONVERSATION_FIELDS, param)) return '';
   const sent = Object.entries(CONVERSATION_FIELDS).find(([field]) => field !== param && body[field] != null);

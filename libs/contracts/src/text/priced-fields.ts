@@ -108,7 +108,7 @@ export const PRICED_CONFIG = {
     responseMimeType responseSchema responseJsonSchema responseFormat responseModalities responseLogprobs logprobs thinkingConfig
     mediaResolution audioTimestamp enableEnhancedCivicAnswers
   `),
-  // `routingConfig` and `modelSelectionConfig` put another model in the place of the one that is paid for.
+  // `routingConfig` and `modelSelectionConfig` put another model in place of the one that is paid for.
   extraCost: words('speechConfig imageConfig routingConfig modelSelectionConfig modelConfig'),
 };
 

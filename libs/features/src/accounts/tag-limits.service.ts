@@ -53,7 +53,7 @@ export class TagLimitsService {
     return rows;
   }
 
-  /** Puts these in the place of all limits there are. @throws GatewayError `not_found`: there is no such account. */
+  /** Puts these in place of all limits there are. @throws GatewayError `not_found`: there is no such account. */
   async replace(operator: Operator, accountId: string, limits: readonly TagLimit[]): Promise<TagLimit[]> {
     const rows = limits.map(({ tag, daily_limit_micros: daily, monthly_limit_micros: monthly }) => ({
       tag,

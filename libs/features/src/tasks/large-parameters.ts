@@ -7,7 +7,7 @@ const SHORT_CHARACTERS = 64 * 1024;
 /** How much of a text one row holds, in characters. */
 const PIECE_CHARACTERS = 512 * 1024;
 
-/** What stands in the row in the place of a long text. No field of a request may be an object of this form. */
+/** What stands in the row in place of a long text. No field of a request may be an object of this form. */
 const MARK = 'long_text';
 
 const WRITE = `insert into task_long_text (task_id, nth, place, piece) values ($1, $2, $3, $4)`;

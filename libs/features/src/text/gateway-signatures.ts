@@ -194,7 +194,7 @@ function ownProof(style: TextStyle, proof: string, cut: Cut): string | undefined
   if (!marked) return proof === '' || isBefore ? undefined : proof;
   if (marked.signer !== style || (marked.account ?? account) !== account) return undefined;
   if (marked.account === undefined && isBefore) return undefined;
-  // What else stands in the place of a proof in chat says where its reasoning belongs.
+  // What else stands in place of a proof in chat says where its reasoning belongs.
   return style === 'chat' ? callProofIn(marked.proof) : withoutRedaction(marked.proof);
 }
 

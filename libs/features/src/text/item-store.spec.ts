@@ -322,7 +322,7 @@ describe('The store of responses', () => {
     });
   });
 
-  describe('puts in the place of references', () => {
+  describe('puts in place of references', () => {
     const resolve = (body: object, accountId = ADA) =>
       resolveReferences({ model: 'vendor-5', input: [], ...body }, accountId, store, FREELY);
 

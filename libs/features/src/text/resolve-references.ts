@@ -15,7 +15,7 @@ export interface ResolvedRequest {
 }
 
 /**
- * Puts the stored conversation in front of the input and stored items in the place of references.
+ * Puts the stored conversation in front of the input and stored items in place of references.
  *
  * @throws GatewayError `previous_response_not_found` or `item_not_found` (`param` is `input[i].id`); nothing is dropped. What
  * `reserve` throws.

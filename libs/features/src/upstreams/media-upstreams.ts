@@ -48,7 +48,7 @@ export class MediaUpstreams {
     return this.table.sandbox;
   }
 
-  /** Puts these in the place of all there were, at once. */
+  /** Puts these in place of all there were, at once. */
   exchange(upstreams: readonly RoutedUpstream[], sandbox: SandboxPart = 'inactive'): void {
     this.table = tableOf(upstreams, sandbox);
     for (const listener of this.listeners) listener();

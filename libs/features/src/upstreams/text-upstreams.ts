@@ -55,7 +55,7 @@ export class TextUpstreams {
   }
 
   /**
-   * Puts these in the place of all there were, at once.
+   * Puts these in place of all there were, at once.
    *
    * @param sandbox whether the only one is the built-in writer, or there is none because that may not sell.
    */

@@ -33,7 +33,7 @@ interface Following<Row extends UpstreamRow, Entry, Open> {
   readonly fromFile: ReadonlyMap<string, Open> | undefined;
   /** Undefined: one that is switched off or removed takes part in nothing. */
   open(entry: Entry, row: Row): Open | undefined;
-  /** Puts these in the place of all there were. `sandbox`: its part where nothing is configured; inactive once anything is. */
+  /** Puts these in place of all there were. `sandbox`: its part where nothing is configured; inactive once anything is. */
   exchange(upstreams: readonly Open[], sandbox: SandboxPart): void;
   /** Closes a replaced one when the calls on it are done; before that when `closing` aborts. */
   retire(upstream: Open, closing: AbortSignal): Promise<void>;

@@ -72,7 +72,7 @@ const ESCAPE_REST = 5;
 
 /** A large body taken apart. */
 export interface BodyParts {
-  /** The body with a short mark in the place of each long text. */
+  /** The body with a short mark in place of each long text. */
   readonly structure: Buffer;
   /** What each mark begins with, once parsed. Made for this body, so that nothing in it can look like it. */
   readonly mark: string;

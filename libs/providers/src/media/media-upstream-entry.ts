@@ -140,7 +140,7 @@ export class MediaUpstreamEntry extends RoutedEntry {
   @IsIn(REFERENCE_WAYS)
   references?: ReferenceWay;
 
-  /** Model or pattern to field to what it allows here, in the place of what is shipped. */
+  /** Model or pattern to field to what it allows here, in place of what is shipped. */
   @IsOptional()
   @IsObject()
   model_traits?: JsonObject;

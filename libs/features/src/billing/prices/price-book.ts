@@ -79,7 +79,7 @@ export class PricesInForce {
     this.rules = grouped(rules, ({ listId }) => listId);
   }
 
-  /** The same with other prices in the place of those of the book. */
+  /** The same with other prices in place of those of the book. */
   with(changed: readonly (Omit<PriceInForce, 'id'> & { readonly model: string })[]): PricesInForce {
     const prices = new Map(this.prices);
     for (const [model, ofModel] of grouped(changed, (price) => price.model)) {
@@ -94,7 +94,7 @@ export class PricesInForce {
     return [...this.rules.keys()];
   }
 
-  /** Of the lists of these rules alone: the same with them, each in the place of those of its list, model, unit, variant and band. */
+  /** Of the lists of these rules alone: the same with them, each in place of those of its list, model, unit, variant and band. */
   withRules(added: readonly PriceRule[]): PricesInForce {
     const replaced = new Set(added.map(scopeOf));
     const lists = [...new Set(added.map(({ listId }) => listId))];

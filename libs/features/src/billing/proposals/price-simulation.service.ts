@@ -14,7 +14,7 @@ export interface Simulated {
   /** Days of UTC, both included. */
   readonly from: string;
   readonly to: string;
-  /** Prices in the place of those of the book. */
+  /** Prices in place of those of the book. */
   readonly prices: readonly Omit<DatedPrice, 'effectiveFrom'>[];
   /** A price list for everyone; undefined: each account has its own. */
   readonly list: string | undefined;

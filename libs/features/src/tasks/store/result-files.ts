@@ -30,14 +30,14 @@ const TYPES = {
   video: ['video/mp4', 'video/quicktime'],
 } as const satisfies Record<Medium, readonly string[]>;
 
-/** What was delivered in the place of an image or video. */
+/** What was delivered in place of an image or video. */
 export class WrongMedium extends Error {
   constructor(
     readonly expected: Medium,
     readonly contentType: string | undefined,
   ) {
     super(
-      `${contentType ?? 'a file of no known type'} came in the place of ${expected === 'image' ? 'an image' : 'a video'}`,
+      `${contentType ?? 'a file of no known type'} came in place of ${expected === 'image' ? 'an image' : 'a video'}`,
     );
     this.name = 'WrongMedium';
   }

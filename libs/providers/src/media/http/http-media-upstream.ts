@@ -297,7 +297,7 @@ export interface HttpMediaUpstreamParts extends VendorExchangesParts {
   readonly models: ReadonlyMap<string, ServedModel>;
   /** Whether a file that the caller sent inline can be given to the vendor as a link. */
   readonly canLink: boolean;
-  /** What its entry says of its models, in the place of the table that is shipped. */
+  /** What its entry says of its models, in place of the table that is shipped. */
   readonly traits?: TraitSettings | undefined;
   /** Of its address, where traits differ by it. */
   readonly region?: string | undefined;

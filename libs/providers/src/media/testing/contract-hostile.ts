@@ -19,7 +19,7 @@ import { type ContractCase, guarantee } from './contract-case.js';
 
 type Protocols = FakeProtocol & { readonly taken: readonly unknown[] };
 
-/** What may be in the place of anything that a vendor sends. */
+/** What may be in place of anything that a vendor sends. */
 const STRANGE: readonly JsonValue[] = [
   null,
   true,
@@ -203,7 +203,7 @@ function problemOfOutputs(outputs: readonly UpstreamOutput[]): string | undefine
   return outputs.length > 0 && outputs.every(isSound) ? undefined : `delivers ${JSON.stringify(outputs).slice(0, 200)}`;
 }
 
-/** The reply with a secret in the place of each of its parts, in an error, and in its headers. */
+/** The reply with a secret in place of each of its parts, in an error, and in its headers. */
 function* withSecret(reply: VendorReply, secret: string): Generator<VendorReply> {
   for (const body of variants(reply.body, [secret, `https://vendor.example/${secret}`])) yield { ...reply, body };
   const error = { code: secret, message: secret, status: secret, request_id: secret };

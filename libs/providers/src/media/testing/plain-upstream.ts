@@ -11,7 +11,7 @@ import type {
   Verified,
 } from '#contracts';
 
-/** An upstream in the place of the sandbox, for tests that say how its vendor behaves. What it states of itself may change. */
+/** An upstream in place of the sandbox, for tests that say how its vendor behaves. What it states of itself may change. */
 export abstract class PlainUpstream implements MediaUpstream {
   readonly id = 'sandbox';
   readonly vendorAccount = 'sandbox';

@@ -63,7 +63,7 @@ export class PassedHeaders {
   private readonly names: readonly string[];
   private readonly returnedName: string | undefined;
 
-  /** @param own `pass_headers` of the upstream, in the place of what is passed by default. */
+  /** @param own `pass_headers` of the upstream, in place of what is passed by default. */
   constructor(protocol: TextProtocol, own?: readonly string[]) {
     this.names = [...(NEEDED[protocol] ?? []), ...(own ?? PASSED[protocol])];
     const returned = RETURNED[protocol];
