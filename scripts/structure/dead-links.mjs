@@ -1,6 +1,6 @@
 // Links between documents whose file or heading is not there, and files that documents name but the repository lacks.
 import { readFileSync, statSync } from 'node:fs';
-import { dirname, normalize } from 'node:path';
+import { basename, dirname, normalize } from 'node:path';
 import { repositoryFiles } from './sources.mjs';
 
 const CODE_BLOCK = /^([ ]*)```.*?^\1```/gms;
@@ -8,6 +8,8 @@ const LINK = /\]\(([^()\s]+)\)/g;
 const HEADING = /^#+ (.*)$/gm;
 /** A path in backticks that begins with one of our folders; those with placeholders are patterns, not paths. */
 const NAMED_PATH = /`((?:apps|agents|attacks|bench|chaos|deploy|docs|fuzz|libs|prisma|scripts|tests)\/[\w./@-]+)`/g;
+/** The name of a file alone, as in a table whose heading says the folder: a file of that name has to be somewhere. */
+const NAMED_FILE = /`(\w[\w.-]*\.(?:ts|tsx|mjs))`/g;
 /** The end of a relative import in an example of code: where the example stands is not said, but its file has to be somewhere. */
 const IMPORTED = /^ *import .* from '(?:\.\.?\/)+([\w./-]+)\.js';/gm;
 /** Pages that say what was true on their day: files that they name may be gone. */
@@ -29,6 +31,7 @@ export function deadLinks() {
   const pages = repositoryFiles('*.md').map((file) => [file, readFileSync(file, 'utf8')]);
   const texts = new Map(pages.map(([file, text]) => [file, withoutCode(text)]));
   const sources = repositoryFiles('*.ts', '*.tsx');
+  const names = new Set(repositoryFiles('*.ts', '*.tsx', '*.mjs').map((path) => basename(path)));
   const anchors = new Map(
     [...texts].map(([file, text]) => [file, new Set([...text.matchAll(HEADING)].map(([, words]) => anchorOf(words)))]),
   );
@@ -42,6 +45,7 @@ export function deadLinks() {
     ...[...texts].flatMap(([file, text]) => [
       ...places(file, text, LINK, (link) => isDead(file, link)),
       ...(HISTORY.test(file) ? [] : places(file, text, NAMED_PATH, (path) => !exists(path))),
+      ...(HISTORY.test(file) ? [] : places(file, text, NAMED_FILE, (name) => !names.has(name))),
     ]),
     ...pages.flatMap(([file, text]) =>
       places(file, text, IMPORTED, (path) => !sources.some((source) => source.endsWith(`/${path}.ts`))),
