@@ -1,3 +1,4 @@
+import { BalanceView, KeyFacts } from './console/views.js';
 import { type DynamicModule, Module } from '@nestjs/common';
 import {
   AccessModule,
@@ -20,8 +21,6 @@ import type { OpenMediaUpstreams, OpenTextUpstreams } from '#providers';
 import { type Platform, PlatformModule } from '#runtime';
 import { NewSessions } from './console/session-cookie.js';
 import { SessionSerializer } from './console/session-serializer.js';
-import { BalanceView } from './console/balance-view.js';
-import { KeyFacts } from './console/key-facts.js';
 import { ConsoleTaskHistory } from './console/console-task-history.js';
 import { TaskStream } from './console/task-stream.js';
 import { CONTROLLERS, MOST_ASKED } from './controllers.js';

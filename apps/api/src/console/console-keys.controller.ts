@@ -7,8 +7,7 @@ import { KeyChange, NewKeyBody, Rotation, toKeySettings } from '../key.dto.js';
 import { callerOf } from '../http/api-key.guard.js';
 import { actorOf, type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
 import { openSession } from './console-gate.js';
-import { KeyFacts } from './key-facts.js';
-import { keyOf } from './views.js';
+import { KeyFacts, keyOf } from './views.js';
 
 /** The keys of the account: all of them for its owners, their own for developers. */
 @ConsoleRoutes()

@@ -27,8 +27,7 @@ import { daysOf, EntriesQuery, groupsOf, recordsOf, UsageRecordsQuery, UsageSums
 import { IsTimeZoneName, toAccountSettings } from '../account.dto.js';
 import { csvOf, sendList } from '../send-list.js';
 import { actorOf, type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
-import { BalanceView } from './balance-view.js';
-import { type AnswerOf, entryOf, rowOf, usageRecordOf } from './views.js';
+import { type AnswerOf, BalanceView, entryOf, rowOf, usageRecordOf } from './views.js';
 
 const RELATED_SHOWN = 100;
 

@@ -11,10 +11,9 @@ import {
 } from '#features';
 import { callerOf } from '../http/api-key.guard.js';
 import { dayIn } from '../list-query.js';
-import { BalanceView } from './balance-view.js';
 import { openSession } from './console-gate.js';
 import { type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
-import { taskOf } from './views.js';
+import { BalanceView, taskOf } from './views.js';
 
 const DAY_MS = 86_400_000;
 const DAYS = 7;

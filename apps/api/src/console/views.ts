@@ -1,5 +1,7 @@
+import { Injectable } from '@nestjs/common';
 import {
   type ConsoleApi,
+  type ConsoleBalance,
   type ConsoleChargeLine,
   type ConsoleDelivery,
   type ConsoleEntry,
@@ -10,7 +12,17 @@ import {
   formatMicros,
   type TaskFileView,
 } from '#contracts';
-import type { AccountTask, KeyView, Page, SpendLimit, WebhookDeliveryView } from '#features';
+import {
+  type AccountTask,
+  BalanceService,
+  type KeyView,
+  type Page,
+  PeopleService,
+  type SpendLimit,
+  SpendLimits,
+  type WebhookDeliveryView,
+  type WholeBalance,
+} from '#features';
 import { viewOfRow } from '../row-view.js';
 
 /** Unix seconds as the ISO text that the console shows. */
@@ -44,10 +56,43 @@ export const spendLimitOf = ({
   resets_at: resetsAt.toISOString(),
 });
 
+/** Reads the money of an account with its limits, as pages show them. */
+@Injectable()
+export class BalanceView {
+  constructor(
+    private readonly balances: BalanceService,
+    private readonly limits: SpendLimits,
+  ) {}
+
+  /** The balance, and the row it was built from. @throws GatewayError `not_found`. */
+  async of(accountId: string): Promise<{ readonly row: WholeBalance; readonly balance: ConsoleBalance }> {
+    const [row, limits] = await Promise.all([this.balances.whole(accountId), this.limits.ofAccounts([accountId])]);
+    const own = (limits.get(accountId) ?? []).map(spendLimitOf);
+    return { row, balance: { ...rowOf<Omit<ConsoleBalance, 'limits'>>(row), limits: own } };
+  }
+}
+
 /** Data about keys that is not in their rows: the names of the users who created them, and their limits. */
 export interface AboutKeys {
   readonly names: ReadonlyMap<string, string>;
   readonly limits: ReadonlyMap<string, readonly SpendLimit[]>;
+}
+
+/** Reads what pages show of keys beside their rows. */
+@Injectable()
+export class KeyFacts {
+  constructor(
+    private readonly people: PeopleService,
+    private readonly limits: SpendLimits,
+  ) {}
+
+  async of(rows: readonly KeyView[]): Promise<AboutKeys> {
+    const [names, limits] = await Promise.all([
+      this.people.namesOf(rows.flatMap(({ createdBy }) => createdBy ?? [])),
+      this.limits.ofKeys(rows.map(({ id }) => id)),
+    ]);
+    return { names, limits };
+  }
 }
 
 /** A key. `userId`: the viewer. */
