@@ -9,7 +9,7 @@ import {
   FileIndexer,
   FileSearch,
   FilesService,
-  MeaningSearch,
+  SemanticSearch,
   PassageEmbedder,
   PassageVectors,
   PriceBook,
@@ -43,7 +43,7 @@ const vectors = new PassageVectors(database);
 const passageEmbedder = new PassageEmbedder(database, vectors, embedder, { config });
 const SEARCHES_BY = [
   ['words', new FileSearch(database)],
-  [`words and vectors (${embedder.model})`, new FileSearch(database, new MeaningSearch(vectors, embedder))],
+  [`words and vectors (${embedder.model})`, new FileSearch(database, new SemanticSearch(vectors, embedder))],
 ] as const;
 const never = new AbortController().signal;
 
