@@ -229,6 +229,19 @@ describe.each(TABLES.map((table) => [table.base.model, table] as const))('the fi
     }
   });
 
+  it('says to leave out the quotes where the value fits without them, and nowhere else', () => {
+    const advice = /Send it without quotes/;
+    const typed = choices.filter(([, values]) => typeof values[0] !== 'string');
+    const fitting = [
+      ...typed.flatMap(([field, values]) => values.map((value) => [field, JSON.stringify(value)] as const)),
+      ...whole.map(([field, [min]]) => [field, String(min)] as const),
+      ...(table.flags ?? []).map((field) => [field, 'true'] as const),
+    ];
+    for (const [field, value] of fitting) expect(() => read(table, { [field]: value })).toThrow(advice);
+    for (const field of [...choices, ...whole].map(([name]) => name))
+      for (const value of ['', ' ', 'other']) expect(() => read(table, { [field]: value })).not.toThrow(advice);
+  });
+
   it('keeps whole numbers within their bounds, both allowed', () => {
     for (const [field, [min, max]] of whole) {
       for (const value of [min, max]) expect(read(table, { [field]: value })).toMatchObject({ [field]: value });

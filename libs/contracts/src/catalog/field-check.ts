@@ -37,8 +37,9 @@ interface TableCheck {
   readonly fill: (sent: JsonObject, mode: string) => JsonObject;
 }
 
-export function compileTable(table: FieldTableClass): TableCheck {
-  const lines = fieldsOf(table).map(compileLine);
+/** @param model compiles the table as this model of the family has it. */
+export function compileTable(table: FieldTableClass, model?: string): TableCheck {
+  const lines = fieldsOf(table, model).map(compileLine);
   const names = lines.map(({ field }) => field.name);
   const known = new Set(names);
 
@@ -46,7 +47,7 @@ export function compileTable(table: FieldTableClass): TableCheck {
     check(given, prefix, errors) {
       for (const name of Object.keys(given)) {
         if (errors.isFull) break;
-        if (!known.has(name)) refuseUnknown(name, prefix, names, errors);
+        if (!known.has(name)) refuseUnknown(name, prefix, { names, given }, errors);
       }
       const broken = new Set<string>();
       const sent: Record<string, JsonValue> = {};
@@ -87,10 +88,18 @@ const fillNested = (table: TableCheck, value: JsonValue, mode: string): JsonValu
 /** Longest field name repeated in a refusal, in UTF-16 units. */
 const LONGEST_NAME = 64;
 
-function refuseUnknown(name: string, prefix: string, known: readonly string[], errors: FieldErrors): void {
+function refuseUnknown(
+  name: string,
+  prefix: string,
+  { names, given }: { readonly names: readonly string[]; readonly given: UncheckedObject },
+  errors: FieldErrors,
+): void {
   const param = prefix + excerpt(name, LONGEST_NAME);
-  const nearest = nearestName(name, known);
-  const advice = nearest ? ` Did you mean ${prefix}${nearest}?` : ` Known fields: ${known.join(', ')}.`;
+  const nearest = nearestName(
+    name,
+    names.filter((known) => given[known] === undefined),
+  );
+  const advice = nearest ? ` Did you mean ${prefix}${nearest}?` : ` Known fields: ${names.join(', ')}.`;
   errors.add(param, `${param} is not a field of this model.${advice}`, 'unknown_parameter');
 }
 
@@ -125,19 +134,28 @@ function plainCheck(field: Exclude<Field, { kind: 'object' | 'objects' }>): Chec
   }
 }
 
-/** Says what to do about a number or a truth value in quotes, the most common mistake of all. */
+/** What to do about a number or a truth value in quotes, the most common mistake of all. */
+const UNQUOTE = ' Send it without quotes.';
+
 const unquote = (value: unknown, looksRight: RegExp): string =>
-  typeof value === 'string' && looksRight.test(value.slice(0, 40)) ? ' Send it without quotes.' : '';
+  typeof value === 'string' && looksRight.test(value.slice(0, 40)) ? UNQUOTE : '';
 
 const NUMBER_IN_QUOTES = /^\s*-?\d+(\.\d+)?\s*$/;
 const FLAG_IN_QUOTES = /^\s*(true|false)\s*$/i;
 
-const choiceCheck = ({ values, spellings }: ChoiceField): Check => {
-  const typed = values.every((value) => typeof value === 'number') ? NUMBER_IN_QUOTES : /^$/;
+/** A field in a sentence; one that other models of the family take more in is named with its model. */
+const subject = (param: string, narrowedTo: string | undefined): string =>
+  narrowedTo === undefined ? param : `${param} of ${narrowedTo}`;
+
+const choiceCheck = ({ values, spellings, narrowedTo }: ChoiceField): Check => {
+  const inQuotes = new Set<unknown>(values.filter((value) => typeof value !== 'string').map(String));
   return (value, param, errors) => {
     const spelled = spellings.get(value as string);
-    if (spelled === undefined)
-      errors.add(param, `${param} must be ${alternatives(values)}, not ${quote(value)}.${unquote(value, typed)}`);
+    if (spelled === undefined) {
+      const advice = inQuotes.has(value) ? UNQUOTE : '';
+      const field = subject(param, narrowedTo);
+      errors.add(param, `${field} must be ${alternatives(values)}, not ${quote(value)}.${advice}`);
+    }
     return spelled;
   };
 };
@@ -159,14 +177,12 @@ const textCheck = ({ max, required }: TextField): Check => {
   };
 };
 
-const wholeCheck = ({ min, max }: WholeField): Check => {
+const wholeCheck = ({ min, max, narrowedTo }: WholeField): Check => {
   return (value, param, errors) => {
     // What is stored and sent on is JSON, which has no -0.
     if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value || 0;
-    errors.add(
-      param,
-      `${param} must be a whole number from ${min} to ${max}, not ${quote(value)}.${unquote(value, NUMBER_IN_QUOTES)}`,
-    );
+    const rule = `${subject(param, narrowedTo)} must be a whole number from ${min} to ${max}`;
+    errors.add(param, `${rule}, not ${quote(value)}.${unquote(value, NUMBER_IN_QUOTES)}`);
     return undefined;
   };
 };

@@ -1,11 +1,34 @@
-import { CATALOG } from './catalog.js';
+import type { JsonValue } from '../json.js';
+import { CATALOG, familyOf, MODEL_IDS } from './catalog.js';
 import { fieldTable } from './field-table.js';
 import { kappa } from './image-families/kappa.js';
 import type { ModelFamily } from './model-family.js';
+import { alpha } from './video-families/alpha.js';
 import { beta25Preview } from './video-families/beta-2.5-preview.js';
 import { beta27R2v } from './video-families/beta-2.7-r2v.js';
+import { zetaQ3 } from './video-families/zeta-q3.js';
 
-const row = (family: ModelFamily, name: string) => fieldTable(family).find((candidate) => candidate.name === name);
+const row = (family: ModelFamily, name: string, model = family.models[0]) =>
+  fieldTable(family, model).find((candidate) => candidate.name === name);
+
+const URL = 'https://media.example.com/file';
+
+/** Whether the family takes a value in any of several bodies: with some, another rule forbids it. */
+const takes = (family: ModelFamily, model: string, field: string, value: JsonValue) =>
+  [
+    {},
+    { image_urls: [URL] },
+    { first_frame_image: URL, last_frame_image: URL },
+    { first_frame_image: URL },
+    { image_with_roles: [{ url: URL }] },
+  ].some((files) => {
+    try {
+      family.read({ model, prompt: 'A heron lands.', ...files, [field]: value });
+      return true;
+    } catch {
+      return false;
+    }
+  });
 
 describe('fieldTable', () => {
   it('describes each field as the document does', () => {
@@ -28,6 +51,26 @@ describe('fieldTable', () => {
     expect(row(beta25Preview, 'audio')).toMatchObject({ type: 'boolean', allowed: 'true', default: true });
     expect(row(kappa, 'n')).toMatchObject({ type: 'integer', allowed: '1 to 15', default: 1 });
     expect(row(kappa, 'prompt')).toMatchObject({ required: true, allowed: 'at most 1000 characters', default: null });
+  });
+
+  it.each(MODEL_IDS.map((id) => [id] as const))('offers for %s only what that model takes', (model) => {
+    const family = familyOf(model);
+    const refused = fieldTable(family!, model).flatMap(({ name, schema }) => {
+      const offered = (schema['enum'] ?? [schema['minimum'], schema['maximum']]) as (JsonValue | undefined)[];
+      const values = offered.filter((value) => value !== undefined && name !== 'model');
+      return values.flatMap((value) =>
+        name.includes('.') || takes(family!, model, name, value!) ? [] : [[name, value]],
+      );
+    });
+    expect(refused).toEqual([]);
+  });
+
+  it('says what one model of a family takes, and what another does', () => {
+    expect(row(alpha, 'resolution', 'alpha-2.0')).toMatchObject({ allowed: '480p or 720p' });
+    expect(row(alpha, 'resolution', 'alpha-2.0-face')).toMatchObject({ allowed: '480p, 720p or 1080p' });
+    expect(row(zetaQ3, 'duration', 'zeta-q3')).toMatchObject({ allowed: '3 to 16', schema: { minimum: 3 } });
+    expect(row(zetaQ3, 'duration', 'zeta-q3-mix')).toMatchObject({ allowed: '1 to 16', schema: { minimum: 1 } });
+    expect(row(zetaQ3, 'resolution', 'zeta-q3-mix')?.schema).toEqual({ type: 'string', enum: ['720p', '1080p'] });
   });
 
   it('lists the fields of nested objects under their path', () => {

@@ -25,12 +25,11 @@ export interface FieldTableRow {
   readonly order: number;
 }
 
-/** The field table of a family, in the order of its document; null stands where there is no default. */
-export function fieldTable(family: ModelFamily): FieldTableRow[] {
-  const rows = family.fields.flatMap((field) => linesOf(field, '', groupOf(field)));
-  const places = inFormOrder(family.fields).flatMap((field) =>
-    linesOf(field, '', groupOf(field)).map(({ name }) => name),
-  );
+/** The field table of a family as one of its models has it, in the order of its document; null stands where there is no default. */
+export function fieldTable(family: ModelFamily, model?: string): FieldTableRow[] {
+  const fields = fieldsOf(family.table, model);
+  const rows = fields.flatMap((field) => linesOf(field, '', groupOf(field)));
+  const places = inFormOrder(fields).flatMap((field) => linesOf(field, '', groupOf(field)).map(({ name }) => name));
   return rows.map((row) => ({ ...row, order: places.indexOf(row.name) + 1 }));
 }
 

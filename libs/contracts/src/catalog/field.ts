@@ -19,6 +19,8 @@ interface FieldBase {
   readonly defaultModes?: readonly string[];
   /** One or two sentences for readers of the schema and the field table. */
   readonly note?: string;
+  /** The model that this line is of, where its family takes more. */
+  readonly narrowedTo?: string;
 }
 
 /** One of a fixed list of values. */
@@ -28,6 +30,8 @@ export interface ChoiceField extends FieldBase {
   readonly values: readonly Scalar[];
   /** Accepted spelling -> documented spelling: `720P` -> `720p` where the letter case is forgiven. */
   readonly spellings: ReadonlyMap<Scalar, Scalar>;
+  /** What single models take, where that is less. */
+  readonly only?: Readonly<Record<string, Pick<ChoiceField, 'values' | 'spellings'>>>;
 }
 
 /** Free text. `max` counts Unicode characters, not bytes and not UTF-16 units. */
@@ -41,6 +45,8 @@ export interface WholeField extends FieldBase {
   readonly kind: 'whole';
   readonly min: number;
   readonly max: number;
+  /** The bounds of single models, where they are narrower. */
+  readonly only?: Readonly<Record<string, Partial<Pick<WholeField, 'min' | 'max'>>>>;
 }
 
 /** True or false. */
@@ -100,12 +106,18 @@ export function addField(table: object, field: Field): void {
 }
 
 /**
- * The field table of a class.
+ * The field table of a class, or as one model of its family has it.
  *
  * @throws RangeError when the class has no decorated property.
  */
-export function fieldsOf(table: FieldTableClass): readonly Field[] {
+export function fieldsOf(table: FieldTableClass, model?: string): readonly Field[] {
   const fields = TABLES.get(table);
   if (!fields) throw new RangeError(`${table.name} has no fields`);
-  return fields;
+  return model === undefined ? fields : fields.map((field) => narrowed(field, model));
+}
+
+function narrowed(field: Field, model: string): Field {
+  if (field.kind === 'choice' && field.only?.[model]) return { ...field, ...field.only[model], narrowedTo: model };
+  if (field.kind === 'whole' && field.only?.[model]) return { ...field, ...field.only[model], narrowedTo: model };
+  return field;
 }

@@ -44,6 +44,16 @@ interface Options<Value extends JsonValue> {
   readonly note?: string;
 }
 
+interface Bounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** What single models of a family take, where that is less than the family takes. */
+interface Narrower<Less> {
+  readonly only?: Readonly<Record<string, Less>>;
+}
+
 interface FileOptions extends Options<string> {
   /** Image types accepted as a data URI. */
   readonly inline?: readonly InlineFormat[];
@@ -62,27 +72,35 @@ interface ListOptions {
 export const Choice = <const Value extends Scalar>(values: readonly Value[], options: Options<NoInfer<Value>> = {}) =>
   line({ kind: 'choice', values, spellings: new Map(values.map((value) => [value, value])) }, options);
 
-/** One of the listed resolutions; the letter case of p and K is forgiven and the documented spelling is kept. */
+/**
+ * One of the listed resolutions; the letter case of p and K is forgiven and the documented spelling is kept.
+ * `only` lists those of models that take fewer.
+ */
 export const Resolution = <const Value extends `${number}${'p' | 'P' | 'K'}`>(
   values: readonly Value[],
-  options: Options<NoInfer<Value>> = {},
+  { only = {}, ...options }: Options<NoInfer<Value>> & Narrower<readonly NoInfer<Value>[]> = {},
 ) =>
   line(
     {
       kind: 'choice',
-      values,
-      spellings: new Map(values.flatMap((value) => [value.toLowerCase(), value.toUpperCase()].map((s) => [s, value]))),
+      ...resolutions(values),
+      only: Object.fromEntries(Object.entries(only).map(([model, fewer]) => [model, resolutions(fewer)] as const)),
     },
     options,
   );
+
+const resolutions = (values: readonly string[]) => ({
+  values,
+  spellings: new Map(values.flatMap((value) => [value.toLowerCase(), value.toUpperCase()].map((s) => [s, value]))),
+});
 
 /** Text. A required text must show something; `max` counts Unicode characters. */
 export const Text = ({ max = UNSTATED_TEXT_MAX, ...options }: Options<string> & { readonly max?: number } = {}) =>
   line({ kind: 'text', max }, options);
 
-/** A whole number between two bounds, both allowed. 5.0 is 5; "5" in quotes is refused. */
-export const Whole = ({ min, max, ...options }: Options<number> & { readonly min: number; readonly max: number }) =>
-  line({ kind: 'whole', min, max }, options);
+/** A whole number between two bounds, both allowed. 5.0 is 5; "5" in quotes is refused. `only` narrows the bounds of single models. */
+export const Whole = ({ min, max, only = {}, ...options }: Options<number> & Bounds & Narrower<Partial<Bounds>>) =>
+  line({ kind: 'whole', min, max, only }, options);
 
 /** True or false; "true" in quotes is refused. */
 export const Flag = (options: Options<boolean> = {}) => line({ kind: 'flag' }, options);

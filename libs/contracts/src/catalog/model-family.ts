@@ -153,10 +153,12 @@ function reader<Request extends { model: string }, Mode extends string, Sold ext
   table: new () => Request,
   definition: FamilyDefinition<Request, Mode, Sold>,
 ) {
-  const { id, medium, path, rules, notices = [], sets } = definition;
-  const { check, fill } = compileTable(table);
+  const { id, medium, path, models, rules, notices = [], sets } = definition;
+  const whole = compileTable(table);
+  const tables = new Map<unknown, typeof whole>(models.map((model) => [model, compileTable(table, model)]));
 
   return (body: UncheckedObject): ModelRequest => {
+    const { check, fill } = tables.get(body['model']) ?? whole;
     const errors = new FieldErrors();
     const { sent, broken } = check(body, '', errors);
     const request = sent as JsonObject & Partial<Request>;

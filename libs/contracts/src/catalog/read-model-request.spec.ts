@@ -70,9 +70,29 @@ describe('readModelRequest', () => {
     expect(error.publicMessage).toBe('promt is not a field of this model. Did you mean prompt?');
   });
 
+  it.each([
+    [{ model: 'zeta-q3', duration: 0 }, 'duration of zeta-q3 must be a whole number from 3 to 16, not 0.'],
+    [{ model: 'zeta-q3', duration: 2 }, 'duration of zeta-q3 must be a whole number from 3 to 16, not 2.'],
+    [{ model: 'zeta-q3-mix', duration: 0 }, 'duration must be a whole number from 1 to 16, not 0.'],
+    [{ model: 'zeta-q3-mix', resolution: '540p' }, 'resolution of zeta-q3-mix must be 720p or 1080p, not "540p".'],
+    [{ model: 'alpha-2.0-fast', resolution: '4K' }, 'resolution of alpha-2.0-fast must be 480p or 720p, not "4K".'],
+  ])('says what the model takes where its family takes more: %j', (change, message) => {
+    const error = refusal({
+      prompt: 'x',
+      ...(change.model.startsWith('zeta') && { image_urls: ['https://a.b/c'] }),
+      ...change,
+    });
+    expect(error.details).toEqual([expect.objectContaining({ message })]);
+  });
+
   it('does not judge a rule by a field that was wrong itself', () => {
     const error = refusal({ model: 'beta-2.7', image_urls: ['no url'] });
     expect(error.details?.map(({ param }) => param)).toEqual(['image_urls[0]']);
+  });
+
+  it('suggests no field that is sent already', () => {
+    const error = refusal({ model: 'beta-2.7', prompt: 'x', mode: 'pro' });
+    expect(error.publicMessage).toMatch(/^mode is not a field of this model\. Known fields: model, prompt/);
   });
 
   it('names the known fields when an unknown one resembles none', () => {

@@ -76,7 +76,7 @@ export function toModelView(id: string, { prices, currency, kind, available, lim
     type: 'model',
     display_name: id,
     created_at: CATALOGUE_DATE,
-    ...(family ? mediaFacts(family) : kind === 'text' ? textFacts(id) : EMBEDDING_FACTS),
+    ...(family ? mediaFacts(id, family) : kind === 'text' ? textFacts(id) : EMBEDDING_FACTS),
     traits: family === undefined && kind === 'text' ? traits : null,
     available,
     limits,
@@ -100,12 +100,12 @@ const toVariantView = ({ variant, unit, from_input_tokens: from, ...price }: Pri
 
 type Facts = Pick<ModelView, 'kind' | 'paths' | 'summary' | 'modes' | 'fields' | 'rules' | 'result_lifetime_seconds'>;
 
-const mediaFacts = (family: ModelFamily): Facts => ({
+const mediaFacts = (id: string, family: ModelFamily): Facts => ({
   kind: family.medium,
   paths: [family.path],
   summary: family.summary,
   modes: family.modes,
-  fields: fieldTable(family),
+  fields: fieldTable(family, id),
   rules: family.rules.map(({ message }) => message),
   result_lifetime_seconds: family.resultTtlSeconds,
 });

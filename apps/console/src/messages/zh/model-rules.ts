@@ -6,12 +6,12 @@ export const modelRules: Readonly<Record<string, string>> = {
     'image_with_roles 与 image_urls 不能同用：请只填其中一项。',
   'image_with_roles cannot be combined with video_urls or audio_urls: use image_urls for reference images.':
     'image_with_roles 不能与 video_urls 或 audio_urls 同用：参考图片请用 image_urls。',
-  'image_with_roles takes one image for each role: one first_frame and one last_frame.':
-    'image_with_roles 中每种角色只能有一张图片：first_frame 与 last_frame 各一张。',
+  'image_with_roles takes at most one first_frame and one last_frame.':
+    'image_with_roles 中 first_frame 与 last_frame 各最多一张。',
+  'image_with_roles takes at most one first_frame, which is the role of an image without one, and one last_frame.':
+    'image_with_roles 中 first_frame 与 last_frame 各最多一张；未写角色的图片即 first_frame。',
   'audio_urls must accompany reference images or videos: add image_urls or video_urls.':
     'audio_urls 必须与参考图片或视频同用：请添加 image_urls 或 video_urls。',
-  'resolution 1080p is for alpha-2.0-face only; this model allows 480p or 720p.':
-    'resolution 的 1080p 仅限 alpha-2.0-face；此模型可用 480p 或 720p。',
   'size adaptive takes the ratio of an input image or video: add one, or choose a ratio.':
     'size 的 adaptive 采用输入图片或视频的比例：请添加一个，或选择一个比例。',
   'prompt is required in text mode: send prompt, or image_urls, image_with_roles or video_urls.':
@@ -53,9 +53,6 @@ export const modelRules: Readonly<Record<string, string>> = {
     'duration 为 10 时 resolution 须为 512p 或 768p：1080p 只有 5 秒。',
   'prompt is required in text mode: send prompt, or image_urls with one or two images.':
     '文本模式必须填写 prompt：请填写 prompt，或在 image_urls 中提供一或两张图片。',
-  'resolution 540p is for zeta-q3 only; zeta-q3-mix allows 720p or 1080p.':
-    'resolution 的 540p 仅限 zeta-q3；zeta-q3-mix 可用 720p 或 1080p。',
-  'duration of zeta-q3 must be a whole number from 3 to 16.': 'zeta-q3 的 duration 须为 3 至 16 的整数。',
   'size auto takes the ratio of a reference image: add image_urls, or choose a ratio.':
     'size 的 auto 采用参考图片的比例：请添加 image_urls，或选择一个比例。',
   'n (or max_images, the larger counts) and image_urls must be 15 or fewer together.':

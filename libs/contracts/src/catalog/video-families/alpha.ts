@@ -19,6 +19,8 @@ import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize, videoSizeLike } from '.
 const MODELS = ['alpha-2.0', 'alpha-2.0-fast', 'alpha-2.0-face', 'alpha-2.0-fast-face'] as const;
 const SIZES = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', 'adaptive'] as const;
 const RESOLUTIONS = ['480p', '720p', '1080p'] as const;
+/** Those of every model but alpha-2.0-face. */
+const SMALLER = ['480p', '720p'] as const;
 const ROLES = ['first_frame', 'last_frame'] as const;
 
 /** Entry of `image_with_roles` of family alpha. */
@@ -50,7 +52,11 @@ export class AlphaRequest {
   @Choice(SIZES, { default: '16:9', note: 'adaptive takes the ratio of the input image or video.' })
   size!: (typeof SIZES)[number];
 
-  @Resolution(RESOLUTIONS, { default: '480p', note: '1080p on alpha-2.0-face only.' })
+  @Resolution(RESOLUTIONS, {
+    only: { 'alpha-2.0': SMALLER, 'alpha-2.0-fast': SMALLER, 'alpha-2.0-fast-face': SMALLER },
+    default: '480p',
+    note: '1080p on alpha-2.0-face only.',
+  })
   resolution!: (typeof RESOLUTIONS)[number];
 
   @Whole({ min: -1, max: 4_294_967_295, note: '-1 is random.' })
@@ -143,7 +149,7 @@ export const alpha = defineFamily(AlphaRequest, {
     ),
     refuse(
       'image_with_roles',
-      'image_with_roles takes one image for each role: one first_frame and one last_frame.',
+      'image_with_roles takes at most one first_frame and one last_frame.',
       (sent) =>
         sent.image_with_roles?.[1] !== undefined && sent.image_with_roles[0]?.role === sent.image_with_roles[1].role,
     ),
@@ -151,11 +157,6 @@ export const alpha = defineFamily(AlphaRequest, {
       'audio_urls',
       'audio_urls must accompany reference images or videos: add image_urls or video_urls.',
       (sent) => sent.audio_urls !== undefined && !hasImage(sent),
-    ),
-    refuse(
-      'resolution',
-      'resolution 1080p is for alpha-2.0-face only; this model allows 480p or 720p.',
-      (sent) => sent.resolution === '1080p' && sent.model !== 'alpha-2.0-face',
     ),
     refuse(
       'size',
@@ -175,10 +176,10 @@ export const alpha = defineFamily(AlphaRequest, {
     }),
   unit: 'second',
   variants: {
-    'alpha-2.0': ['480p', '720p'],
-    'alpha-2.0-fast': ['480p', '720p'],
-    'alpha-2.0-face': ['480p', '720p', '1080p'],
-    'alpha-2.0-fast-face': ['480p', '720p'],
+    'alpha-2.0': SMALLER,
+    'alpha-2.0-fast': SMALLER,
+    'alpha-2.0-face': RESOLUTIONS,
+    'alpha-2.0-fast-face': SMALLER,
   },
   billing: (order) => ({ variant: order.resolution, quantity: order.duration, settle: 'per-output' }),
   resultTtlSeconds: null,

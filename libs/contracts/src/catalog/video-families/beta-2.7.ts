@@ -151,7 +151,7 @@ export const beta27 = defineFamily(Beta27Request, {
     ),
     refuse(
       'image_with_roles',
-      'image_with_roles takes one image for each role: one first_frame and one last_frame.',
+      'image_with_roles takes at most one first_frame, which is the role of an image without one, and one last_frame.',
       (sent) => {
         const [first, second] = sent.image_with_roles ?? [];
         return first !== undefined && second !== undefined && roleOf(first) === roleOf(second);

@@ -1,6 +1,6 @@
 import { Choice, ImageUrls, Resolution, Text, Whole } from '../fields.js';
 import type { MediaLimits } from '../media-order.js';
-import { defineFamily, refuse } from '../model-family.js';
+import { defineFamily } from '../model-family.js';
 import { filesAt } from '../references.js';
 import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize } from '../output-sizes.js';
 
@@ -27,10 +27,14 @@ export class ZetaQ3Request {
   @ImageUrls({ required: true, min: 1, max: 7, note: 'Reference images: PNG, JPEG or WebP, at most 50 MB each.' })
   image_urls!: string[];
 
-  @Whole({ min: 1, max: 16, default: 5, note: 'Seconds; zeta-q3 begins at 3.' })
+  @Whole({ min: 1, max: 16, only: { 'zeta-q3': { min: 3 } }, default: 5, note: 'Seconds; zeta-q3 begins at 3.' })
   duration!: number;
 
-  @Resolution(RESOLUTIONS, { default: '720p', note: '540p on zeta-q3 only.' })
+  @Resolution(RESOLUTIONS, {
+    only: { 'zeta-q3-mix': ['720p', '1080p'] },
+    default: '720p',
+    note: '540p on zeta-q3 only.',
+  })
   resolution!: (typeof RESOLUTIONS)[number];
 
   @Choice(RATIOS, { default: '16:9' })
@@ -54,18 +58,7 @@ export const zetaQ3 = defineFamily(ZetaQ3Request, {
   models: MODELS,
   modes: ['reference-to-video'],
   mode: () => 'reference-to-video',
-  rules: [
-    refuse(
-      'resolution',
-      'resolution 540p is for zeta-q3 only; zeta-q3-mix allows 720p or 1080p.',
-      (sent) => sent.resolution === '540p' && sent.model === 'zeta-q3-mix',
-    ),
-    refuse(
-      'duration',
-      'duration of zeta-q3 must be a whole number from 3 to 16.',
-      (sent) => sent.model === 'zeta-q3' && sent.duration !== undefined && sent.duration < 3,
-    ),
-  ],
+  rules: [],
   references: (order) => filesAt('image_urls', order.image_urls, 'image', 'reference', REFERENCE_IMAGE),
   output: (order) => videoOutput(videoSize(order.resolution, order.aspect_ratio), order.duration),
   unit: 'second',
