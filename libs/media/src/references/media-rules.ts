@@ -53,8 +53,11 @@ function brokenSizeRule(
 
 function brokenRatioRule(ratio: number, { ratio: bounds }: MediaLimits): string | undefined {
   if (!bounds || (ratio >= bounds.min && ratio <= bounds.max)) return undefined;
-  return `width divided by height must lie between ${rounded(bounds.min)} and ${rounded(bounds.max)}, it is ${rounded(ratio)}`;
+  return `its ratio of width to height must be from ${proportion(bounds.min)} to ${proportion(bounds.max)}`;
 }
+
+/** A bound as the documents write it. What the file has can be read from its size: rounded, it may look like the bound. */
+const proportion = (ratio: number): string => (ratio < 1 ? `1:${rounded(1 / ratio)}` : `${rounded(ratio)}:1`);
 
 function brokenLengthRule(seconds: number, noun: string, limits: MediaLimits): string | undefined {
   const { minSeconds = 0, maxSeconds = Infinity } = limits;
@@ -79,5 +82,5 @@ export function brokenTotalRule(measured: readonly MeasuredReference[], limit: T
 const belongsTo = (param: string, field: string): boolean =>
   param === field || param.startsWith(`${field}[`) || param.startsWith(`${field}.`);
 
-/** At most three decimals, so that 1/3 can be read; enough to see why a bound was missed. */
+/** At most three decimals: enough to see why a bound was missed. */
 const rounded = (value: number): number => Math.round(value * 1_000) / 1_000;
