@@ -137,11 +137,11 @@ function plainCheck(field: Exclude<Field, { kind: 'object' | 'objects' }>): Chec
 /** What to do about a number or a truth value in quotes, the most common mistake of all. */
 const UNQUOTE = ' Send it without quotes.';
 
-const unquote = (value: unknown, looksRight: RegExp): string =>
+export const unquote = (value: unknown, looksRight: RegExp): string =>
   typeof value === 'string' && looksRight.test(value.slice(0, 40)) ? UNQUOTE : '';
 
-const NUMBER_IN_QUOTES = /^\s*-?\d+(\.\d+)?\s*$/;
-const FLAG_IN_QUOTES = /^\s*(true|false)\s*$/i;
+export const NUMBER_IN_QUOTES = /^\s*-?\d+(\.\d+)?\s*$/;
+export const FLAG_IN_QUOTES = /^\s*(true|false)\s*$/i;
 
 /** A field in a sentence; one that other models of the family take more in is named with its model. */
 const subject = (param: string, narrowedTo: string | undefined): string =>

@@ -1,3 +1,4 @@
+import { FLAG_IN_QUOTES, NUMBER_IN_QUOTES, quote, unquote } from '../catalog/field-check.js';
 import { isJsonObject } from '../json.js';
 import { isStorable } from '../unicode-text.js';
 import { checkFields, type FieldCheck, Required } from './body-check.js';
@@ -5,7 +6,8 @@ import { base64Data } from './image-checks.js';
 
 type BodyClass = abstract new () => unknown;
 
-const list = (words: readonly (string | number)[]): string => words.map((word) => JSON.stringify(word)).join(', ');
+const list = (words: readonly string[]): string => words.map((word) => JSON.stringify(word)).join(', ');
+const oneOf = (words: readonly string[]): string => (words.length === 1 ? list(words) : `one of ${list(words)}`);
 
 /**
  * Text of at least `min` and at most `max` UTF-16 units. It may hold NUL and halves of surrogate pairs, as the output of
@@ -24,7 +26,11 @@ export function text({ min = 0, max = Number.POSITIVE_INFINITY }: { min?: number
 export function number(min: number, max: number): FieldCheck {
   return (value, param, report) => {
     if (typeof value !== 'number' || value < min || value > max)
-      report(param, 'invalid_parameter', `${param} must be a number from ${min} to ${max}.`);
+      report(
+        param,
+        'invalid_parameter',
+        `${param} must be a number from ${min} to ${max}.${unquote(value, NUMBER_IN_QUOTES)}`,
+      );
   };
 }
 
@@ -33,7 +39,11 @@ export function whole(min: number, max = Number.MAX_SAFE_INTEGER): FieldCheck {
   const allowed = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
   return (value, param, report) => {
     if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max)
-      report(param, 'invalid_parameter', `${param} must be a whole number ${allowed}.`);
+      report(
+        param,
+        'invalid_parameter',
+        `${param} must be a whole number ${allowed}.${unquote(value, NUMBER_IN_QUOTES)}`,
+      );
   };
 }
 
@@ -46,7 +56,8 @@ export const tokens = (min = 1): FieldCheck => whole(min, MOST_TOKENS);
 /** true or false, not in quotes. */
 export function flag(): FieldCheck {
   return (value, param, report) => {
-    if (typeof value !== 'boolean') report(param, 'invalid_parameter', `${param} must be true or false.`);
+    if (typeof value !== 'boolean')
+      report(param, 'invalid_parameter', `${param} must be true or false.${unquote(value, FLAG_IN_QUOTES)}`);
   };
 }
 
@@ -54,7 +65,7 @@ export function flag(): FieldCheck {
 export function choice(words: readonly string[]): FieldCheck {
   return (value, param, report) => {
     if (typeof value !== 'string' || !words.includes(value))
-      report(param, 'invalid_parameter', `${param} must be one of ${list(words)}.`);
+      report(param, 'invalid_parameter', `${param} must be ${oneOf(words)}.`);
   };
 }
 
@@ -77,20 +88,20 @@ export function object(type: BodyClass): FieldCheck {
 export function listOf(item: FieldCheck, { min = 0, max }: { min?: number; max?: number } = {}): FieldCheck {
   return (value, param, report) => {
     if (!Array.isArray(value)) return report(param, 'invalid_parameter', `${param} must be an array.`);
-    if (value.length < min) report(param, 'invalid_parameter', `${param} must hold at least ${min} item(s).`);
+    if (value.length < min)
+      report(param, 'invalid_parameter', `${param} must hold at least ${min} ${min === 1 ? 'item' : 'items'}.`);
     if (max !== undefined && value.length > max)
       report(param, 'invalid_parameter', `${param} must hold at most ${max} items; it holds ${value.length}.`);
     value.forEach((entry: unknown, index) => item(entry, `${param}[${index}]`, report));
   };
 }
 
-/** Any text, or else whatever `otherwise` accepts. */
+/** Any text, or else an array that `otherwise` accepts. */
 export function stringOr(otherwise: FieldCheck, expected: string): FieldCheck {
   const string = text();
   return (value, param, report) => {
     if (typeof value === 'string') return string(value, param, report);
-    if (typeof value !== 'object')
-      return report(param, 'invalid_parameter', `${param} must be a string or ${expected}.`);
+    if (!Array.isArray(value)) return report(param, 'invalid_parameter', `${param} must be a string or ${expected}.`);
     otherwise(value, param, report);
   };
 }
@@ -103,16 +114,17 @@ export function variants(
   types: Readonly<Record<string, BodyClass>>,
   { absent, others = 'refuse' }: { absent?: string; others?: 'refuse' | 'pass-through' } = {},
 ): FieldCheck {
-  const allowed = list(Object.keys(types));
+  const names = Object.keys(types);
+  const allowed = others === 'refuse' ? `be ${oneOf(names)}` : `be a string, for example ${list(names)}`;
   return (value, param, report) => {
     if (!isJsonObject(value)) return report(param, 'invalid_parameter', `${param} must be a JSON object.`);
     const type = value['type'] ?? absent;
-    if (typeof type !== 'string')
-      return report(`${param}.type`, 'missing_parameter', `${param}.type is required: one of ${allowed}.`);
-    const known = Object.hasOwn(types, type) ? types[type] : undefined;
+    if (type === undefined || type === null)
+      return report(`${param}.type`, 'missing_parameter', `${param}.type is required and must ${allowed}.`);
+    const known = typeof type === 'string' && Object.hasOwn(types, type) ? types[type] : undefined;
     if (known) checkFields(known, value, param, report);
-    else if (others === 'refuse')
-      report(`${param}.type`, 'invalid_parameter', `${param}.type must be one of ${allowed}; it is ${list([type])}.`);
+    else if (others === 'refuse' || typeof type !== 'string')
+      report(`${param}.type`, 'invalid_parameter', `${param}.type must ${allowed}; it is ${quote(type)}.`);
   };
 }
 

@@ -46,10 +46,9 @@ export function webAddress(): FieldCheck {
 
 /** An image: a public http(s) URL, or a data URI with its whole prefix. */
 export function imageAddress(): FieldCheck {
-  const address = webAddress();
   return (value, param, report) => {
     if (typeof value !== 'string') return report(param, 'invalid_parameter', `${param} must be a string.`);
-    if (!value.startsWith('data:')) return address(value, param, report);
+    if (isWebAddress(value)) return;
     const prefix = DATA_PREFIX.exec(value.slice(0, 40))?.[0];
     if (!prefix)
       return report(

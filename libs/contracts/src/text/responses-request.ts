@@ -255,10 +255,21 @@ class NamespaceTool {
   @Required((value, param, report) => listOf(responsesTool)(value, param, report)) tools!: ResponsesTool[];
 }
 
-const others = variants(
-  { remote_mcp: RemoteMcpTool, custom: CustomTool, namespace: NamespaceTool },
+/** A tool that is run for the caller; the vendors of the interface give some of them fields of their own. */
+class HostedTool {}
+
+const toolByType = variants(
+  {
+    function: NestedFunctionTool,
+    web_search: HostedTool,
+    file_search: HostedTool,
+    remote_mcp: RemoteMcpTool,
+    custom: CustomTool,
+    namespace: NamespaceTool,
+  },
   { others: 'pass-through' },
 );
+const flatFunctionTool = object(FlatFunctionTool);
 
 type ResponsesFunctionTool = { type: 'function' } & (NestedFunctionTool | FlatFunctionTool);
 export type ResponsesTool =
@@ -270,9 +281,9 @@ export type ResponsesTool =
 
 /** An element of `tools` : functions in either form, free-form tools, namespaces of both, and tools the vendor runs itself. */
 const responsesTool: FieldCheck = (value, param, report) => {
-  if (!isJsonObject(value) || value['type'] !== 'function') return others(value, param, report);
-  const form = isJsonObject(value['function']) || value['name'] == null ? NestedFunctionTool : FlatFunctionTool;
-  object(form)(value, param, report);
+  const isFlat =
+    isJsonObject(value) && value['type'] === 'function' && !isJsonObject(value['function']) && value['name'] != null;
+  (isFlat ? flatFunctionTool : toolByType)(value, param, report);
 };
 
 /** The flat form of a function tool, whichever form came in. */

@@ -229,6 +229,61 @@ describe('text bodies that break a rule are refused with the field at fault', ()
     expect(paramsOf(style, change)).toContain(param);
   });
 
+  const anImage =
+    'must be an http(s) URL or a data URI that begins with data:image/<format>;base64, where <format> is jpeg, png, gif or webp.';
+  const image = (url: unknown) => ({ input: [user({ type: 'input_image', image_url: url })] });
+  const imageField = 'input[0].content[0].image_url';
+
+  it.each<[string, Style, object, string]>([
+    ['bare base64', 'responses', image('iVBORw0KGgo'), `${imageField} ${anImage}`],
+    ['another scheme', 'responses', image('ftp://a.example/b.png'), `${imageField} ${anImage}`],
+    ['another format', 'responses', image('data:image/bmp;base64,AAAA'), `${imageField} ${anImage}`],
+    ['an object as input', 'responses', { input: {} }, 'input must be a string or an array of input items.'],
+    ['an object as system', 'messages', { system: {} }, 'system must be a string or an array of text blocks.'],
+    ['no input item', 'responses', { input: [] }, 'input must hold at least 1 item.'],
+    ['no message', 'messages', { messages: [] }, 'messages must hold at least 1 item.'],
+    [
+      'a tool without a type',
+      'responses',
+      { tools: [{}] },
+      'tools[0].type is required and must be a string, for example "function", "web_search", "file_search", "remote_mcp", "custom", "namespace".',
+    ],
+    [
+      'a tool whose type is a number',
+      'responses',
+      { tools: [{ type: 5 }] },
+      'tools[0].type must be a string, for example "function", "web_search", "file_search", "remote_mcp", "custom", "namespace"; it is 5.',
+    ],
+    [
+      'a block whose type is a number',
+      'responses',
+      { input: [user({ type: 5 })] },
+      'input[0].content[0].type must be one of "input_text", "output_text", "text", "refusal", "input_image", "input_file", "input_audio"; it is 5.',
+    ],
+    [
+      'a type with one choice',
+      'messages',
+      { system: [{ type: 'image' }] },
+      'system[0].type must be "text"; it is "image".',
+    ],
+    [
+      'a number in quotes',
+      'responses',
+      { temperature: '1' },
+      'temperature must be a number from 0 to 2. Send it without quotes.',
+    ],
+    ['a word for a number', 'responses', { temperature: 'hot' }, 'temperature must be a number from 0 to 2.'],
+    ['a flag in quotes', 'messages', { stream: 'true' }, 'stream must be true or false. Send it without quotes.'],
+    [
+      'a whole number in quotes',
+      'messages',
+      { max_tokens: '64' },
+      'max_tokens must be a whole number from 1 to 2147483647. Send it without quotes.',
+    ],
+  ])('says what is allowed in place of %s', (_case, style, change, message) => {
+    expect(checkBody(BODIES[style], { ...MINIMAL[style], ...change })[0]?.message).toBe(message);
+  });
+
   it('names an image over 20 MB as too large', () => {
     const input = [user({ type: 'input_image', image_url: png(20 * 1024 * 1024 + 3) })];
     expect(checkBody(ResponsesRequest, { ...RESPONSES, input })).toMatchObject([
