@@ -190,6 +190,7 @@ export {
   isCustomCall,
 } from './text/chat-request.js';
 export { EMBEDDINGS_FIELDS, type EmbeddingsInput, EmbeddingsRequest } from './text/embeddings-request.js';
+export { alternatives } from './catalog/field-check.js';
 export { isIdentifier } from './text/field-checks.js';
 export {
   GEMINI_METHODS,

@@ -11,6 +11,8 @@ declare module 'express-serve-static-core' {
 }
 
 const KEY_HEADER = '"Authorization: Bearer <API_KEY>"';
+/** What the messages style documents; it takes the other as well. */
+const MESSAGES_KEY_HEADER = '"x-api-key: <API_KEY>"';
 
 /** Where other services take their keys. */
 const KEY_IN_QUERY = /^(api[-_]?key|access_token|token)$/i;
@@ -37,15 +39,16 @@ function admitted(caller: Caller, request: Request): Caller {
 }
 
 function noKey(request: Request): string {
+  const header = request.match.facts.style === 'messages' ? MESSAGES_KEY_HEADER : KEY_HEADER;
   if (typeof request.query['key'] === 'string' && !request.headers.authorization)
-    return `The API key was sent as ?key=, which only content-generation paths take: add the header ${KEY_HEADER}.`;
+    return `The API key was sent as ?key=, which only content-generation paths take: add the header ${header}.`;
   const elsewhere = Object.keys(request.query).find((name) => KEY_IN_QUERY.test(name));
   if (elsewhere !== undefined && !request.headers.authorization)
-    return `The API key was sent in the address, which logs keep: add the header ${KEY_HEADER}.`;
-  const header = KEY_HEADERS_ELSEWHERE.find((name) => request.headers[name] !== undefined);
-  if (header !== undefined && !request.headers.authorization)
-    return `The API key was sent in the header ${header}, which is not read: add the header ${KEY_HEADER}.`;
-  return missingKeyReason(request, 'key', KEY_HEADER) ?? `No API key was sent: add the header ${KEY_HEADER}.`;
+    return `The API key was sent in the address, which logs keep: add the header ${header}.`;
+  const wrong = KEY_HEADERS_ELSEWHERE.find((name) => request.headers[name] !== undefined);
+  if (wrong !== undefined && !request.headers.authorization)
+    return `The API key was sent in the header ${wrong}, which is not read: add the header ${header}.`;
+  return missingKeyReason(request, 'key', KEY_HEADER) ?? `No API key was sent: add the header ${header}.`;
 }
 
 /** Checks the API key before reading the body, so an unauthenticated client cannot make the gateway buffer or parse anything. */

@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
-import { GatewayError } from '#contracts';
+import { alternatives, GatewayError } from '#contracts';
 
 /**
  * Refuses a method that a known path does not have with 405, before its key and its body are read, and says with
@@ -14,7 +14,7 @@ export function expectMethod({ method, match }: Request, response: Response, nex
     response.status(204).end();
     return;
   }
-  const message = `This path does not take ${method}: it takes ${otherMethods.join(' or ')}.`;
+  const message = `This path does not take ${method}: it takes ${alternatives(otherMethods)}.`;
   next(new GatewayError('method_not_allowed', message, { headers: { allow } }));
 }
 

@@ -205,6 +205,50 @@ describe('A request with a typical mistake', () => {
     },
   );
 
+  it('to /v1/messages without a key gets an error that names its own header', async () => {
+    expect(await messageOf('POST', '/v1/messages', { model: 'vendor-5' }, {})).toEqual([
+      401,
+      'No API key was sent: add the header "x-api-key: <API_KEY>".',
+    ]);
+  });
+
+  it('with a key that is not known gets an error that says why that may be', async () => {
+    expect(await messageOf('GET', '/v1/models', undefined, { authorization: 'Bearer sk-gw-none' })).toEqual([
+      401,
+      'The API key is not valid: it is unknown, or was revoked, or its account is disabled.',
+    ]);
+  });
+
+  it.each(['/v1/responses', '/v1/chat/completions', '/v1/messages'])(
+    'to %s without a model gets an error that says where models are listed',
+    async (path) => {
+      const headers = { authorization: `Bearer ${TEST_KEY}`, 'vendor-version': '2023-06-01' };
+      expect(await messageOf('POST', path, {}, headers)).toEqual([400, 'model is required. GET /v1/models lists all.']);
+    },
+  );
+
+  it.each(['generateContent', 'streamGenerateContent', 'countTokens'])(
+    'to %s by GET gets an error that names the method',
+    async (method) => {
+      const path = `/v1beta/models/vendor-2.5-flash:${method}`;
+      expect(await messageOf('GET', path)).toEqual([
+        404,
+        `model "vendor-2.5-flash:${method}" does not exist: ${method} is called by POST.`,
+      ]);
+    },
+  );
+
+  it('by another method gets an error that lists those that the path takes', async () => {
+    expect(await messageOf('PUT', '/v1/models/vendor-5')).toEqual([
+      405,
+      expect.stringMatching(/^This path does not take PUT: it takes GET(, HEAD or POST| or HEAD)\.$/),
+    ]);
+    expect(await messageOf('PUT', '/v1beta/models/vendor-5:generateContent')).toEqual([
+      405,
+      'This path does not take PUT: it takes GET, HEAD or POST.',
+    ]);
+  });
+
   it('never shows a secret sent in a wrong header', async () => {
     for (const authorization of [TEST_KEY, `Basic ${TEST_KEY}`, `Bearer "${TEST_KEY}"`, `${TEST_KEY} x`])
       expect(JSON.stringify(await messageOf('GET', '/v1/models', undefined, { authorization }))).not.toContain(

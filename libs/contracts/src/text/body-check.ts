@@ -103,7 +103,7 @@ export function checkFields(type: BodyClass<unknown>, value: object, path: strin
     // Most fields are left out, in each of many messages: no path is written for them.
     if (isAbsent && !required) continue;
     const param = path === '' ? name : `${path}.${name}`;
-    if (isAbsent) report(param, 'missing_parameter', `${missing(param)}${otherConversation(param, body)}`);
+    if (isAbsent) report(param, 'missing_parameter', `${missing(param)}${whatToSend(param, body)}`);
     else check(sent, param, report);
   }
 }
@@ -140,6 +140,9 @@ const CONVERSATION_FIELDS = {
   messages: 'POST /v1/chat/completions and POST /v1/messages',
   contents: 'POST /v1beta/models/{model}:generateContent',
 } as const;
+
+const whatToSend = (param: string, body: Readonly<Record<string, unknown>>): string =>
+  param === 'model' ? ' GET /v1/models lists all.' : otherConversation(param, body);
 
 /** Where another style's field was sent in place of this one: which paths take it. Empty in all other cases. */
 export function otherConversation(param: string, body: Readonly<Record<string, unknown>>): string {

@@ -122,7 +122,8 @@ const SLIPS: readonly (readonly [RegExp, string])[] = [
 ];
 
 const whyUnknown = (presented: string): string =>
-  SLIPS.find(([slip]) => slip.test(presented))?.[1] ?? 'The API key is not valid: it is unknown, or was revoked.';
+  SLIPS.find(([slip]) => slip.test(presented))?.[1] ??
+  'The API key is not valid: it is unknown, or was revoked, or its account is disabled.';
 
 const toCaller = (row: CallerRow): Caller =>
   callerWith(row, { accountId: row.account_id, apiKeyId: row.id, expiresAt: row.expires_at });

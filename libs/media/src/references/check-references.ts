@@ -1,4 +1,4 @@
-import type { MeasuredReference, MediaReference, TotalSecondsLimit } from '#contracts';
+import { alternatives, type MeasuredReference, type MediaReference, type TotalSecondsLimit } from '#contracts';
 import { FetchFailed, FetchRefused, mayPass, RemoteStatus, type SafeFetcher, withinTime } from '#platform';
 import { BufferSource, type ByteSource, type FileMemory } from '../inspect/byte-source.js';
 import { decodeDataUri, isDataUri } from '../inspect/data-uri.js';
@@ -7,7 +7,7 @@ import type { MediaHeader } from '../inspect/media-header.js';
 import { type BrokenMediaRule, InvalidMedia, MediaUnreadable } from '../inspect/media-unreadable.js';
 import { openRemoteSource } from '../inspect/remote-source.js';
 import { openOwnFile, type OwnFiles } from '../store/stored-source.js';
-import { alternatives, brokenRule, brokenTotalRule, megabytes, nounOf } from './media-rules.js';
+import { brokenRule, brokenTotalRule, megabytes, nounOf } from './media-rules.js';
 
 /** A limit that a readable file breaks; the message is the finished sentence. */
 class BrokenRule extends Error {}

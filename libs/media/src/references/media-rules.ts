@@ -1,4 +1,10 @@
-import type { MediaLimits, MediaReference, MeasuredReference, TotalSecondsLimit } from '#contracts';
+import {
+  alternatives,
+  type MediaLimits,
+  type MediaReference,
+  type MeasuredReference,
+  type TotalSecondsLimit,
+} from '#contracts';
 import type { MediaHeader } from '../inspect/media-header.js';
 
 /**
@@ -9,12 +15,6 @@ export const LENGTH_TOLERANCE_SECONDS = 0.1;
 
 /** What a reference should hold, as a noun: `image`. */
 export const nounOf = (medium: MediaReference['medium']): string => (medium === 'audio' ? 'audio file' : medium);
-
-/** A list for sentences: `png, jpeg or webp`. */
-export function alternatives(words: readonly string[]): string {
-  if (words.length < 2) return words.join('');
-  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
-}
 
 /** A number of bytes as the documents count them, in MB of 1,048,576 bytes with at most one decimal: `20 MB`. */
 export const megabytes = (bytes: number): string => `${Math.round((bytes / 1_048_576) * 10) / 10} MB`;

@@ -32,12 +32,16 @@ const allowed = (models: readonly string[], { allowedModels }: Pick<Caller, 'all
 /** @throws GatewayError `model_not_found` that suggests the nearest names. */
 export function expectKnown(id: string, models: readonly string[]): void {
   if (models.includes(id)) return;
+  const method = CALL_OF_MODEL.exec(id)?.[1];
+  const name = `model "${id.slice(0, 64)}"`;
   const near = nearestNames(id, models, 3);
   const advice = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'GET /v1/models lists those there are.';
-  throw new GatewayError('model_not_found', `model "${id.slice(0, 64)}" does not exist. ${advice}`, {
-    param: 'model',
-  });
+  const sentence = method ? `does not exist: ${method} is called by POST.` : `does not exist. ${advice}`;
+  throw new GatewayError('model_not_found', `${name} ${sentence}`, { param: 'model' });
 }
+
+/** The end of a path that is called with a body, where the path of a model was asked for. */
+const CALL_OF_MODEL = /:(generateContent|streamGenerateContent|countTokens)$/;
 
 /** Models with everything needed to call them, and the prices in force. */
 @Injectable()
