@@ -1,5 +1,5 @@
-import type { TextRequest } from '#contracts';
-import { atBest } from '#testing';
+import type { MediaSource, TextRequest } from '#contracts';
+import { atBest, jpegSample, pngSample } from '#testing';
 import { loadTokenCounter, type TokenCounter } from './token-counter.js';
 
 /** Text that a tokenizer takes quadratic time for when it is given whole: one long run of a kind, and no mercy. */
@@ -56,9 +56,34 @@ describe('The token counter', () => {
     expect(turns).toBeGreaterThan(3);
   });
 
+  const showing = (...sources: MediaSource[]): TextRequest => ({
+    ...asking('x'),
+    turns: [{ role: 'user', parts: sources.map((source) => ({ type: 'image', source })) }],
+  });
+  const inline = (file: Buffer, mediaType = 'image/png'): MediaSource => ({
+    kind: 'inline',
+    mediaType,
+    base64: file.toString('base64'),
+  });
+  const url: MediaSource = { kind: 'url', url: 'https://a.example/b.png' };
+
   it('counts the images of a request apart', async () => {
-    const image = { type: 'image', source: { kind: 'url', url: 'https://a.example/b.png' } } as const;
-    const request = { ...asking('x'), turns: [{ role: 'user' as const, parts: [image, image] }] };
-    expect((await counter.countRequest(request)).imageTokens).toBe(1_530);
+    expect((await counter.countRequest(showing(url, url))).imageTokens).toBe(1_530);
+  });
+
+  it.each([
+    ['a small one', 64, 64, 255],
+    ['one of 1024 x 1024', 1_024, 1_024, 765],
+    ['a tall one', 1_024, 3_000, 1_445],
+    ['a large one, as it is once made smaller', 6_000, 6_000, 765],
+    ['a strip', 8_000, 100, 765],
+  ])('counts an inline image by its resolution: %s', async (_case, width, height, tokens) => {
+    const large = Buffer.concat([pngSample({ width, height }), Buffer.alloc(400_000)]);
+    const images = showing(inline(jpegSample({ width, height }), 'image/jpeg'), inline(large));
+    expect((await counter.countRequest(images)).imageTokens).toBe(2 * tokens);
+  });
+
+  it('counts an image that it cannot read as one of 1024 x 1024', async () => {
+    expect((await counter.countRequest(showing(inline(Buffer.from('no image'))))).imageTokens).toBe(765);
   });
 });

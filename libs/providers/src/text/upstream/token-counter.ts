@@ -1,11 +1,34 @@
-import type { TextRequest } from '#contracts';
+import type { MediaSource, TextRequest } from '#contracts';
+import { BufferSource, decodedBase64, inspectMedia } from '#media';
 import { jsonPieces, nextTurn } from '#platform';
 
 /** What a message costs beyond its text: role and separators. */
 const TOKENS_PER_TURN = 4;
 
-/** Images are charged by size; without looking inside, each counts as an image of 1024 x 1024. */
-const TOKENS_PER_IMAGE = 765;
+/** An image counts by the tiles that cover it. It is made smaller first: into a square, then until its shorter side is short enough. In pixels. */
+const TILES = { side: 512, square: 2_048, shorterSide: 768, tokens: 170, tokensOfAny: 85 };
+
+function tokensOfSize(width: number, height: number): number {
+  const scale = Math.min(1, TILES.square / Math.max(width, height), TILES.shorterSide / Math.min(width, height));
+  const tiles = [width, height].map((side) => Math.max(1, Math.ceil(Math.round(side * scale) / TILES.side)));
+  return TILES.tokensOfAny + TILES.tokens * tiles.reduce((product, count) => product * count, 1);
+}
+
+/** What is not here, or cannot be read, counts as an image of 1024 x 1024. */
+const TOKENS_OF_UNSEEN = tokensOfSize(1_024, 1_024);
+
+/** How much of an image is decoded to find its size, in characters of base64. */
+const HEAD_CHARACTERS = 256 * 1024;
+
+async function tokensOfFile(source: MediaSource): Promise<number> {
+  if (source.kind === 'url') return TOKENS_OF_UNSEEN;
+  try {
+    const header = await inspectMedia(new BufferSource(await decodedBase64(source.base64.slice(0, HEAD_CHARACTERS))));
+    return header.medium === 'image' ? tokensOfSize(header.width, header.height) : TOKENS_OF_UNSEEN;
+  } catch {
+    return TOKENS_OF_UNSEEN;
+  }
+}
 
 /** Counts tokens with a real tokenizer, in time proportional to the text whatever the text is. */
 export interface TokenCounter {
@@ -88,8 +111,9 @@ function createCounter(countTokens: CountTokens): TokenCounter {
     },
     countLong,
     countRequest: async (request) => {
-      const images = mediaOf(request.turns).filter(({ type }) => type === 'image' || type === 'file');
-      const imageTokens = images.length * TOKENS_PER_IMAGE;
+      let imageTokens = 0;
+      for (const part of mediaOf(request.turns))
+        if (part.type === 'image' || part.type === 'file') imageTokens += await tokensOfFile(part.source);
       let inputTokens = (request.turns.length + request.system.length) * TOKENS_PER_TURN + imageTokens;
       for (const text of countableText(request)) inputTokens += await countLong(text);
       return { inputTokens, imageTokens };
