@@ -81,7 +81,7 @@ describe('Referenced files, checked before the vendor is called', () => {
     [
       'an image beyond 1:4',
       () => ({ ...ZETA, image_urls: [host.url('/png/128x600')] }),
-      /image_urls\[0\].*128x600.*0\.25 and 4/,
+      /image_urls\[0\].*128x600.*from 1:4 to 4:1/,
     ],
     ['a page that is no image', () => ({ ...ZETA, image_urls: [host.url('/html/0')] }), /image_urls\[0\]/],
     ['a file that is not there', () => ({ ...ZETA, image_urls: [host.url('/nothing')] }), /image_urls\[0\].*404/],
