@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { bundleProgram } from '#testing';
+import { sharedBundle } from '#testing';
 import { PROGRAM } from './fleet.js';
 import { logFileOf, openGround } from './open-ground.js';
 import { type Ground, runScenario } from './run-scenario.js';
@@ -22,7 +22,7 @@ export const scenario = (wanted: Pick<Scenario, 'crash' | 'fault' | 'vendor'>): 
 export function survives(backend: Backend, scenarios: readonly Scenario[]): void {
   let ground: Ground & { close(): Promise<void> };
   beforeAll(async () => {
-    ground = await openGround(backend, logFileOf(tmpdir(), backend), 'folder', await bundleProgram(PROGRAM));
+    ground = await openGround(backend, logFileOf(tmpdir(), backend), 'folder', await sharedBundle(PROGRAM));
   });
   afterAll(() => ground.close(), 30_000);
 

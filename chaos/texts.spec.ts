@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { bundleProgram } from '#testing';
+import { sharedBundle } from '#testing';
 import { PROGRAM } from './fleet.js';
 import { logFileOf } from './open-ground.js';
 import { endUnderTexts, openTexts, type TextGround } from './texts.js';
@@ -10,7 +10,7 @@ const TEXTS = 32;
 describe('An API that ends in the middle of streams and whole replies in each style', () => {
   let ground: TextGround;
   beforeAll(async () => {
-    ground = await openTexts(logFileOf(tmpdir(), 'texts'), await bundleProgram(PROGRAM));
+    ground = await openTexts(logFileOf(tmpdir(), 'texts'), await sharedBundle(PROGRAM));
   });
   afterAll(() => ground.close(), 30_000);
 

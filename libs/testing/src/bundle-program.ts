@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { eventually } from './eventually.js';
@@ -10,38 +9,43 @@ import { eventually } from './eventually.js';
 const BUNDLER = fileURLToPath(new URL('bundle.mjs', import.meta.url));
 const BUILDING_LIMIT_MS = 120_000;
 
-/**
- * Bundles in a process of its own, which takes the memory of the bundler with it.
- *
- * @param program path of a built module.
- * @param folder where the files go.
- * @returns the name of the file to start.
- */
-async function bundle(program: string, folder: string): Promise<string> {
+/** What the suites start. Bundled together, they take little longer than one of them. */
+const PROGRAMS = [
+  ...['gateway', 'api', 'image-worker', 'video-worker', 'maintenance-worker'].map(
+    (app) => `dist/apps/${app}/src/main.js`,
+  ),
+  'dist/chaos/gateway-process.js',
+  'dist/tests/harness/dying-gateway.js',
+];
+
+/** Bundles in a process of its own, which takes the memory of the bundler with it: each program at its own path below the folder. */
+async function bundle(programs: readonly string[], folder: string): Promise<void> {
   const env = { ...process.env, NODE_OPTIONS: '' };
-  const { stdout } = await promisify(execFile)(process.execPath, [BUNDLER, program, folder], { env });
-  return stdout;
+  await promisify(execFile)(process.execPath, [BUNDLER, folder, ...programs], { env });
 }
 
-/** The bundle of a program for this process alone; it is removed when the process ends. */
+/** The bundle of a built program for this process alone, as the name of the file to start; it is removed when the process ends. */
 export async function bundleProgram(program: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'bundle-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, await bundle(program, folder));
+  await bundle([program], folder);
+  return join(folder, program);
 }
 
-/** The bundle of a program, made once for all suites of a test run; it goes with the folder of the run. */
+/** The same, made once for all suites of a test run; it goes with the folder of the run. */
 export async function sharedBundle(program: string): Promise<string> {
-  const folder = join(tmpdir(), `bundle-${createHash('sha256').update(resolve(program)).digest('hex').slice(0, 16)}`);
-  const entry = join(folder, 'whole', program.slice(program.lastIndexOf('/') + 1));
+  if (!PROGRAMS.includes(program)) throw new Error(`${program} is not among the programs that are bundled for tests`);
+  const folder = join(tmpdir(), 'bundle');
+  const whole = join(folder, 'whole');
   try {
     mkdirSync(folder);
   } catch {
     // Another suite makes it, or has made it.
-    await eventually(() => existsSync(entry), { limitMs: BUILDING_LIMIT_MS, pauseMs: 50 });
-    return entry;
+    await eventually(() => existsSync(whole), { limitMs: BUILDING_LIMIT_MS, pauseMs: 50 });
+    return join(whole, program);
   }
-  await bundle(program, join(folder, 'parts'));
-  renameSync(join(folder, 'parts'), join(folder, 'whole'));
-  return entry;
+  const parts = join(folder, 'parts');
+  await bundle(PROGRAMS, parts);
+  renameSync(parts, whole);
+  return join(whole, program);
 }
