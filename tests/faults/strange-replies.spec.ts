@@ -51,6 +51,7 @@ describe.each(OVER)('A reply over %s with one wrong field', (upstream) => {
     };
     await ask(style, stream);
     const wrong: string[] = [];
+    let tried = 0;
     for (const key of keys) {
       for (const strange of STRANGE) {
         vendor.rewrite = (json) => json.replace(JSON_OBJECT, (object) => withStrange(object, key, strange));
@@ -58,6 +59,8 @@ describe.each(OVER)('A reply over %s with one wrong field', (upstream) => {
         if (![200, 400, 429, 502, 503, 504, 529].includes(status) || text.includes(UNFORESEEN))
           wrong.push(`${key}: ${strange} was answered with ${status} ${text.slice(-200)}`);
         // Three failures in a row would open the circuit.
+        tried += 1;
+        if (tried % 2 === 1) continue;
         vendor.rewrite = (json) => json;
         await ask(style, stream);
       }

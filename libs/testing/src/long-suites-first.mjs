@@ -2,26 +2,36 @@
 // files that start processes, and one that starts last keeps the others' workers waiting for it.
 import Sequencer from '@jest/test-sequencer';
 
-/** Suites of 40 seconds and more, the longest first. */
+/** Suites of 30 seconds and more, roughly the longest first; those that wait among those that work. */
 const LONG_SUITES = [
   'apps/console/test/pages/every-page',
   'chaos/crashes-on-postgres',
   'tests/processes/process',
   'attacks/attacks',
-  'chaos/crashes-on-redis',
-  'tests/deployment/clean-end',
-  'tests/deployment/replicas',
-  'tests/processes/first-start',
   'tests/deployment/backup',
-  'tests/outages/refusing-redis',
+  'tests/processes/first-start',
+  'tests/faults/strange-replies',
   'tests/processes/api-processes',
-  'tests/outages/silent-postgres',
+  'tests/deployment/replicas',
+  'tests/deployment/clean-end',
+  'chaos/crashes-on-redis',
   'tests/deployment/day-one',
-  'tests/faults/s3-silence',
   'fuzz/bodies',
+  'tests/outages/refusing-redis',
+  'tests/deployment/upgrade',
+  'tests/faults/hostile-files',
+  'tests/outages/silent-postgres',
+  'tests/faults/upstream-faults',
+  'tests/outages/full-postgres',
+  'tests/deployment/api-guide',
+  'tests/faults/s3-silence',
+  'tests/deployment/image',
+  'tests/faults/hostile-neighbour',
+  'fuzz/large-bodies',
+  'tests/processes/worker-crash',
   'tests/faults/aborts',
   'tests/faults/leaving',
-  'fuzz/large-bodies',
+  'chaos/texts',
 ];
 
 const rank = ({ path }) => {
