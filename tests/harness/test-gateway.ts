@@ -212,7 +212,7 @@ function createClient(baseUrl: string): Pick<TestGateway, 'baseUrl' | 'send' | '
       if (status !== 200 || !taskId) throw new Error(`${path} answered ${status}: ${JSON.stringify(answer)}`);
       return taskId;
     },
-    waitForTask: (taskId, limitMs = 100_000) =>
+    waitForTask: (taskId, limitMs = 240_000) =>
       eventually(
         async () => {
           const { body } = await send<{ data: TaskView }>('GET', `/v1/tasks/${taskId}`);
