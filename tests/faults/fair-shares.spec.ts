@@ -10,7 +10,7 @@ import { type AdminGateway, startAdminGateway } from '../harness/admin-gateway.j
 
 const MIB = 1024 * 1024;
 const ORDER = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
-const IMAGE = { model: 'eta-image-2.0', prompt: '[sandbox:delay=20000]', size: '1:1', resolution: '1K' };
+const IMAGE = { model: 'eta-image-2.0', prompt: '[sandbox:delay=600000]', size: '1:1', resolution: '1K' };
 const MESSAGE = { model: 'vendor-haiku-4-5-20251001', messages: [{ role: 'user', content: 'hello' }] };
 
 describe('Resources that accounts share', () => {

@@ -5,6 +5,8 @@ import { MODEL_OVER, startTextGateway, type TextGateway } from '../harness/text-
 
 const TOKEN = 'a-token-that-must-stay-secret';
 const MIB = 1024 * 1024;
+/** Seconds that a server gets which answers. */
+const PATIENT = 30;
 
 interface Answer {
   readonly output: JsonObject[];
@@ -83,7 +85,7 @@ describe('A hostile server of tools', () => {
   it('that lists its tools on many pages is read to the end', async () => {
     server.hostility = undefined;
     server.pages = 64;
-    const { body } = await ask(5);
+    const { body } = await ask(PATIENT);
     expect(body.output.map(({ type }) => type)).toEqual(['mcp_list_tools', 'mcp_call', 'message']);
   });
 
@@ -92,7 +94,7 @@ describe('A hostile server of tools', () => {
     async (pages) => {
       server.hostility = undefined;
       server.pages = pages;
-      const { status, body } = await ask(5);
+      const { status, body } = await ask(PATIENT);
       expect(status).toBe(400);
       expect(body.error?.message).toMatch(/did not list its tools: it lists its tools on more than 64 pages\.$/);
       expect(server.asked.filter(({ method }) => method === 'tools/list')).toHaveLength(64);
@@ -106,7 +108,7 @@ describe('A hostile server of tools', () => {
       server.forget();
       return script(request);
     };
-    const { status, body } = await ask(5);
+    const { status, body } = await ask(PATIENT);
     gateway.vendor.script = script;
     expect(status).toBe(200);
     expect(body.output.find(({ type }) => type === 'mcp_call')).toMatchObject({ output: 'It weighs 7.', error: null });
@@ -117,7 +119,7 @@ describe('A hostile server of tools', () => {
 
   it('that forgets every session is told once more, and not without end', async () => {
     server.hostility = { at: 'call', does: 'forgets' };
-    const { body } = await ask(5);
+    const { body } = await ask(PATIENT);
     expect(body.output.find(({ type }) => type === 'mcp_call')).toMatchObject({
       error: 'The server did not run the tool: it answered with HTTP status 404.',
     });
@@ -332,7 +334,7 @@ describe('A hostile server of tools', () => {
 
   it('is used again once it works, and its token is stored nowhere', async () => {
     server.hostility = undefined;
-    const { status, body } = await ask(5);
+    const { status, body } = await ask(PATIENT);
     expect(status).toBe(200);
     expect(body.output.map(({ type }) => type)).toEqual(['mcp_list_tools', 'mcp_call', 'message']);
     const { rows } = await gateway.database.query<{ found: boolean }>({

@@ -1,4 +1,5 @@
 import { mock, type Mock } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventually } from '#testing';
 import { MODEL_OVER, startTextGateway, type TextGateway, type Upstream } from '../harness/text-vendor/text-gateway.js';
 import { TEXT_LIBRARIES } from '../harness/text-vendor/text-libraries.js';
@@ -7,6 +8,8 @@ import { STYLES, textRequest, type Style } from '../harness/text-vendor/text-req
 /** How long nothing may be heard on an open stream, in milliseconds. */
 const SILENCE_MS = 15_000;
 const HELLO = ['Hello there'] as const;
+/** Far more turns of the event loop than words take from the vendor to the client. */
+const TURNS = 100;
 
 /** What keeps the connection alive, in each style. */
 const HEARTBEAT: Record<Style, RegExp> = {
@@ -51,8 +54,8 @@ describe('A stream that falls silent', () => {
     vendor.gate = gate;
     const answer = ask();
     await eventually(() => vendor.seen.length > asked);
-    // What came before the silence is on its way.
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    // What came before the silence passes through this process, where each turn carries it on, however slow the machine is.
+    for (let turn = 0; turn < TURNS; turn += 1) await nextTurn();
     for (let beats = 0; beats < 4; beats += 1) mock.timers.tick(SILENCE_MS);
     gate.open();
     vendor.gate = undefined;
