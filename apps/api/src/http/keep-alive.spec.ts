@@ -6,8 +6,9 @@ import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../tests/
 
 const TEXT = { model: 'vendor-5', input: '[sandbox:delay=2500] lighthouses' };
 
-/** How long the proxy waits for a byte, in milliseconds: less than the reply takes. */
-const PROXY_MS = 2_000;
+/** How long the proxy waits for a byte, in milliseconds: less than its reply takes, and long enough for blanks of a busy machine. */
+const PROXY_MS = 4_000;
+const SLOWER = { ...TEXT, input: '[sandbox:delay=5000] lighthouses' };
 
 /** A proxy that answers 504 where nothing comes for so long, as those in front of gateways do. */
 async function impatientProxy(baseUrl: string): Promise<Server> {
@@ -55,7 +56,7 @@ describe('A whole reply that takes long', () => {
     const answer = await fetch(`http://127.0.0.1:${port}/v1/responses`, {
       method: 'POST',
       headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
-      body: JSON.stringify(TEXT),
+      body: JSON.stringify(SLOWER),
     });
     expect([answer.status, await answer.json()]).toMatchObject([200, { status: 'completed' }]);
     proxy.closeAllConnections();

@@ -178,7 +178,7 @@ describeWithBrowser('The pages of operators in the console, in Chromium', (start
     await submit('Refund');
     await page.getByText('exceeds what remains to refund').first().waitFor();
 
-    const slow = await gateway.submit(IMAGES, { ...IMAGE, prompt: '[sandbox:delay=60000]' });
+    const slow = await gateway.submit(IMAGES, { ...IMAGE, prompt: '[sandbox:delay=600000]' });
     await open(slow, 'Cancel the task');
     await submit('Cancel the task');
     expect(await gateway.waitForTask(slow)).toMatchObject({ status: 'cancelled' });
