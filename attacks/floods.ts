@@ -10,6 +10,8 @@ import { besideVictim } from './victim.js';
 
 const MEBIBYTE = 1_048_576;
 const ATTACK_MS = 6_000;
+/** How much longer a flood flows of which nothing was taken, as on a machine that is busy with the others, in milliseconds. */
+const UNTIL_TAKEN_MS = 120_000;
 
 /** What a flood sends, time after time, and what must hold when it is over; each answers breaches as sentences. */
 interface Wave {
@@ -58,8 +60,9 @@ export async function prepareFlood(
     const note = (found: readonly string[]): void => {
       for (const breach of found) breaches.set(breach, (breaches.get(breach) ?? 0) + 1);
     };
-    await flowing({ ...flood, pauseMs: flood.pauseMs * rest }, wave, until, note);
-    if (flood.isRefused !== true && !taken.has(attacker.accountId)) note(['none of its requests was taken']);
+    const proves = (): boolean => flood.isRefused === true || taken.has(attacker.accountId);
+    await flowing({ ...flood, pauseMs: flood.pauseMs * rest }, wave, { until, proves }, note);
+    if (!proves()) note(['none of its requests was taken']);
     note((await wave.afterwards?.()) ?? []);
     const { target } = scene;
     const chargedMicros = await target.chargedMicros(attacker);
@@ -76,14 +79,15 @@ export async function prepareFlood(
 async function flowing(
   { parallel, pauseMs }: Flood,
   { hit }: Wave,
-  until: Promise<unknown>,
+  { until, proves }: { readonly until: Promise<unknown>; readonly proves: () => boolean },
   note: (breaches: string[]) => void,
 ): Promise<void> {
-  const end = { reached: false };
-  const over = until.finally(() => (end.reached = true));
+  let endsMs = Number.POSITIVE_INFINITY;
+  const over = until.finally(() => (endsMs = performance.now()));
+  const isOver = (): boolean => performance.now() >= endsMs + (proves() ? 0 : UNTIL_TAKEN_MS);
   let sent = 0;
   const loop = async (): Promise<void> => {
-    while (!end.reached) {
+    while (!isOver()) {
       const nth = sent;
       sent += 1;
       // A connection that the gateway closes is its right; what others lose by it is measured.
