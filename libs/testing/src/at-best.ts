@@ -15,11 +15,20 @@ export async function quickestOf(enoughMs: number, measure: (attempt: number) =>
 }
 
 /** Processor time of this thread so far, in milliseconds; that of the clock where the system does not tell. */
-export function busySoFarMs(): number {
+export const busySoFarMs = (): number => scheduledMs(0) ?? performance.now();
+
+/**
+ * A clock that stands still while this thread could go on and others have the processor, in milliseconds: what is waited for shows on
+ * it, and a busy machine does not. That of the wall where the system does not tell.
+ */
+export const ownTimeMs = (): number => performance.now() - (scheduledMs(1) ?? 0);
+
+/** What the scheduler counts of this thread: the time on a processor, then that in which it waited for one. */
+function scheduledMs(field: 0 | 1): number | undefined {
   try {
-    return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ', 1)[0]) / 1e6;
+    return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ', 2)[field]) / 1e6;
   } catch {
-    return performance.now();
+    return undefined;
   }
 }
 

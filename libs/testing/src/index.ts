@@ -1,4 +1,4 @@
-export { atBest, busySoFarMs, quickestOf } from './at-best.js';
+export { atBest, busySoFarMs, ownTimeMs, quickestOf } from './at-best.js';
 export { bundleProgram, sharedBundle } from './bundle-program.js';
 export { ControllableClock } from './controllable-clock.js';
 export {

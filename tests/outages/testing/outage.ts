@@ -1,5 +1,5 @@
 import type { JsonObject, TaskView } from '#contracts';
-import { eventually, FaultProxy, type NetworkFault } from '#testing';
+import { eventually, FaultProxy, type NetworkFault, ownTimeMs } from '#testing';
 import { startTestGateway, TEST_KEY, type TestGateway, type TestGatewayOptions } from '../../harness/test-gateway.js';
 
 /**
@@ -27,7 +27,7 @@ select id from task t where
   (select count(*) from ledger_entry e where e.task_id = t.id and e.kind = 'hold') <> 1
   or (select count(*) from ledger_entry e where e.task_id = t.id and e.kind = 'capture') <> (state = 'completed')::integer`;
 
-/** A response, and how long it took. */
+/** A response, and how long it took but for what others took the processor away. */
 export interface Timed {
   readonly what: string;
   readonly status: number;
@@ -64,10 +64,10 @@ export class Outage {
   }
 
   async ask(method: string, path: string, body?: JsonObject, key = TEST_KEY): Promise<Timed> {
-    const beganMs = performance.now();
+    const beganMs = ownTimeMs();
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const response = await this.gateway.send(method, path, body, headers);
-    const tookMs = performance.now() - beganMs;
+    const tookMs = ownTimeMs() - beganMs;
     const retryAfter = response.headers.get('retry-after');
     return { what: `${method} ${path}`, status: response.status, tookMs, retryAfter, body: response.body };
   }
