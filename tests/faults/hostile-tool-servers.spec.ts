@@ -1,6 +1,6 @@
 import type { JsonObject } from '#contracts';
 import { HOSTILITIES, type HostileServer, startHostileServer, TOOL, WEIGHED } from '../harness/tools/hostile-server.js';
-import { pngSample } from '#testing';
+import { eventually, pngSample } from '#testing';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../harness/text-vendor/text-gateway.js';
 
 const TOKEN = 'a-token-that-must-stay-secret';
@@ -64,7 +64,13 @@ describe('A hostile server of tools', () => {
     'that %s when it runs a tool fails that tool alone, and the model gets the error',
     async (does) => {
       server.hostility = { at: 'call', does };
-      const { status, body } = await ask(5);
+      const { status, body } = await eventually(async () => {
+        server.flooded = 0;
+        server.asked.length = 0;
+        const answer = await ask(5);
+        // It lists its tools at once: only a machine that is busy with the flood before takes longer.
+        return !answer.body.error?.message.includes('did not list its tools: it did not answer') && answer;
+      });
       expect(status).toBe(200);
       const call = body.output.find(({ type }) => type === 'mcp_call');
       expect(call).toMatchObject({ name: 'weigh', status: 'failed', output: null });
