@@ -1,4 +1,5 @@
 export { CATALOG, familiesAt, familyOf, MODEL_IDS, type ModelId } from './catalog/catalog.js';
+export { alternatives } from './catalog/field-check.js';
 export { FIELD_GROUPS, fieldTable, type FieldTableRow } from './catalog/field-table.js';
 export { type Field, fieldsOf, type Scalar } from './catalog/field.js';
 export { fileUrls, hasParsableHost, isParsableUrl, MAX_URL_LENGTH } from './catalog/file-source.js';
@@ -190,7 +191,6 @@ export {
   isCustomCall,
 } from './text/chat-request.js';
 export { EMBEDDINGS_FIELDS, type EmbeddingsInput, EmbeddingsRequest } from './text/embeddings-request.js';
-export { alternatives } from './catalog/field-check.js';
 export { isIdentifier } from './text/field-checks.js';
 export {
   GEMINI_METHODS,
