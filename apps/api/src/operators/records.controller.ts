@@ -86,11 +86,15 @@ export class RecordsController {
     return { from, to, items: rows.map((row) => rowOf<AdminMargin>(row)), total: totalOf(rows) };
   }
 
-  @AdminRoute('GET /reconciliations', RECORD_OPERATIONS.adminListReconciliations, {
-    page: 'GET /admin/reconciliations',
-  })
+  @AdminRoute('GET /reconciliations', RECORD_OPERATIONS.adminListReconciliations)
   async reports(): Promise<unknown> {
     return (await this.reconciliation.latest(REPORTS_SHOWN)).map(viewOf);
+  }
+
+  @PageRoute('GET /admin/reconciliations')
+  async reportsForPages(): Answer<'GET /admin/reconciliations'> {
+    const reports = await this.reconciliation.latest(REPORTS_SHOWN);
+    return { items: reports.map((report) => rowOf(report)) };
   }
 
   /** Reconciles now and answers the report. */
