@@ -1,4 +1,4 @@
-import { MODEL_IDS, parseMicros } from '#contracts';
+import { CONSOLE_ACCESS, type ConsoleApi, MODEL_IDS, parseMicros } from '#contracts';
 import { eventually } from '#testing';
 import { type ConsoleClient, consoleClient, OWN_PAGE } from '../../../../tests/harness/console-client.js';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../tests/harness/test-gateway.js';
@@ -231,5 +231,20 @@ describe('The data and actions of the console', () => {
     expect((await gateway.send('GET', '/v1/models', undefined, { authorization: `Bearer ${TEST_KEY}` })).status).toBe(
       200,
     );
+  });
+
+  it('answers every list with names of fields as contracts write them, whatever services call them', async () => {
+    expect((await owner.call('POST /admin/reconciliations', {})).status).toBe(200);
+    const lists = (Object.keys(CONSOLE_ACCESS) as (keyof ConsoleApi)[]).filter((route) => /^GET [^:]*$/.test(route));
+    const streamed = new Set<keyof ConsoleApi>(['GET /tasks/events']);
+    const found: string[] = [];
+    for (const route of lists.filter((each) => !streamed.has(each))) {
+      const body: object = (await owner.call(route)).body ?? {};
+      const [item = {}] = 'items' in body && Array.isArray(body.items) ? (body.items as object[]) : [];
+      const names = [...Object.keys(body), ...Object.keys(item)];
+      found.push(...names.filter((name) => /[a-z][A-Z]/.test(name)).map((name) => `${route}: ${name}`));
+    }
+    expect(lists.length).toBeGreaterThan(30);
+    expect(found).toEqual([]);
   });
 });
