@@ -60,7 +60,11 @@ describe('The contract of Claude Code with a gateway', () => {
       const opened = new Promise<void>((resolve) => (open = resolve));
       vendor.gate = { at, opened, onReached: () => (reached = true) };
       const answer = ask({ model, stream: true });
-      await eventually(() => reached);
+      // Time goes on while the request is on its way: what the gateway writes together waits some milliseconds of it.
+      await eventually(() => {
+        mock.timers.tick(1);
+        return reached;
+      });
       for (let seconds = 0; seconds < 310; seconds += 5) {
         mock.timers.tick(5_000);
         await new Promise((resolve) => setImmediate(resolve));
