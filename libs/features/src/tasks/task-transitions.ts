@@ -102,7 +102,9 @@ export class TaskTransitions {
     const values = [medium, this.owner, this.leaseMs, limit, closed, most, rooms];
     const tasks = await this.run<ClaimedTask>('claim_due', statements.CLAIM_DUE, values);
     for (const task of tasks) taskLog.claimed(task);
-    if (tasks.length > 0) this.signals.publish(tasks.map(({ id }) => id));
+    // Nobody sees that the files of a finished order are taken in hand.
+    const started = tasks.filter(({ state }) => state === 'submitting');
+    if (started.length > 0) this.signals.publish(started.map(({ id }) => id));
     return tasks;
   }
 
@@ -169,9 +171,7 @@ export class TaskTransitions {
       values,
     );
     if (taken?.is_anothers === true) return 'anothers';
-    if (!taken?.id) return 'lost';
-    this.signals.publish([id]);
-    return 'running';
+    return taken?.id ? 'running' : 'lost';
   }
 
   /** The vendor answered with the files at once. */
