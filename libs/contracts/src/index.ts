@@ -266,6 +266,7 @@ export {
   eventText,
   type FinishEvent,
   type FinishReason,
+  NO_USAGE,
   type ReplyBlock,
   type TextCost,
   type TextEvent,

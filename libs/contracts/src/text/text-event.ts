@@ -35,6 +35,17 @@ export interface TextUsage {
   readonly charge?: VendorCharge;
 }
 
+/** What nothing used, as far as we count. */
+export const NO_USAGE: TextUsage = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  imageInputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  source: 'counted',
+};
+
 /** Each call of a model that a reply took, of which a request to a vendor may hold several. */
 export const callsOf = (usage: TextUsage): readonly TextUsage[] => usage.calls?.flatMap(callsOf) ?? [usage];
 

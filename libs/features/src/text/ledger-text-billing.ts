@@ -1,5 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { GatewayError, type Micros, type RequestUses, serviceTierOf, type TextUsage, type ToolUses } from '#contracts';
+import {
+  GatewayError,
+  type Micros,
+  NO_USAGE,
+  type RequestUses,
+  serviceTierOf,
+  type TextUsage,
+  type ToolUses,
+} from '#contracts';
 import { isConnectionError, logger, signals } from '#platform';
 import type { RequestHold } from '../billing/ledger/request-hold.js';
 import { Reservations, type ReservedAmount } from '../billing/ledger/reservations.js';
@@ -70,16 +78,6 @@ function noteUnpriced({ requestId, tariff, tier: asked }: LedgerHold, usage: Tex
 
 const atMostHeld = (micros: Micros): Micros => (micros < MOST_HELD_MICROS ? micros : MOST_HELD_MICROS);
 
-const NOTHING_USED: TextUsage = {
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-  imageInputTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  source: 'counted',
-};
-
 const STATUS = { completed: 'completed', failed: 'failed', aborted: 'cancelled' } as const;
 
 /** Text requests on the ledger: the estimate held, the usage charged line by line, failures and empty replies free. */
@@ -117,7 +115,7 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
   async quote(order: TextHoldOrder, inputTokens: number): Promise<TextQuote> {
     const { model, isInputOnly = false, priceList, outputTokens, tier = 'default' } = order;
     const tariff = await this.prices.tariffOf(model, isInputOnly, priceList);
-    const { chargeMicros, lines } = tariff.bill({ ...NOTHING_USED, inputTokens, outputTokens }, undefined, tier);
+    const { chargeMicros, lines } = tariff.bill({ ...NO_USAGE, inputTokens, outputTokens }, undefined, tier);
     const heldMicros = tariff.estimate(order.inputTokens, outputTokens, order);
     const { fromInputTokens = 0 } = lines[0] ?? {};
     return { chargeMicros, heldMicros, inputTokens, outputTokens, fromInputTokens, tier };

@@ -1,4 +1,13 @@
-import type { LastPart, ReplyProgress, RequestUses, TextCost, TextRequest, TextUsage, ToolUses } from '#contracts';
+import {
+  type LastPart,
+  NO_USAGE,
+  type ReplyProgress,
+  type RequestUses,
+  type TextCost,
+  type TextRequest,
+  type TextUsage,
+  type ToolUses,
+} from '#contracts';
 import { logger, signals, type VendorCall } from '#platform';
 import { DEFAULT_MODEL_LIMITS, type ModelCosts, type ModelLimits, sumOfCalls, type TokenCounter } from '#providers';
 import { addLogFields } from '../observability/request-facts.js';
@@ -241,13 +250,8 @@ async function dueUsage(end: CountedEnd, facts: CountingFacts): Promise<TextUsag
 
 /** What a request reads that goes on with a reply: what the one before it read, and what that wrote. */
 const readAgain = ({ inputTokens, outputTokens }: TextUsage): TextUsage => ({
+  ...NO_USAGE,
   inputTokens: inputTokens + outputTokens,
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-  imageInputTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  source: 'counted',
 });
 
 /**
@@ -314,15 +318,7 @@ async function countedInput({ held, countable, counter }: CountingFacts, isUnsee
     isUnseen && held.hasFiles
       ? { inputTokens: held.inputTokens, imageTokens: 0, source: 'held' as const }
       : await countRequest(counter, countable, held.inputTokens);
-  return {
-    inputTokens,
-    cachedInputTokens: 0,
-    cacheWriteTokens: 0,
-    imageInputTokens: imageTokens,
-    outputTokens: 0,
-    reasoningTokens: 0,
-    source,
-  };
+  return { ...NO_USAGE, inputTokens, imageInputTokens: imageTokens, source };
 }
 
 /** @param otherwise used when the request cannot be read, which only happens to one that passes through. */

@@ -4,6 +4,7 @@ import {
   type EmbeddingsInput,
   type EmbeddingsRequest,
   GatewayError,
+  NO_USAGE,
   type StopSignal,
   type TextUsage,
 } from '#contracts';
@@ -121,15 +122,7 @@ export class EmbeddingsService {
 
   private async counted(input: EmbeddingsInput): Promise<TextUsage> {
     const counter = await loadTokenCounter();
-    return {
-      inputTokens: await countedTokens(input, counter),
-      cachedInputTokens: 0,
-      cacheWriteTokens: 0,
-      imageInputTokens: 0,
-      outputTokens: 0,
-      reasoningTokens: 0,
-      source: 'counted',
-    };
+    return { ...NO_USAGE, inputTokens: await countedTokens(input, counter) };
   }
 }
 

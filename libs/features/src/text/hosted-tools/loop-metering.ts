@@ -1,4 +1,4 @@
-import type { TextRequest, TextUsage, ToolUnit, ToolUses, UnpricedUse } from '#contracts';
+import { NO_USAGE, type TextRequest, type TextUsage, type ToolUnit, type ToolUses, type UnpricedUse } from '#contracts';
 import type { ModelLimits, TokenCounter } from '#providers';
 import { addLogFields } from '../../observability/request-facts.js';
 import { replyBounds } from '../text-metering.js';
@@ -177,7 +177,7 @@ export class ToolLoopMetering implements Metering {
 
   /** The loop reports the sum of rounds that were counted already. */
   async usageOf(reported: TextUsage | undefined, produced: string): Promise<TextUsage> {
-    return reported ?? (await this.round?.metering.usageOf(reported, produced)) ?? NOTHING;
+    return reported ?? (await this.round?.metering.usageOf(reported, produced)) ?? NO_USAGE;
   }
 
   /** The end of the whole request. Of a round that was still open only what it alone used is charged. */
@@ -203,16 +203,6 @@ function endOf(round: Round, end: ReplyEnd): ReplyEnd {
   const { tool_round: _round, ...tools } = round.uses;
   return { usage: undefined, produced: '', status, tools };
 }
-
-const NOTHING: TextUsage = {
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-  imageInputTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  source: 'counted',
-};
 
 const SOURCES = ['upstream', 'counted', 'held'] as const;
 

@@ -6,6 +6,7 @@ import {
   type MessagesReplyBlock,
   type MessagesStopReason,
   type MessagesUsage,
+  NO_USAGE,
   REDACTED,
   type ReplyBlock,
   type TextUsage,
@@ -30,16 +31,8 @@ export const stopReason = (reason: FinishReason, declines: boolean): MessagesSto
 
 type MessagesTokens = Omit<TextUsage, 'source' | 'imageInputTokens'>;
 
-const NO_TOKENS: MessagesTokens = {
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-};
-
 /** Token counts of the messages style, where cached tokens stand beside `input_tokens` and not inside. */
-export function writeMessagesUsage(usage: MessagesTokens = NO_TOKENS, searches = 0): MessagesUsage {
+export function writeMessagesUsage(usage: MessagesTokens = NO_USAGE, searches = 0): MessagesUsage {
   const { inputTokens, cachedInputTokens: cached, cacheWriteTokens: written, outputTokens, reasoningTokens } = usage;
   return {
     input_tokens: Math.max(0, inputTokens - cached - written),
