@@ -5,6 +5,9 @@ import type { Order } from './vendor/vendor-kinds.js';
 /** The key of the account that pays for the chaos run. */
 export const CHAOS_KEY = 'sk-chaos-0123456789abcdef';
 
+/** A client gives up after this, in milliseconds; none may have to. */
+export const GIVE_UP_MS = 60_000;
+
 const NOTHING: Order = { path: '/v1/images/generations', body: {} };
 
 /** Of the first tasks one in so many is poison, where there is any. */
@@ -85,7 +88,7 @@ export class Load {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${CHAOS_KEY}` },
       body: JSON.stringify({ ...order, prompt, webhook_url: webhookUrl }),
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(GIVE_UP_MS),
     });
     if (answer.status !== 200) return answer;
     const body = (await answer.clone().json()) as { data: { task_id: string }[] };

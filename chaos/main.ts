@@ -9,7 +9,7 @@ import { PROGRAM } from './fleet.js';
 import { logFileOf, openGround } from './open-ground.js';
 import { packetDropHindrance, runInOwnNetwork } from './packet-drop.js';
 import { noCosts } from './outage.js';
-import { endUnderTexts, openTexts } from './texts.js';
+import { endUnderTexts, FREE_MS, openTexts } from './texts.js';
 import { type Outcome, runScenario } from './run-scenario.js';
 import { type Scenario, SCENARIOS } from './scenarios.js';
 import type { Backend, Store } from './services.js';
@@ -85,7 +85,7 @@ async function endApisUnderTexts(times: number, texts: number): Promise<number> 
   let failed = 0;
   for (let time = 0; time < times; time += 1)
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      const { failures, ends, freeMs } = await endUnderTexts(ground, signal, texts);
+      const { failures, ends, freeMs } = await endUnderTexts(ground, signal, texts, FREE_MS);
       failed += failures.length;
       console.log(
         `| ${time + 1} | ${signal} | ${JSON.stringify(ends)} | free after ${freeMs} ms | ${failures.length} failures |`,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Load } from './load.js';
-import { costsOfOutage, noCosts, type OutageCosts } from './outage.js';
+import { costsOfOutage, noCosts, type OutageCosts, type OutageLimits, PROMISED } from './outage.js';
 import type { Grounds, Scenario } from './scenarios.js';
 import { VENDORS } from './vendor/vendor-kinds.js';
 import { verify, type Verdict } from './verify.js';
@@ -35,18 +35,26 @@ const TASKS_PER_CRASH = { least: 3, most: 10 } as const;
 const TURN_MS = 250;
 const TURNS = { kill: 2, disturb: 8, rollOut: 8, goOn: 180 } as const;
 /** How long crashes may take to come, and how long tasks may take to end after them, in milliseconds. */
-const CRASHING_MS = 180_000;
-const DRAINING_MS = 60_000;
+const CRASHING_MS = 240_000;
+const DRAINING_MS = 240_000;
 
-/** Lets processes crash `crashes` times under load, then waits until nothing is under way, and checks what is left. */
-export async function runScenario(ground: Ground, scenario: Scenario, crashes: number): Promise<Outcome> {
+/**
+ * Lets processes crash `crashes` times under load, then waits until nothing is under way, and checks what is left. `limits`: what an
+ * outage may cost, where there is one.
+ */
+export async function runScenario(
+  ground: Ground,
+  scenario: Scenario,
+  crashes: number,
+  limits: OutageLimits = PROMISED,
+): Promise<Outcome> {
   const { services, vendor, fleet, upstreams } = ground;
   const beganMs = performance.now();
   await forget(ground);
   await ground.play(scenario);
   vendor.faultChance = scenario.vendorFaults;
   const outages = noCosts();
-  const { load, done } = await crashUnderLoad(ground, scenario, crashes, outages);
+  const { load, done } = await crashUnderLoad(ground, scenario, crashes, { outages, limits });
   await ground.rest();
   await upstreams.calm();
   vendor.faultChance = 0;
@@ -58,12 +66,18 @@ export async function runScenario(ground: Ground, scenario: Scenario, crashes: n
   return { ...verdict, failures, crashes: done, seconds, outages: scenario.isOutage ? outages : null };
 }
 
+/** What outages have cost so far, and what they may. */
+interface Costs {
+  readonly outages: OutageCosts;
+  readonly limits: OutageLimits;
+}
+
 /** Answers what was ordered meanwhile, and how many processes ended. */
 async function crashUnderLoad(
   ground: Ground,
   scenario: Scenario,
   crashes: number,
-  outages: OutageCosts,
+  costs: Costs,
 ): Promise<{ readonly load: Load; readonly done: number }> {
   const { fleet } = ground;
   const load = loadOf(ground, scenario, crashes);
@@ -74,7 +88,7 @@ async function crashUnderLoad(
   for (let turn = 1; !enough() && Date.now() < deadline; turn += 1) {
     await sleep(TURN_MS);
     if (scenario.crash === 'any moment' && turn % TURNS.kill === 0) fleet.kill();
-    if (turn % TURNS.disturb === 0) await disturb(ground, scenario, load, outages);
+    if (turn % TURNS.disturb === 0) await disturb(ground, scenario, load, costs);
     if (scenario.crash === 'roll-out' && turn % TURNS.rollOut === 0) await fleet.rollOut();
     if (turn % TURNS.goOn === 0) load.goOn();
     ground.notifyAgain([...load.promised].slice(-20));
@@ -104,14 +118,14 @@ function needless({ crash }: Scenario, { tasks, completed }: Verdict): string[] 
 }
 
 /** No process is killed meanwhile, and the dead were replaced, so that failed requests are due to the outage alone. */
-async function disturb(ground: Ground, scenario: Scenario, load: Load, outages: OutageCosts): Promise<void> {
+async function disturb(ground: Ground, scenario: Scenario, load: Load, { outages, limits }: Costs): Promise<void> {
   const { apiUrls, fleet } = ground;
   const befall = async (): Promise<void> => scenario.disturb?.(ground);
   // Where every process dies as it comes to work, most are never back on a slow machine, and the work would never go on.
   if (!scenario.disturb) return;
   if (!scenario.isOutage) return fleet.untilMostAreBack().then(befall);
   await fleet.ready();
-  await costsOfOutage(apiUrls, load, befall, outages);
+  await costsOfOutage(apiUrls, load, befall, outages, limits);
 }
 
 /** At a named place every task that gets there ends its process, each time. */
