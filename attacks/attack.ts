@@ -7,6 +7,8 @@ import type { Latencies, Victim } from './victim.js';
 export interface Intensity {
   /** Multiplies the number of requests, connections and receivers. */
   readonly scale: number;
+  /** Whether what is promised within a time must come in time; else only that it comes: other tests may take the machine meanwhile. */
+  readonly judgesTimes: boolean;
 }
 
 /** What an attack may use: a gateway, its vendor, and accounts that it opens for itself. */

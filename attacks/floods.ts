@@ -588,7 +588,7 @@ const refusedUploads: Flood = {
       },
       afterwards: () =>
         eventually(() => scene.target.fileBytes().stored - stored < 40 * MEBIBYTE, {
-          limitMs: 30_000,
+          limitMs: 120_000,
           pauseMs: 200,
         }).then(
           () => [],

@@ -24,7 +24,7 @@ process.exit();
 
 function allAtOnce(backend: Backend): Promise<Row[]> {
   const floods = FLOODS.filter(({ name }) => name.includes(word));
-  const form = { forMs: minutes * 60_000, rest: 5, judgesTimes: true };
+  const form = { forMs: minutes * 60_000, rest: 5 };
   return onGateway(backend, (scene) => attackAtOnce(scene, floods, form));
 }
 

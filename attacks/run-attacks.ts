@@ -36,8 +36,11 @@ export const ATTACKS: readonly Attack[] = [
 ];
 
 /** Starts a gateway and what it needs, and stops all of it when `use` is done. */
-export async function onGateway<T>(backend: Backend, use: (scene: Scene) => Promise<T>): Promise<T> {
-  const intensity: Intensity = { scale: 1 };
+export async function onGateway<T>(
+  backend: Backend,
+  use: (scene: Scene) => Promise<T>,
+  intensity: Intensity = { scale: 1, judgesTimes: true },
+): Promise<T> {
   const port = await freePort();
   const vendor = await HostileVendor.start();
   const receivers = await Receivers.start();
@@ -105,8 +108,6 @@ interface AtOnce {
   readonly forMs: number;
   /** How much longer each rests than alone: two cores also run the attackers, the vendor, Postgres and Redis. */
   readonly rest: number;
-  /** Else only that the other account is served, after two repeats at most: other tests may take the machine meanwhile. */
-  readonly judgesTimes: boolean;
 }
 
 /** How long the other account is measured alone before every attack at once, in milliseconds. */
@@ -114,14 +115,11 @@ const QUIET_MS = 15_000;
 
 /**
  * Lets every flood flow at once for a time, beside an account that does what all accounts do: a row for each flood and for
- * each thing that the other account does.
+ * each thing that the other account does. Where times are not judged, it must be served after two repeats at most.
  */
-export async function attackAtOnce(
-  scene: Scene,
-  floods: readonly Flood[],
-  { forMs, rest, judgesTimes }: AtOnce,
-): Promise<Row[]> {
+export async function attackAtOnce(scene: Scene, floods: readonly Flood[], { forMs, rest }: AtOnce): Promise<Row[]> {
   const { target, victim } = scene;
+  const { judgesTimes } = scene.intensity;
   const { backend } = target;
   const probes = await probesOf(scene, judgesTimes ? 0 : 2);
   const measureAll = (until: Promise<unknown>): Promise<Latencies[]> =>

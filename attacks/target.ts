@@ -53,7 +53,7 @@ export const PEER_KEY = 'sk-of-the-peer-0123456789';
 
 const ADMIN_TOKEN = 'admin-token-of-the-attack-run-0123456789';
 const START_LIMIT_MS = 200_000;
-const SETTLE_LIMIT_MS = 40_000;
+const SETTLE_LIMIT_MS = 200_000;
 
 /** The port of a gateway, and the hosts it may call. */
 export interface Surroundings {
@@ -129,7 +129,7 @@ export class Target {
   /** Ends the process that serves requests, and resolves when it is gone; of an embedded gateway everything goes with it. */
   async endApi(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     const { child } = this.api;
-    if (this.backend === 'embedded') await this.database?.end();
+    if (this.backend === 'embedded') await this.closeDatabase();
     const gone = once(child, 'exit');
     child.kill(signal);
     await gone;
@@ -240,11 +240,18 @@ export class Target {
   }
 
   async stop(): Promise<void> {
-    await this.database?.end();
+    await this.closeDatabase();
     const children = this.processes.map(({ child }) => child);
     for (const child of children) child.kill('SIGTERM');
     await Promise.all(children.filter(isRunning).map((child) => once(child, 'exit')));
     await this.stopServices();
+  }
+
+  /** Once: what did not start again has none to close, and is to say why. */
+  private async closeDatabase(): Promise<void> {
+    const { database } = this;
+    this.database = undefined;
+    await database?.end();
   }
 
   private async becomesReady(): Promise<void> {
