@@ -1,22 +1,51 @@
 import { randomUUID } from 'node:crypto';
 import { KEY_CACHE_MS } from '#features';
+import { Database } from '#platform';
 import { eventually } from '#testing';
 import { CONTROLLERS } from '../controllers.js';
 import { declaredRoutes } from './declared-routes.js';
 import { CONSOLE_API } from '../console/console-gate.js';
 import { consoleClient, OWN_PAGE } from '../../../../tests/harness/console-client.js';
-import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../tests/harness/test-gateway.js';
+import { createGatewayPlace, type GatewayPlace, TEST_KEY } from '../../../../tests/harness/test-gateway.js';
+import { startTextGateway, type TextGateway } from '../../../../tests/harness/text-vendor/text-gateway.js';
 
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 const TEXT = { model: 'vendor-5', input: 'Say something about lighthouses.' };
 const IMAGES = '/v1/images/generations';
 
 describe('Idempotency-Key', () => {
-  let gateway: TestGateway;
+  let place: GatewayPlace;
+  let gateway: TextGateway;
+  /** Connections beside those of the gateway, whose last statements can so be seen. */
+  let beside: Database;
   beforeAll(async () => {
-    gateway = await startTestGateway({ workers: false });
+    place = await createGatewayPlace();
+    beside = new Database(place.databaseUrl);
+    gateway = await startTextGateway({}, {}, { place });
   });
-  afterAll(() => gateway.stop());
+  afterAll(async () => {
+    await gateway.stop();
+    await beside.close();
+    await place.remove();
+  });
+
+  /** Has the vendor keep every reply back; answers how to let them go on. */
+  const holdReplies = (): (() => void) => {
+    let letGoOn = (): void => undefined;
+    gateway.vendor.gate = { at: 'start', opened: new Promise((resolve) => (letGoOn = resolve)) };
+    return () => {
+      gateway.vendor.gate = undefined;
+      letGoOn();
+    };
+  };
+  /** Waits until a repeat, since a moment of the database's clock, asks whether the first request is at work. */
+  const untilAwaited = (since: string) =>
+    eventually(async () => {
+      const asked = `select 1 from pg_stat_activity where datname = current_database() and query_start > $1::timestamptz
+        and query like '%select from idempotency_record%' and query not like '%pg_stat_activity%'`;
+      return (await beside.query({ text: asked, values: [since] })).rows.length > 0;
+    });
+  const now = async () => (await run<{ at: string }>('select clock_timestamp()::text as at'))[0]?.at ?? '';
 
   const send = (path: string, body: unknown, key: string) =>
     gateway.send('POST', path, body, { authorization: `Bearer ${TEST_KEY}`, 'idempotency-key': key });
@@ -94,7 +123,8 @@ describe('Idempotency-Key', () => {
     const [key, start] = [randomUUID(), (await charges()) ?? 0];
     await send('/v1/responses', TEXT, randomUUID());
     const before = (await charges()) ?? 0;
-    const body = { ...TEXT, input: '[sandbox:delay=1500] lighthouses' };
+    const body = { ...TEXT, input: 'lighthouses' };
+    const letGoOn = holdReplies();
     const cut = new AbortController();
     const headers = {
       authorization: `Bearer ${TEST_KEY}`,
@@ -108,9 +138,12 @@ describe('Idempotency-Key', () => {
       signal: cut.signal,
     }).catch(() => 'cut off');
     await eventually(async () => (await run('select 1 from idempotency_record where key = $1', key)).length === 1);
+    const sent = await now();
     const repeats = [send('/v1/responses', body, key), send('/v1/responses', body, key)];
     cut.abort();
     expect(await first).toBe('cut off');
+    await untilAwaited(sent);
+    letGoOn();
     const [one, other] = await Promise.all(repeats);
     expect([one?.status, other?.status, one?.headers.get('idempotent-replayed')]).toEqual([200, 200, 'true']);
     expect(one?.body).toEqual(other?.body);
@@ -134,9 +167,10 @@ describe('Idempotency-Key', () => {
       await charges();
       return (await run<{ used: bigint }>('select used_micros as used from account'))[0]?.used ?? 0n;
     };
-    const slow = () => ({ ...TEXT, input: `[sandbox:delay=1500] lighthouses ${randomUUID()}` });
-    /** Sends a first try, and cuts it off while it is at work. */
+    const fresh = () => ({ ...TEXT, input: `lighthouses ${randomUUID()}` });
+    /** Sends a first try, and cuts it off while it is at work. Answers how to let it go on. */
     const cutOff = async (path: string, body: unknown, isNoted = true) => {
+      const letGoOn = holdReplies();
       const before = (await records()).length;
       const cut = new AbortController();
       const first = counted(path, body, 0, cut.signal).catch(() => 'cut off');
@@ -144,13 +178,22 @@ describe('Idempotency-Key', () => {
       cut.abort();
       expect(await first).toBe('cut off');
       if (isNoted) await eventually(async () => (await records()).length > before);
+      return letGoOn;
+    };
+    /** Sends a repeat of a try that is at work, which goes on when the repeat waits for it. */
+    const join = async (path: string, body: unknown, letGoOn: () => void) => {
+      const sent = await now();
+      const answer = counted(path, body, 1);
+      await untilAwaited(sent);
+      letGoOn();
+      return answer;
     };
 
     it('gives a repeat the answer of the try that was cut off, while it is at work and after, and charges once', async () => {
-      const body = slow();
+      const body = fresh();
       const start = await used();
-      await cutOff('/v1/responses', body);
-      const joined = await counted('/v1/responses', body, 1);
+      const letGoOn = await cutOff('/v1/responses', body);
+      const joined = await join('/v1/responses', body, letGoOn);
       expect([joined.status, joined.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
       const answer: unknown = await joined.json();
       const again = await counted('/v1/responses', body, 2);
@@ -175,9 +218,9 @@ describe('Idempotency-Key', () => {
     });
 
     it('is known for 15 minutes', async () => {
-      const body = slow();
-      await cutOff('/v1/responses', body);
-      await (await counted('/v1/responses', body, 1)).text();
+      const body = fresh();
+      const letGoOn = await cutOff('/v1/responses', body);
+      await (await join('/v1/responses', body, letGoOn)).text();
       const [record] = await run<{ minutes: number }>(
         `select max(round(extract(epoch from expires_at - now()) / 60))::integer as minutes from idempotency_record where key like 'key\\_%  %'`,
       );
@@ -187,9 +230,9 @@ describe('Idempotency-Key', () => {
     });
 
     it('joins a repeat that comes at once', async () => {
-      const body = slow();
-      await cutOff('/v1/responses', body, false);
-      const repeat = await counted('/v1/responses', body, 1);
+      const body = fresh();
+      const letGoOn = await cutOff('/v1/responses', body, false);
+      const repeat = await join('/v1/responses', body, letGoOn);
       expect([repeat.status, repeat.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
     });
 
@@ -204,7 +247,8 @@ describe('Idempotency-Key', () => {
 
   it('refuses the repeat of a stream that is still written, which is not kept, at once', async () => {
     const key = randomUUID();
-    const body = { ...TEXT, stream: true, input: '[sandbox:delay=1500] lighthouses' };
+    const body = { ...TEXT, stream: true, input: 'lighthouses' };
+    const letGoOn = holdReplies();
     const first = fetch(`${gateway.baseUrl}/v1/responses`, {
       method: 'POST',
       headers: { authorization: `Bearer ${TEST_KEY}`, 'idempotency-key': key, 'content-type': 'application/json' },
@@ -215,6 +259,7 @@ describe('Idempotency-Key', () => {
       status: 409,
       body: { error: { code: 'idempotency_in_flight' } },
     });
+    letGoOn();
     expect(await first).toContain('response.completed');
   });
 
