@@ -8,11 +8,8 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** The rules whose outcome depends on colours and widths; the rest is the same in every theme and width. */
 const LOOK_RULES = ['color-contrast', 'target-size', 'scrollable-region-focusable'];
-const LOADED_MS = 40_000;
 /** In pixels. */
 export const WIDTHS = { wide: 1280, narrow: 390 } as const;
-/** Less than a test has, so that the step that never happens is named. */
-const STEP_MS = 40_000;
 
 /** What a page of the console does wrong by itself: errors, refused scripts, requests to elsewhere. */
 export interface Watched {
@@ -38,7 +35,6 @@ export async function openConsole(
     ...options,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(STEP_MS);
   const complaints: string[] = [];
   const requests: string[] = [];
   const unanswered = new Set<Request>();
@@ -77,16 +73,12 @@ export async function enter(page: Page, link: string): Promise<void> {
 
 /** Waits until a page has its heading and nothing on it is a placeholder. */
 export const loaded = (page: Page) =>
-  page.waitForFunction(
-    () => document.querySelector('h1') !== null && !document.querySelector('.skeleton, .dimmed'),
-    null,
-    { timeout: LOADED_MS },
-  );
+  page.waitForFunction(() => document.querySelector('h1') !== null && !document.querySelector('.skeleton, .dimmed'));
 
 /** Waits until nothing is requested any more either, such as what a window above the page is filled with, and it is painted. */
 export async function settled({ page, unanswered }: Watched): Promise<void> {
   await loaded(page);
-  await eventually(() => unanswered.size === 0, { limitMs: LOADED_MS });
+  await eventually(() => unanswered.size === 0);
   await painted(page);
 }
 
@@ -220,7 +212,7 @@ export async function answerLastFirst(page: Page): Promise<void> {
 /** Moves the focus by the keyboard until it is on what the selector names. @throws Error when it never gets there. */
 export async function tabTo(page: Page, selector: string, most = 80): Promise<void> {
   // A page that is still coming has fewer places to stop at than keys will be pressed.
-  await page.locator(selector).first().waitFor({ timeout: LOADED_MS });
+  await page.locator(selector).first().waitFor();
   for (let count = 0; count < most; count += 1) {
     if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) === true, selector)) return;
     await page.keyboard.press('Tab');

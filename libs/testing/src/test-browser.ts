@@ -11,6 +11,9 @@ const PLACES = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 
+/** How long each step on a page may take, in milliseconds: less than a test has, so that the step that never happens is named. */
+const STEP_MS = 240_000;
+
 const findBrowser = (): string | undefined => PLACES.find((place) => existsSync(place));
 
 /**
@@ -34,5 +37,9 @@ export async function startBrowser(): Promise<Browser> {
   // Loaded only here: most suites, and the processes of the crash tests, need no browser.
   const { chromium } = await import('playwright-core');
   // Root may not use the sandbox of the browser, and it opens our own pages only.
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] });
+  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
+  const browser = await chromium.launch({ executablePath, args });
+  // Where each page had to say so itself, some kept the half minute of Playwright.
+  browser.on('context', (context) => context.setDefaultTimeout(STEP_MS));
+  return browser;
 }

@@ -2,23 +2,19 @@ import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useMessages } from '../messages/language';
 import { Icon } from './icons';
 
-/** In painted frames. */
-const FOCUS_ATTEMPTS = 60;
-
 /**
  * Puts the focus on what a dialog asks for, else on what it is about: the browser would choose the button that closes.
- * A busy Chromium now and then gives a dialog no focus before it is painted, so that it is tried until it is there.
+ * A busy Chromium now and then gives a dialog no focus before it is painted, so that it is tried until it is there or the dialog goes.
  */
 function focusWithin(dialog: HTMLDialogElement): () => void {
   const target =
     dialog.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)') ?? dialog.querySelector('h2');
   let frame = 0;
-  const attempt = (left: number): void => {
+  const attempt = (): void => {
     target?.focus();
-    if (left === 0 || dialog.contains(document.activeElement)) return;
-    frame = requestAnimationFrame(() => attempt(left - 1));
+    if (!dialog.contains(document.activeElement)) frame = requestAnimationFrame(attempt);
   };
-  attempt(FOCUS_ATTEMPTS);
+  attempt();
   return () => cancelAnimationFrame(frame);
 }
 

@@ -93,16 +93,19 @@ describeWithBrowser('The console in Chromium', (startBrowser) => {
 
   it('gives a window the focus also where the browser refuses that before it is painted', async () => {
     const page = await owner.context.newPage();
-    // As a busy Chromium does.
+    // As a busy Chromium does, here for more than a second.
     await page.addInitScript(() => {
+      const paint = (left: number): void => {
+        isPainted = left === 0;
+        if (!isPainted) requestAnimationFrame(() => paint(left - 1));
+      };
       const showModal = Reflect.get(HTMLDialogElement.prototype, 'showModal');
       const focus = Reflect.get(HTMLElement.prototype, 'focus');
       let isPainted = true;
       HTMLDialogElement.prototype.showModal = function () {
         showModal.call(this);
         (document.activeElement as HTMLElement).blur();
-        isPainted = false;
-        requestAnimationFrame(() => requestAnimationFrame(() => (isPainted = true)));
+        paint(80);
       };
       HTMLElement.prototype.focus = function (options) {
         if (isPainted) focus.call(this, options);

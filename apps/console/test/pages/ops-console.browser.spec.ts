@@ -33,7 +33,6 @@ describeWithBrowser('The pages of operators in the console, in Chromium', (start
   ): Promise<{ context: BrowserContext; page: Page }> {
     const context = await browser.newContext({ viewport: WIDE, ...options });
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('console', (message) => {
       if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) complaints.push(message.text());
