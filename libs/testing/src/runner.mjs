@@ -12,6 +12,13 @@ const HEAP_MOST_BYTES = 320 * 1024 * 1024;
 const FILE_MOST_MS = 30 * 60_000;
 
 export default class RecyclingRunner extends createRunner() {
+  /** The pool starts all its threads at once, half a second of processor each: no more than there are files. */
+  runTests(tests, ...others) {
+    const { maxWorkers } = this._globalConfig;
+    this._globalConfig = { ...this._globalConfig, maxWorkers: Math.max(1, Math.min(maxWorkers, tests.length)) };
+    return super.runTests(tests, ...others);
+  }
+
   _runTest(test) {
     const result = super._runTest(test);
     // The runner makes its pool with the first test and passes none of the pool's own limits.
