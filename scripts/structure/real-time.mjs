@@ -6,7 +6,6 @@ const waits = (count, because) => ({ count, because });
 
 export const REAL_TIME = {
   'apps/api/src/http/hostile-clients.spec.ts': waits(1, 'a client leaves after a second if it is not sent away'),
-  'apps/api/src/http/idempotency.spec.ts': waits(1, 'a request more would be one too many for the limit under test'),
   'tests/deployment/replicas.spec.ts': waits(2, 'the pace of customers and of a balancer'),
   'tests/processes/upstreams.spec.ts': waits(
     1,
