@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import type { TaskView } from '#contracts';
-import { createTestDatabase, eventually, pngSample } from '#testing';
+import { createTestDatabase, eventually, pngSample, sharedBundle } from '#testing';
 import { consoleClient } from '../harness/console-client.js';
 import { consoleLinks } from '../harness/console-link.js';
 import { type SpawnedProcess, spawnApp } from '../harness/spawned-process.js';
@@ -192,8 +192,8 @@ describe('Backup and restore', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  const script = (name: string, target: string, environment: Record<string, string>, ...options: string[]) =>
-    run(process.execPath, [`scripts/${name}.mjs`, target, ...options], {
+  const script = async (name: string, target: string, environment: Record<string, string>, ...options: string[]) =>
+    run(process.execPath, [await sharedBundle(`scripts/${name}.mjs`), target, ...options], {
       env: { PATH: process.env['PATH'] ?? '', ...environment },
     });
 

@@ -28,7 +28,7 @@ function keepLog(output: string): void {
 export const spawnApp = (app: string, environment: Record<string, string>): Promise<SpawnedProcess> =>
   spawnProgram(`dist/apps/${app}/src/main.js`, environment);
 
-/** Starts a built program, bundled; only the given variables and PATH are set. */
+/** Starts a built program or a script, bundled; only the given variables and PATH are set. */
 export const spawnProgram = async (program: string, environment: Record<string, string>): Promise<SpawnedProcess> =>
   spawnScript([await sharedBundle(program)], environment);
 

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { consoleClient } from '../harness/console-client.js';
-import { spawnApp, type SpawnedProcess, spawnScript } from '../harness/spawned-process.js';
+import { spawnApp, type SpawnedProcess, spawnProgram } from '../harness/spawned-process.js';
 
 const KEY = /sk-gw-[\w-]+/;
 const READY = /Ctrl-C stops it/;
@@ -106,21 +106,21 @@ describe('The first start of a gateway', () => {
     expect([await ask('/v1/user/balance', key), await ask('/admin/v1/accounts', token)]).toEqual([200, 200]);
 
     const environment = { DATA_DIR: join(folder, 'data') };
-    const another = spawnScript(['scripts/new-key.mjs'], environment);
+    const another = await spawnProgram('scripts/new-key.mjs', environment);
     expect(await another.exited()).toBe(0);
     const [newKey = ''] = KEY.exec(another.output()) ?? [];
     expect(await ask('/v1/user/balance', newKey)).toBe(200);
-    const renewed = spawnScript(['scripts/new-admin-token.mjs'], environment);
+    const renewed = await spawnProgram('scripts/new-admin-token.mjs', environment);
     expect(await renewed.exited()).toBe(0);
     const [newToken = ''] = /admin-[\w-]{32}/.exec(renewed.output()) ?? [];
     expect([await ask('/admin/v1/accounts', newToken), await ask('/admin/v1/accounts', token)]).toEqual([200, 401]);
-    const linked = spawnScript(['scripts/console-link.mjs'], environment);
+    const linked = await spawnProgram('scripts/console-link.mjs', environment);
     expect(await linked.exited()).toBe(0);
     const [, code = ''] = /sign-in#code=([\w-]{43})$/m.exec(linked.output()) ?? [];
     expect(await openConsole(url, code)).toEqual(['owner', 'operator']);
     expect(await gateway.end('SIGTERM')).toBe(0);
 
-    const offline = spawnScript(['scripts/new-key.mjs'], environment);
+    const offline = await spawnProgram('scripts/new-key.mjs', environment);
     expect(await offline.exited()).toBe(0);
     const [offlineKey = ''] = KEY.exec(offline.output()) ?? [];
     const again = await start({});

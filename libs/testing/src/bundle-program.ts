@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { eventually } from './eventually.js';
 
 const BUNDLER = fileURLToPath(new URL('bundle.mjs', import.meta.url));
-const BUILDING_LIMIT_MS = 120_000;
 
 /** What the suites start. Bundled together, they take little longer than one of them. */
 const PROGRAMS = [
@@ -16,7 +15,11 @@ const PROGRAMS = [
   ),
   'dist/chaos/gateway-process.js',
   'dist/tests/harness/dying-gateway.js',
+  ...['backup', 'restore', 'new-key', 'new-admin-token', 'console-link'].map((script) => `scripts/${script}.mjs`),
 ];
+
+/** Where a program's bundle lies. */
+const bundleIn = (folder: string, program: string): string => join(folder, program.replace(/\.mjs$/, '.js'));
 
 /** Bundles in a process of its own, which takes the memory of the bundler with it: each program at its own path below the folder. */
 async function bundle(programs: readonly string[], folder: string): Promise<void> {
@@ -29,7 +32,7 @@ export async function bundleProgram(program: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'bundle-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   await bundle([program], folder);
-  return join(folder, program);
+  return bundleIn(folder, program);
 }
 
 /** The same, made once for all suites of a test run; it goes with the folder of the run. */
@@ -41,11 +44,11 @@ export async function sharedBundle(program: string): Promise<string> {
     mkdirSync(folder);
   } catch {
     // Another suite makes it, or has made it.
-    await eventually(() => existsSync(whole), { limitMs: BUILDING_LIMIT_MS, pauseMs: 50 });
-    return join(whole, program);
+    await eventually(() => existsSync(whole), { pauseMs: 50 });
+    return bundleIn(whole, program);
   }
   const parts = join(folder, 'parts');
   await bundle(PROGRAMS, parts);
   renameSync(parts, whole);
-  return join(whole, program);
+  return bundleIn(whole, program);
 }

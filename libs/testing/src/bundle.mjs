@@ -10,7 +10,7 @@ const LEFT_OUT =
 
 const [dir, ...programs] = process.argv.slice(2);
 const built = await rolldown({
-  input: Object.fromEntries(programs.map((program) => [program.replace(/\.js$/, ''), program])),
+  input: Object.fromEntries(programs.map((program) => [program.replace(/\.m?js$/, ''), program])),
   platform: 'node',
   treeshake: false,
   logLevel: 'silent',
