@@ -23,7 +23,8 @@ export function checkingContract<Protocol extends Protocols>(
     });
 
   for (const [how, wrapped] of ENVELOPES)
-    guarantee(`22-32: reads every state and result that a reseller wraps ${how}`, async () => {
+    // Which cases are covered is up to the states: this test alone proves none.
+    it(`22-32: reads every state and result that a reseller wraps ${how}`, async () => {
       for (const [what, script, expected, ordered = body] of states) {
         const { running, upstream, vendor } = connected();
         vendor.reset();
