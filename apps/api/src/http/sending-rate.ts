@@ -63,3 +63,29 @@ export class SendingRate {
     }
   }
 }
+
+/** How quickly the uploads of an account may come together, in bytes a second: reading, hashing and writing them takes a processor. */
+export const MOST_BYTES_PER_SECOND = 32 * 1024 * 1024;
+/** What comes at once all the same. */
+const BURST_BYTES = 64 * 1024 * 1024;
+
+/** The accounts that are known at once; of those that wait for nothing, nothing need be known. */
+const PACED_MAX = 1_000;
+
+/** Slows uploads down, so that the processor of one account's files is no more than its share. */
+export class SharedPace {
+  /** When what an account has sent would have come at the rate, by account, in milliseconds. */
+  private readonly dueAtMs = new Map<string, number>();
+
+  constructor(private readonly now = () => performance.now()) {}
+
+  /** Counts bytes of an account, and answers how long the next ones are to wait, in milliseconds. */
+  delayMs(accountId: string, bytes: number): number {
+    const now = this.now();
+    const earliest = now - (BURST_BYTES / MOST_BYTES_PER_SECOND) * 1_000;
+    const dueAt = Math.max(this.dueAtMs.get(accountId) ?? 0, earliest) + (bytes / MOST_BYTES_PER_SECOND) * 1_000;
+    this.dueAtMs.set(accountId, dueAt);
+    if (this.dueAtMs.size > PACED_MAX) for (const [id, at] of this.dueAtMs) if (at <= earliest) this.dueAtMs.delete(id);
+    return Math.max(0, dueAt - now);
+  }
+}

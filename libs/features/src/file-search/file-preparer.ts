@@ -22,6 +22,9 @@ export const QUICK_BOUNDS: PreparerBounds = { timeMs: 5_000, heapMb: 256, arrays
 
 const IDLE_THREAD_MS = 10_000;
 
+/** Requests come first where processors are few. Elsewhere than on Linux it is the whole process that would give way. */
+const NICENESS = process.platform === 'linux' ? 10 : 0;
+
 const IS_SOURCE = import.meta.url.endsWith('.ts');
 const ENTRY = new URL(IS_SOURCE ? './extract/prepare-file.ts' : './extract/prepare-file.js', import.meta.url);
 /** What a thread needs to load TypeScript, where this runs as such. */
@@ -47,6 +50,7 @@ export class FilePreparer {
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: IDLE_THREAD_MS,
+      niceIncrement: NICENESS,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
       ...(IS_SOURCE && { execArgv: LOADER }),
     });

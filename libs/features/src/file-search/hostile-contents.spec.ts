@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { docxSample, pdfSample, pptxSample, xlsxSample, ZIP_ENCRYPTED, zipSample } from '#testing';
 import { FilePreparer, FULL_BOUNDS } from './file-preparer.js';
@@ -178,6 +180,13 @@ const PAGES: Case[] = [
   ],
 ];
 
+/** How far each thread of this process gives way to others. */
+const nicenessOfThreads = (): number[] =>
+  readdirSync('/proc/self/task').map((thread) => {
+    const [, fields = ''] = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ');
+    return Number(fields.split(' ')[16]);
+  });
+
 describe('Hostile contents', () => {
   const preparer = new FilePreparer(FULL_BOUNDS);
   afterAll(() => preparer.close());
@@ -203,6 +212,11 @@ describe('Hostile contents', () => {
     ['in a thousand elements', () => `${'<div>'.repeat(1_000)}lighthouse`],
   ])('of a page leave out none of its words: %s', async (_where, page) => {
     expect(await reasonFor(Buffer.from(page()), 'a.html')).toBe('read: lighthouse');
+  });
+
+  it('are read by a thread that lets requests go first', async () => {
+    await outcomeOf(Buffer.from('lighthouse'), 'a.txt');
+    expect(Math.max(...nicenessOfThreads())).toBeGreaterThan(getPriority());
   });
 
   it('inside a document are no part of it: what is embedded stays packed', async () => {

@@ -31,6 +31,8 @@ export interface Reception {
   readonly store: MediaStore;
   readonly maxBytes: number;
   readonly rate: SendingRate;
+  /** Counts bytes, and answers how long the next are to wait, in milliseconds. */
+  readonly pace: (bytes: number) => number;
   /** Asked when the file begins: where it is stored. */
   readonly begin: () => Promise<{ readonly id: string; readonly storeKey: string }>;
 }
@@ -53,8 +55,10 @@ export async function receiveFile(request: IncomingMessage, reception: Reception
   const counted = new PassThrough({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      if (bytes > reception.maxBytes + FORM_BYTES_MAX) done(tooLarge(reception.maxBytes));
-      else done(null, chunk);
+      if (bytes > reception.maxBytes + FORM_BYTES_MAX) return done(tooLarge(reception.maxBytes));
+      const waitMs = reception.pace(chunk.length);
+      if (waitMs === 0) done(null, chunk);
+      else setTimeout(done, waitMs, null, chunk);
     },
   });
   leaving.signal.addEventListener('abort', () => counted.destroy(leaving.signal.reason as Error));

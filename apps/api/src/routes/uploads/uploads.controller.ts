@@ -15,7 +15,7 @@ import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { withCode } from '../../http/envelope.js';
 import { IdempotentRequests } from '../../http/idempotent-requests.js';
 import { Route, Routes } from '../../http/route.js';
-import { SendingRate } from '../../http/sending-rate.js';
+import { SendingRate, SharedPace } from '../../http/sending-rate.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { mustBe, oneOf, readListQuery } from '../../list-query.js';
 import { fileObject, listObject } from './file-object.js';
@@ -30,6 +30,7 @@ import { UPLOAD_OPERATIONS } from './uploads.openapi.js';
 @Routes({ style: 'files', scope: 'files' })
 export class UploadsController {
   private readonly rate = new SendingRate();
+  private readonly pace = new SharedPace();
   private readonly taken = new OpenTransfers('upload');
   private readonly sent = new OpenTransfers('download');
 
@@ -120,6 +121,7 @@ export class UploadsController {
         store: this.store,
         maxBytes: this.files.maxBytes,
         rate: this.rate,
+        pace: (bytes) => this.pace.delayMs(caller.accountId, bytes),
         begin: async () => {
           const begun = await this.files.begin(caller);
           ({ id } = begun);
