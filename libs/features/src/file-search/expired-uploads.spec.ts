@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMediaStore, type MediaStore, MediaStoreConfig } from '#media';
-import { noFailpoints } from '#runtime';
+import { noFailpoints, readProcessConfig } from '#runtime';
 import { createTestDatabase, type TestDatabase } from '#testing';
 import { DEFAULT_CHUNKING } from './uploaded-file.js';
 import { ExpiredUploads } from './expired-uploads.js';
@@ -115,7 +115,10 @@ describe('What was made of files that are gone', () => {
 
   describe('when a vector store of thousands of files is deleted', () => {
     const stores = (): VectorStoresService =>
-      new VectorStoresService(test.database, new VectorStoreFilesService(test.database));
+      new VectorStoresService(
+        test.database,
+        new VectorStoreFilesService(test.database, { config: readProcessConfig({}) }),
+      );
     beforeEach(async () => {
       await fillStore(5_000);
       await run(`create function fail_late() returns trigger language plpgsql as $$ begin
@@ -145,7 +148,11 @@ describe('What was made of files that are gone', () => {
       expect(await count('vector_store_file')).toBe(3_000);
       const files = [{ fileId: 'file1', chunking: DEFAULT_CHUNKING, attributes: {}, param: 'file_id' }];
       await expect(
-        new VectorStoreFilesService(test.database).add({ accountId: 'ann', vectorStoreId: 'full', files }),
+        new VectorStoreFilesService(test.database, { config: readProcessConfig({}) }).add({
+          accountId: 'ann',
+          vectorStoreId: 'full',
+          files,
+        }),
       ).rejects.toMatchObject({ code: 'not_found' });
       await lets(100);
       for (let round = 0; round < 3; round += 1) await maintain(200);

@@ -70,7 +70,8 @@ describe('Reading the files of several accounts', () => {
     return id;
   }
 
-  const entries = (): VectorStoreFilesService => new VectorStoreFilesService(test.database);
+  const entries = (more: Readonly<Record<string, string>> = {}): VectorStoreFilesService =>
+    new VectorStoreFilesService(test.database, { config: readProcessConfig(more) });
   const entryOf = (fileId: string, chunkTokens: number): NewEntry => ({
     fileId,
     param: 'file_ids[0]',
@@ -250,5 +251,67 @@ describe('Reading the files of several accounts', () => {
     });
     while (await bounded.indexNext('quick'));
     expect(await read()).toEqual(['b1', 'a2']);
+  });
+
+  describe('and what is noted of them in vector stores', () => {
+    const usedBytes = async (): Promise<number> =>
+      (
+        await test.database.query<{ bytes: number }>({
+          text: `select u.index_bytes::integer + coalesce((
+              select sum(c.index_bytes) from text_bytes_change c where c.account_id = u.account_id
+            ), 0)::integer as bytes from file_usage u where u.account_id = 'ann'`,
+        })
+      ).rows[0]?.bytes ?? -1;
+    const noted = (length: number) => ({ note: 'x'.repeat(length), shelf: 7 });
+    const bytesOf = (attributes: object): number => JSON.stringify(attributes).length;
+
+    it('counts with what is made of them, whichever way it is set, changed and removed', async () => {
+      const [first, second] = [await add('ann', 'a1'), await add('ann', 'a2')];
+      const store = await newStore('ann');
+      const before = await usedBytes();
+      const more = async (): Promise<number> => (await usedBytes()) - before;
+      const put = (fileId: string, attributes: NewEntry['attributes']): Promise<unknown> =>
+        entries().addBatch({
+          accountId: 'ann',
+          vectorStoreId: store,
+          files: [{ ...entryOf(fileId, 800), attributes }],
+        });
+      await put(first, noted(500));
+      await put(second, {});
+      // Postgres writes a blank behind each colon and comma.
+      const one = bytesOf(noted(500)) + 3;
+      expect(await more()).toBe(one);
+      await put(second, noted(400));
+      expect(await more()).toBe(2 * one - 100);
+      await put(second, noted(300));
+      expect(await more()).toBe(2 * one - 200);
+      await entries().change('ann', store, second, noted(500));
+      expect(await more()).toBe(2 * one);
+      await entries().change('ann', store, second, {});
+      expect(await more()).toBe(one);
+      await filesOf().remove('ann', first);
+      expect(await more()).toBe(0);
+      await entries().change('ann', store, second, noted(500));
+      await new VectorStoresService(test.database, entries()).remove('ann', store);
+      expect(await more()).toBe(0);
+    });
+
+    it('is refused where the account keeps as much as it may, until something goes', async () => {
+      const fileId = await add('ann', 'a1');
+      const store = await newStore('ann');
+      await test.database.query({
+        text: `update file_usage set index_bytes = 16 * 1024 * 1024 - 800 where account_id = 'ann'`,
+      });
+      const small = entries({ FILES_ACCOUNT_MB: '1' });
+      const files = [{ ...entryOf(fileId, 800), attributes: noted(500) }];
+      await small.add({ accountId: 'ann', vectorStoreId: store, files });
+      const full: unknown = expect.objectContaining({ code: 'conflict', param: 'attributes' });
+      await expect(small.change('ann', store, fileId, noted(1_000))).rejects.toEqual(full);
+      const other = await newStore('ann');
+      await expect(small.add({ accountId: 'ann', vectorStoreId: other, files })).rejects.toEqual(full);
+      await small.add({ accountId: 'ann', vectorStoreId: other, files: [entryOf(fileId, 800)] });
+      await small.change('ann', store, fileId, {});
+      await small.change('ann', other, fileId, noted(500));
+    });
   });
 });

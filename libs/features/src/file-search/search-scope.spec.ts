@@ -1,4 +1,5 @@
 import type { StatementRunner } from '#platform';
+import { readProcessConfig } from '#runtime';
 import { createTestDatabase, type TestDatabase } from '#testing';
 import { attributesOf, searchScope } from './search-scope.js';
 import { VectorStoreFilesService } from './vector-store-files.service.js';
@@ -83,7 +84,7 @@ describe('What a search looks through', () => {
     await fill('vs_more_1%');
     const chunking = { chunkTokens: 800, overlapTokens: 400 };
     const add = (vectorStoreId: string) =>
-      new VectorStoreFilesService(test.database).add({
+      new VectorStoreFilesService(test.database, { config: readProcessConfig({}) }).add({
         accountId: 'ann',
         vectorStoreId,
         files: [{ fileId: 'file_00001', param: 'file_id', attributes: {}, chunking }],

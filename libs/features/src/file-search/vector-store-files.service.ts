@@ -1,8 +1,9 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { type FileAttributes, GatewayError } from '#contracts';
 import { Database, type StatementRunner, timeOrderedId } from '#platform';
+import { PLATFORM, type Platform } from '#runtime';
 import type { ReserveMemory } from '../limits/reserve-memory.js';
-import { type Chunking, FILE_IS_READY, JOINED_FILE_IS_READY } from './uploaded-file.js';
+import { type Chunking, FILE_IS_READY, indexBytesMax, JOINED_FILE_IS_READY } from './uploaded-file.js';
 import { type ListPart, listPart, type ListQuery } from './list-part.js';
 import { LENGTH_BYTES } from './words.js';
 import { forgetUnused, lockFiles } from './unused-indexes.js';
@@ -84,6 +85,11 @@ select (select count(*) from (
   ) as waiting)::integer as waiting,
   (select file_id from file_index where file_id = any($2) group by file_id having count(*) > ${CUTS_MAX} limit 1) as "cutTooOften"`;
 
+/** With what the last changes have not counted yet. */
+const USED = `
+select (coalesce((select index_bytes from file_usage where account_id = $1), 0)
+  + coalesce((select sum(index_bytes) from text_bytes_change where account_id = $1), 0))::float8 as bytes`;
+
 const ENTRIES = `
 select e.file_id as "fileId", e.vector_store_id as "vectorStoreId", e.created_at as "createdAt", e.attributes,
   ${ENTRY_STATE} as state, i.error_code as "errorCode", i.error_message as "errorMessage",
@@ -125,7 +131,14 @@ where e.batch_id = cancelled.id and i.id = e.index_id and i.state in ('waiting',
 /** Which files are in which vector store. */
 @Injectable()
 export class VectorStoreFilesService {
-  constructor(private readonly database: Database) {}
+  private readonly bytesMax: number;
+
+  constructor(
+    private readonly database: Database,
+    @Inject(PLATFORM) { config }: Pick<Platform, 'config'>,
+  ) {
+    this.bytesMax = indexBytesMax(config.files);
+  }
 
   /** @throws GatewayError as `addAll`. */
   async add(entries: Omit<NewEntries, 'batchId'>): Promise<void> {
@@ -150,8 +163,8 @@ export class VectorStoreFilesService {
   /**
    * As part of a transaction of others.
    *
-   * @throws GatewayError `not_found`: the vector store, or a file; `conflict`: the store has too many files, or a file is cut
-   * in too many ways; `rate_limit_exceeded`: too many cuts of the account wait.
+   * @throws GatewayError `not_found`: the vector store, or a file; `conflict`: the store has too many files, a file is cut
+   * in too many ways, or there is no room for the attributes; `rate_limit_exceeded`: too many cuts of the account wait.
    */
   async addAll(transaction: StatementRunner, { accountId, vectorStoreId, files, batchId }: NewEntries): Promise<void> {
     await expectStore(transaction, accountId, vectorStoreId);
@@ -170,6 +183,7 @@ export class VectorStoreFilesService {
     await transaction.query({ text: LOCK_USAGE, values: [accountId] });
     await expectFits(transaction, accountId, vectorStoreId);
     await expectFewCuts(transaction, accountId, unique);
+    if (unique.some((file) => hasAny(file.attributes))) await this.expectRoom(transaction, accountId);
   }
 
   /** @throws GatewayError `not_found`. */
@@ -192,14 +206,28 @@ export class VectorStoreFilesService {
     });
   }
 
-  /** @throws GatewayError `not_found`. */
+  /** @throws GatewayError `not_found`; `conflict`: there is no room for them. */
   async change(accountId: string, vectorStoreId: string, fileId: string, attributes: FileAttributes): Promise<void> {
-    const { rows } = await this.database.of(accountId).query({
-      text: `update vector_store_file e set attributes = $4::jsonb from vector_store s
-        where s.id = e.vector_store_id and s.account_id = $1 and s.id = $2 and e.file_id = $3 returning e.file_id`,
-      values: [accountId, vectorStoreId, fileId, JSON.stringify(attributes)],
+    await this.database.of(accountId).transaction(async (transaction) => {
+      const { rows } = await transaction.query({
+        text: `update vector_store_file e set attributes = $4::jsonb from vector_store s
+          where s.id = e.vector_store_id and s.account_id = $1 and s.id = $2 and e.file_id = $3 returning e.file_id`,
+        values: [accountId, vectorStoreId, fileId, JSON.stringify(attributes)],
+      });
+      if (rows.length === 0) throw noFile(fileId);
+      if (hasAny(attributes)) await this.expectRoom(transaction, accountId);
     });
-    if (rows.length === 0) throw noFile(fileId);
+  }
+
+  /** Attributes count with what is made of the files. */
+  private async expectRoom(transaction: StatementRunner, accountId: string): Promise<void> {
+    const { rows } = await transaction.query<{ bytes: number }>({ text: USED, values: [accountId] });
+    if ((rows[0]?.bytes ?? 0) <= this.bytesMax) return;
+    throw new GatewayError(
+      'conflict',
+      `What is made of the files of an account, with their attributes, may have at most ${this.bytesMax} bytes: delete some that are no longer needed.`,
+      { param: 'attributes' },
+    );
   }
 
   /** The file itself stays. @throws GatewayError `not_found`. */
@@ -271,6 +299,8 @@ export class VectorStoreFilesService {
     return this.findBatch(accountId, vectorStoreId, batchId);
   }
 }
+
+const hasAny = (attributes: FileAttributes): boolean => Object.keys(attributes).length > 0;
 
 async function expectStore(transaction: StatementRunner, accountId: string, id: string): Promise<void> {
   const { rows } = await transaction.query({ text: LOCK_STORE, values: [accountId, id] });

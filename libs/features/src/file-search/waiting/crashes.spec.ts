@@ -153,7 +153,10 @@ describe.each([
     const { bytes, sha256 } = await store.put(storeKey, Readable.from([Buffer.from(TEXT)]), put);
     const upload = { filename: 'a.txt', purpose: 'assistants', contentType: 'text/plain', expiresAfterSeconds: null };
     await files.keep(OWNER.accountId, id, { ...upload, bytes, sha256 });
-    const stores = new VectorStoresService(database, new VectorStoreFilesService(database));
+    const stores = new VectorStoresService(
+      database,
+      new VectorStoreFilesService(database, { config: readProcessConfig({}) }),
+    );
     const entry = { fileId: id, param: 'file_ids[0]', attributes: {}, chunking: CHUNKING };
     await stores.create(OWNER.accountId, { expiresAfterDays: 1 }, [entry]);
     const indexer = new FileIndexer(database, store, reach, preparers);
@@ -262,7 +265,7 @@ describe('A file that is deleted while it is put into a vector store', () => {
     const { bytes, sha256 } = await place.store.put(storeKey, Readable.from([Buffer.from(TEXT)]), put);
     const upload = { filename: 'a.txt', purpose: 'assistants', contentType: 'text/plain', expiresAfterSeconds: null };
     await files.keep(OWNER.accountId, id, { ...upload, bytes, sha256 });
-    const entries = new VectorStoreFilesService(database);
+    const entries = new VectorStoreFilesService(database, { config: readProcessConfig({}) });
     const stores = new VectorStoresService(database, entries);
     const { id: vectorStoreId } = await stores.create(OWNER.accountId, {}, []);
     let removed: Promise<void> | undefined;
