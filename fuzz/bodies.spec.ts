@@ -8,7 +8,7 @@ import { fuzzBodies } from './fuzz-bodies.js';
 import { DOOR_TARGETS, OPERATOR_TARGETS } from './operator-targets.js';
 import { readsOf } from './reads.js';
 import { largeBodies } from './hostile-bodies.js';
-import { sendOneWrongValue } from './one-wrong-value.js';
+import { sendOneWrongValue, UNREADABLE_VALUES } from './one-wrong-value.js';
 import { TARGETS } from './targets.js';
 import { yardstickMs } from './yardstick.js';
 
@@ -76,9 +76,12 @@ describe('Hostile bodies', () => {
   });
 
   // Last: an operator's upstream that is in service takes the place of the sandbox.
-  it('get no other answers where one field of a good body is null', async () => {
+  it('get no other answers where one field of a good body is null or unreadable', async () => {
     const { gateway, keys, people } = hostile;
-    const { wrong, statuses } = await sendOneWrongValue(gateway.baseUrl, { keys, people }, [null]);
+    const { wrong, statuses } = await sendOneWrongValue(gateway.baseUrl, { keys, people }, [
+      null,
+      ...UNREADABLE_VALUES,
+    ]);
     expect(wrong).toEqual([]);
     expect(statuses[200]).toBeGreaterThan(0);
   }, 180_000);

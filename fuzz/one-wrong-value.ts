@@ -3,6 +3,9 @@ import { Random } from './random.js';
 import { OPERATOR_TARGETS } from './operator-targets.js';
 import { TARGETS } from './targets.js';
 
+/** An empty list in a list, which checks of every item of a list pass over, and what no text can be made of. */
+export const UNREADABLE_VALUES: readonly unknown[] = [[[]], { toString: 1 }];
+
 /** Values that a check for a missing field, or a missing check, often lets through to code that cannot take them. */
 export const WRONG_VALUES: readonly unknown[] = [
   null,
@@ -18,9 +21,9 @@ export const WRONG_VALUES: readonly unknown[] = [
   [],
   {},
   [null],
-  [[]],
   [{}],
   { a: null },
+  ...UNREADABLE_VALUES,
   '\u0000',
   '\ud800',
 ];

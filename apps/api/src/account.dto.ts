@@ -4,6 +4,7 @@ import {
   ArrayUnique,
   IsArray,
   IsBoolean,
+  IsObject,
   IsOptional,
   IsString,
   Matches,
@@ -110,6 +111,7 @@ export class TagLimitsBody {
   @IsArray()
   @ArrayMaxSize(TAG_LIMITS_MAX)
   @ArrayUnique(({ tag }: TagLimitBody) => tag, { message: 'limits must name each tag once' })
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => TagLimitBody)
   limits!: TagLimitBody[];

@@ -165,6 +165,7 @@ export class MediaUpstreamEntry extends RoutedEntry {
 export class MediaUpstreamsFile {
   @IsArray()
   @ArrayMinSize(1)
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => MediaUpstreamEntry)
   media_upstreams!: MediaUpstreamEntry[];

@@ -290,6 +290,7 @@ export class UpstreamEntry extends RoutedEntry {
 export class UpstreamsFile {
   @IsArray()
   @ArrayMinSize(1)
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => UpstreamEntry)
   upstreams!: UpstreamEntry[];

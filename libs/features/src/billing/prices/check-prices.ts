@@ -156,7 +156,7 @@ function* readLists(sent: unknown, date: unknown, mistakes: PriceMistake[]): Gen
     if (typeof name !== 'string' || name === '' || name.length > 200)
       wrong('name', 'must be a text of 1 to 200 characters');
     if (!Array.isArray(rules)) wrong('rules', 'must be a list of rules');
-    const list = found.get(String(id)) ?? { id: String(id), name: String(name), rules: [] };
+    const list = found.get(wordOf(id)) ?? { id: wordOf(id), name: wordOf(name), rules: [] };
     if (list.name !== name) wrong('name', `must be "${list.name}", as above`);
     found.set(list.id, list);
     for (const [place, said] of (Array.isArray(rules) ? (rules as readonly unknown[]) : []).entries()) {
@@ -264,8 +264,8 @@ class RuleReader extends EntryReader {
     }
     const rule: DatedRule = {
       model,
-      unit: isOfAny ? null : String(unit),
-      variant: variant === undefined ? null : String(shownTier(variant)),
+      unit: isOfAny ? null : wordOf(unit),
+      variant: variant === undefined ? null : wordOf(shownTier(variant)),
       fromInputTokens: from === undefined ? null : this.fromInput(),
       factorMillionths: isAmount ? null : (this.millionths('factor') ?? null),
       amountMicros: isAmount ? (this.millionths('amount') ?? null) : null,
@@ -345,10 +345,10 @@ class PriceReader extends EntryReader {
         `must be one of ${units.join(', ')}${near === null ? '' : `, unless the model is "${near}"`}`,
       );
     }
-    const variants = variantsOfModel(model, String(unit));
+    const variants = variantsOfModel(model, wordOf(unit));
     const known = family ? variant : shownTier(variant);
     if (!variants.some((each) => each === known)) this.wrong(['variant'], `must be one of ${variants.join(', ')}`);
-    return { unit: String(unit), variant: String(known) };
+    return { unit: wordOf(unit), variant: wordOf(known) };
   }
 
   private fromInputTokens(unit: string): number {
@@ -387,6 +387,9 @@ function unitsOf(model: string, ofFamily: string | undefined): readonly string[]
   if (ofFamily !== undefined) return [ofFamily];
   return model === STORAGE_MODEL ? [STORAGE_UNIT] : [...VENDORS_UNITS, ...TOOL_UNITS];
 }
+
+/** What is a text where it is right; one that is wrong is refused anyway, and an object may be one that no text can be made of. */
+const wordOf = (written: unknown): string => (typeof written === 'string' ? written : '');
 
 function amountIn(written: unknown): Micros | undefined {
   if (typeof written !== 'string' && typeof written !== 'number') return undefined;

@@ -236,4 +236,14 @@ describe('A public list of prices', () => {
     await expect(listedModels('litellm', '{"one": {"input_cost_per_token": 1x}}')).rejects.toThrow(UnreadList);
     for (const text of ['', 'not JSON', '[1,2]']) expect(await listedModels('litellm', text)).toEqual([]);
   });
+
+  it('is read also where a price is something that no text can be made of', async () => {
+    const price = { toString: 1 };
+    for (const model of [
+      openrouter({ image: price }),
+      litellm({ input_cost_per_image: price }),
+      modelsDev({ input_audio: price }),
+    ])
+      expect(Object.keys(said(await model))).toEqual(['input_token', 'output_token']);
+  });
 });

@@ -324,7 +324,8 @@ const APART_IN_OPENROUTER = new Set(['overrides', 'discount', 'min_prompt_tokens
 function ofOpenrouter(id: string, pricing: Fields): ListedModel | undefined {
   const reading = new Reading(id, /^([^/]+)\//.exec(id)?.[1]);
   // Those of a router stand for whatever model it picks.
-  if (Object.values(pricing).some((value) => String(value).startsWith('-'))) return undefined;
+  if (Object.values(pricing).some((value) => typeof value !== 'object' && String(value).startsWith('-')))
+    return undefined;
   const overrides = listIn(pricing['overrides']);
   const base = atPeak(pricing, overrides.filter(isByTimeAlone));
   const takeAll = (fields: Fields, from: number): void => {
