@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { LastPart, RequestUses, TextRequest, TextUsage } from '#contracts';
-import { TextCosts } from '#providers';
+import { loadTokenCounter, TextCosts, type TokenCounter } from '#providers';
 import { ControllableClock } from '#testing';
 import { Settlements } from './settlements.js';
 import { TextTariff } from '../billing/prices/text-tariff.js';
@@ -60,17 +60,17 @@ describe('TextMetering', () => {
     settlements = new Settlements(new ControllableClock());
   });
 
-  const begin = (request: TextRequest): TextMetering =>
+  /** A token for each character. */
+  const ofCharacters: TokenCounter = {
+    count: (text) => Promise.resolve(text.length),
+    countRequest: () => Promise.resolve({ inputTokens: 3, imageTokens: 0 }),
+  };
+  const begin = (request: TextRequest, counter = ofCharacters): TextMetering =>
     new TextMetering({
       hold: HOLD,
       billing,
       settlements,
-      counter: () =>
-        Promise.resolve({
-          count: (text: string) => text.length,
-          countLong: (text: string) => Promise.resolve(text.length),
-          countRequest: () => Promise.resolve({ inputTokens: 3, imageTokens: 0 }),
-        }),
+      counter: () => Promise.resolve(counter),
       request: () => request,
       countable: () => request,
       held: { inputTokens: 5, outputTokens: 100, hasFiles: false, bounds: BOUNDS },
@@ -153,6 +153,29 @@ describe('TextMetering', () => {
       await settlements.drain();
     },
   );
+
+  it('counts a long reply to a caller that left while other work goes on', async () => {
+    const counter = await loadTokenCounter();
+    let others = 0;
+    const isDone = (): boolean => billing.settled.length > 0;
+    const metering = begin({ reasoning: { visible: false, effort: 'none' } } as TextRequest, {
+      ...ofCharacters,
+      count: counter.count,
+    });
+    metering.settle({
+      usage: undefined,
+      produced: 'a\u0323\u0301\u0307'.repeat(30_000),
+      status: 'aborted',
+      isUnseen: true,
+    });
+    while (!isDone()) {
+      others += 1;
+      await nextTurn();
+    }
+    expect(others).toBeGreaterThan(10);
+    billing.finish();
+    await settlements.drain();
+  });
 
   it.each<[string, Partial<TextUsage>, Partial<TextUsage>]>([
     [

@@ -261,7 +261,7 @@ const readAgain = ({ inputTokens, outputTokens }: TextUsage): TextUsage => ({
 async function dueOfCall(end: CountedEnd, facts: CountingFacts): Promise<TextUsage> {
   const reported = end.usage;
   const input = reported && reported.inputTokens > 0 ? reported : await countedInput(facts, end.isUnseen === true);
-  const output = dueOutput(end, facts);
+  const output = await dueOutput(end, facts);
   const isReported = input === reported && output.isReported;
   const isHeld = output.hiddenTokens > 0 || input.source === 'held';
   // Of an input that is counted its parts may be known.
@@ -291,9 +291,9 @@ const beside = ({
 });
 
 /** An output reported in the middle of a reply grows behind the text; the one reported at its end is final. */
-function dueOutput({ usage: reported, produced, isUnseen = false }: CountedEnd, facts: CountingFacts) {
-  const counted = facts.counter.count(produced);
+async function dueOutput({ usage: reported, produced, isUnseen = false }: CountedEnd, facts: CountingFacts) {
   const reportedTokens = reported?.outputTokens ?? 0;
+  const counted = reportedTokens > 0 && !isUnseen ? 0 : await facts.counter.count(produced);
   const seenTokens = isUnseen ? Math.max(reportedTokens, counted) : reportedTokens || counted;
   const isReasoningReported = (reported?.reasoningTokens ?? 0) > 0;
   const unspoken = Math.max(0, facts.held.outputTokens - seenTokens);

@@ -155,7 +155,7 @@ const bytesTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) 
 async function countedTokens(input: EmbeddingsInput, counter: TokenCounter): Promise<number> {
   let tokens = 0;
   for (const entry of entriesOf(input))
-    tokens += typeof entry === 'string' ? await counter.countLong(entry) : tokensIn(entry);
+    tokens += typeof entry === 'string' ? await counter.count(entry) : tokensIn(entry);
   return tokens;
 }
 

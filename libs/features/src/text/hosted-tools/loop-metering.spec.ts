@@ -48,8 +48,7 @@ describe('The bill of a request that ends between two rounds of the gateway’s 
       settlements: new Settlements(new ControllableClock()),
       counter: () =>
         Promise.resolve({
-          count: (text: string) => text.length,
-          countLong: (text: string) => Promise.resolve(text.length),
+          count: (text: string) => Promise.resolve(text.length),
           countRequest: () => Promise.resolve({ inputTokens: 3, mostInputTokens: 5, imageTokens: 0 }),
         }),
     });

@@ -143,14 +143,14 @@ async function compose(
   const body = new LimitedEvents(counter, request.maxOutputTokens ?? Number.POSITIVE_INFINITY);
   if (script.reasoning !== '') {
     const shown = request.reasoning?.visible ? inWords(script.reasoning) : [];
-    for (const word of shown) body.add({ type: 'reasoning', text: word }, word);
+    for (const word of shown) await body.add({ type: 'reasoning', text: word }, word);
     body.events.push({ type: 'signature', signature: SANDBOX_SIGNATURE });
   }
   const reasoningTokens = body.tokens;
-  for (const word of inWords(text)) body.add({ type: 'text', text: word }, word);
+  for (const word of inWords(text)) await body.add({ type: 'text', text: word }, word);
   for (const { id, name, arguments: json } of script.calls) {
-    body.add({ type: 'call', id, name }, name);
-    for (const piece of inPieces(json)) body.add({ type: 'arguments', json: piece }, piece);
+    await body.add({ type: 'call', id, name }, name);
+    for (const piece of inPieces(json)) await body.add({ type: 'arguments', json: piece }, piece);
   }
   const ending = endingOf(body.full, refused, script.calls.length > 0, stopSequence);
   return [
@@ -195,8 +195,8 @@ class LimitedEvents {
     private readonly limit: number,
   ) {}
 
-  add(event: TextEvent, counted: string): void {
-    const tokens = this.counter.count(counted);
+  async add(event: TextEvent, counted: string): Promise<void> {
+    const tokens = await this.counter.count(counted);
     if (this.full || this.tokens + tokens > this.limit) {
       this.full = true;
       return;

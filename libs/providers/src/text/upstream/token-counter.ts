@@ -32,10 +32,8 @@ async function tokensOfFile(source: MediaSource): Promise<number> {
 
 /** Counts tokens with a real tokenizer, in time proportional to the text whatever the text is. */
 export interface TokenCounter {
-  /** Tokens of a text, at once: meant for replies and words. */
-  count(text: string): number;
   /** Tokens of a text of any length, while other work runs in between. */
-  countLong(text: string): Promise<number>;
+  count(text: string): Promise<number>;
   /** Input tokens of a whole request: prompts, turns, tools, images. Other work runs in between. */
   countRequest(request: TextRequest): Promise<{ readonly inputTokens: number; readonly imageTokens: number }>;
 }
@@ -95,7 +93,7 @@ const mediaOf = (turns: TextRequest['turns']) =>
 
 function createCounter(countTokens: CountTokens): TokenCounter {
   const countSlice = (slice: string): number => easyPieces(slice).reduce((sum, piece) => sum + countTokens(piece), 0);
-  const countLong = async (text: string): Promise<number> => {
+  const count = async (text: string): Promise<number> => {
     let tokens = 0;
     for (const slice of slices(text)) {
       tokens += countSlice(slice);
@@ -104,18 +102,13 @@ function createCounter(countTokens: CountTokens): TokenCounter {
     return tokens;
   };
   return {
-    count: (text) => {
-      let tokens = 0;
-      for (const slice of slices(text)) tokens += countSlice(slice);
-      return tokens;
-    },
-    countLong,
+    count,
     countRequest: async (request) => {
       let imageTokens = 0;
       for (const part of mediaOf(request.turns))
         if (part.type === 'image' || part.type === 'file') imageTokens += await tokensOfFile(part.source);
       let inputTokens = (request.turns.length + request.system.length) * TOKENS_PER_TURN + imageTokens;
-      for (const text of countableText(request)) inputTokens += await countLong(text);
+      for (const text of countableText(request)) inputTokens += await count(text);
       return { inputTokens, imageTokens };
     },
   };
