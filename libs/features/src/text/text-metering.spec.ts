@@ -160,7 +160,7 @@ describe('TextMetering', () => {
     const isDone = (): boolean => billing.settled.length > 0;
     const metering = begin({ reasoning: { visible: false, effort: 'none' } } as TextRequest, {
       ...ofCharacters,
-      count: counter.count,
+      count: (text) => counter.count(text),
     });
     metering.settle({
       usage: undefined,
