@@ -197,6 +197,34 @@ describe('A price proposal', () => {
     expect(await inputPrice()).toBe(was);
   });
 
+  it('is applied and undone once by many at once, and of two for one model one holds whole', async () => {
+    const MODEL = 'vendor-4-vision';
+    const before = await book();
+    const [one, other] = [await propose(litellm({ [MODEL]: [2, 9] })), await propose(litellm({ [MODEL]: [5, 20] }))];
+    const five = Array.from({ length: 5 });
+    const applied = await Promise.all([one, other].flatMap(({ id }) => five.map(() => apply(id, [MODEL]))));
+    const taken = applied.filter(({ status, body }) => status === 200 && body.data.added > 0);
+    expect(taken).toHaveLength(1);
+    const [winner, loser] = taken[0]?.body.data.id === one.id ? [one, other] : [other, one];
+    expect(applied.filter(({ status }) => status === 409)).toHaveLength(5);
+    const [input, output] = winner === one ? ['2.000000', '9.000000'] : ['5.000000', '20.000000'];
+    expect(await amountsOf(MODEL)).toMatchObject({ input_token: input, output_token: output });
+
+    // Undone while others apply it, and the one that lost, again.
+    const both = await Promise.all([
+      ...five.map(() => undo(winner.id)),
+      ...five.flatMap(() => [apply(winner.id, [MODEL]), apply(loser.id, [MODEL])]),
+    ]);
+    expect(both.map(({ status }) => status).filter((status) => ![200, 409].includes(status))).toEqual([]);
+    expect(both.filter(({ status, body }) => status === 200 && body.data.state === 'undone')).not.toEqual([]);
+    const states = await Promise.all(
+      [winner, loser].map(async ({ id }) => (await api.admin<Proposal>('GET', `/price-proposals/${id}`)).body.data.state),
+    );
+    expect(states[0]).toBe('undone');
+    if (states[1] === 'applied') expect((await undo(loser.id)).status).toBe(200);
+    expect(await book()).toEqual(before);
+  });
+
   it('is refused by name where prices changed since it was made, or since it was applied', async () => {
     const { id } = await propose(litellm({ 'vendor-4-vision': [2, 9], 'vendor-5': [3, 9] }));
     const add = (amount: string) =>
