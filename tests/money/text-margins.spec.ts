@@ -228,6 +228,27 @@ describe('The margin of text', () => {
     await eventually(async () => (await ask('dear')) === 200);
   });
 
+  it('is told of each list by whose factor a new price of the book does not cover its cost', async () => {
+    const rules = [
+      { model: 'fat', factor: '0.5' },
+      { model: 'fat', unit: 'input_token', amount: '1', per_quantity: 1_000_000 },
+    ];
+    await admin('POST', '/price-lists', { id: 'half', name: 'Half', rules });
+    await admin('POST', '/price-lists', { id: 'aside', name: 'Aside', rules: [{ model: 'lean', factor: '0.5' }] });
+    const price = { model: 'fat', unit: 'output_token', amount: '138', per_quantity: 1_000_000 };
+    const ofHalf = { code: 'price-below-cost', model: 'fat', unit: 'output_token', price_list: 'half' };
+    const warned = async (path: string, body: object): Promise<unknown> =>
+      ((await admin('POST', path, body)).body.data as { warnings: unknown }).warnings;
+    // 138 covers 70 in the book, and half of it does not: by each way to set it.
+    const whole = [price, { ...price, unit: 'input_token', amount: '100' }];
+    const imported = { effective_from: '2026-01-02', prices: whole };
+    const expected = [expect.objectContaining(ofHalf)];
+    await eventually(async () => ((await warned('/prices/import?dry_run=true', imported)) as unknown[]).length > 0);
+    expect(await warned('/prices/import?dry_run=true', imported)).toEqual(expected);
+    expect(await warned('/prices', price)).toEqual(expected);
+    expect(await warned('/prices', { ...price, amount: '141' })).toEqual([]);
+  });
+
   it('is kept for days that are over, and the same from there', async () => {
     await gateway.settled();
     const before = await margins('upstream,model');

@@ -51,6 +51,30 @@ describe('Prices in the console', () => {
     expect([input?.amount, Date.parse(input?.effective_from ?? '') > Date.now() - 60_000]).toEqual(['3.000000', true]);
   });
 
+  it('of media are told to be below their cost in the preview of one, before it is set', async () => {
+    const entry = {
+      kind: 'media',
+      id: 'acme-ark',
+      protocol: 'ark-video',
+      key: 'vendor-key',
+      models: { 'alpha-2.0': 'seedance' },
+      costs: { unit: 'USD', 'alpha-2.0': { '480p': 0.1, '720p': 0.3 } },
+    };
+    const token = { authorization: `Bearer ${ADMIN_TOKEN}` };
+    expect((await gateway.send('POST', '/admin/v1/upstreams', entry, token)).status).toBe(200);
+    const preview = async (amount: string) =>
+      (
+        await operator.call('POST /admin/prices/preview', {
+          model: 'alpha-2.0',
+          unit: 'second',
+          variant: '720p',
+          amount,
+        })
+      ).body.warnings;
+    expect(await preview('0.29')).toEqual([expect.stringMatching(/^alpha-2\.0 .*0\.29.*0\.3.*acme-ark$/)]);
+    expect(await preview('0.3')).toEqual([]);
+  });
+
   it('of entries that are no model of ours are paged and searched by a part of their names', async () => {
     const entry = { litellm_provider: 'acme', input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 };
     const names = Array.from({ length: 7 }, (_each, index) => [`acme/strange-${index}`, entry]);

@@ -1,6 +1,6 @@
 import { Body, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { type AdminPrice, GatewayError } from '#contracts';
+import { type AdminPrice, type ConsoleApi, GatewayError } from '#contracts';
 import {
   belowCostText,
   type CheckedPrices,
@@ -106,7 +106,9 @@ export class PricesController {
 
   @PageRoute('POST /admin/prices/preview')
   async preview(@Body() body: unknown): Answer<'POST /admin/prices/preview'> {
-    return rowOf(await this.previews.of(newPriceOf(body)));
+    const asked = newPriceOf(body);
+    const warnings = (await this.belowCost.ofPrices([asked])).map(belowCostText);
+    return { ...rowOf<ConsoleApi['POST /admin/prices/preview']['answer']>(await this.previews.of(asked)), warnings };
   }
 
   @PageRoute('POST /admin/prices')

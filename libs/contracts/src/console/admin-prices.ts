@@ -33,7 +33,7 @@ export interface AdminNewPrice {
 }
 
 /** What a new price would have changed in the last 30 days. */
-export interface AdminPricePreview {
+export interface AdminPricePreview extends AdminCostWarnings {
   readonly from: Day;
   readonly to: Day;
   /** Charged at the prices of then, and what the new price would have charged for the same. */

@@ -126,6 +126,7 @@ export const selling = {
     } as Readonly<Record<string, string>>,
   },
   belowCost: 'It is set. Below the known cost of an upstream:',
+  wouldBeBelowCost: 'Not set yet. It is below the known cost of an upstream:',
   bars: { cost: 'vendors', margin: 'margin', loss: 'loss', unknown: 'cost unknown' },
   simulation: {
     title: 'Simulation of prices',

@@ -117,6 +117,7 @@ export const selling = {
     },
   },
   belowCost: '已设置。低于上游的已知成本：',
+  wouldBeBelowCost: '尚未设置。它低于上游的已知成本：',
   bars: { cost: '供应商', margin: '利润', loss: '亏损', unknown: '成本未知' },
   simulation: {
     title: '价格模拟',

@@ -5,6 +5,7 @@ import { useChange, useRead } from '../../api/queries';
 import type { AdminPricePreview } from '../../api/types';
 import { FormDialog } from '../../components/confirm-dialog';
 import { Choice, TextField } from '../../components/fields';
+import { Notice } from '../../components/page';
 import { type Column, Table } from '../../components/table';
 import { Money } from '../../components/values';
 import { formatDay } from '../../format/time';
@@ -143,6 +144,16 @@ function Preview({ of: preview }: { readonly of: AdminPricePreview }) {
   ];
   return (
     <div className="stack tight" role="status">
+      {preview.warnings.length > 0 && (
+        <Notice tone="warn">
+          <p>{messages.selling.wouldBeBelowCost}</p>
+          {preview.warnings.map((warning) => (
+            <p key={warning} lang="en" className="small-text">
+              {warning}
+            </p>
+          ))}
+        </Notice>
+      )}
       <p>{words.previewText(formatDay(preview.from, language), formatDay(preview.to, language))}</p>
       {preview.accounts.length === 0 ? (
         <p className="muted">{words.noUse}</p>

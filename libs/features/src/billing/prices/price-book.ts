@@ -94,6 +94,12 @@ export class PricesInForce {
     return [...this.rules.keys()];
   }
 
+  /** Whether a list makes a price out of that of the book. */
+  isByFactor({ list, rule }: PriceInForce): boolean {
+    const rules = list === undefined ? undefined : this.rules.get(list);
+    return rules?.some(({ id, factorMillionths }) => id === rule && factorMillionths !== null) ?? false;
+  }
+
   /** Of the lists of these rules alone: the same with them, each in place of those of its list, model, unit, variant and band. */
   withRules(added: readonly PriceRule[]): PricesInForce {
     const replaced = new Set(added.map(scopeOf));

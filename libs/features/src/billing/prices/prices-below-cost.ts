@@ -60,26 +60,39 @@ export class PricesBelowCost {
     return found.filter((each) => each.price_list && (named.has('*') || named.has(each.model))).slice(0, WARNINGS_MAX);
   }
 
-  private async at(inForce: PricesInForce, list: string | undefined, turns: Turns): Promise<PriceBelowCost[]> {
+  private async at(
+    inForce: PricesInForce,
+    list: string | undefined,
+    turns: Turns,
+    isAsked: (price: PriceInForce) => boolean = () => true,
+  ): Promise<PriceBelowCost[]> {
     const media: PriceBelowCost[] = [];
     for (const [model, sold] of SOLD_BY_MODEL) {
       if (turns.isOver) await nextTurn(turns);
       const base = inForce.lookUp(model, list).filter(({ fromInputTokens }) => fromInputTokens === 0);
       for (const { unit, variant } of sold) {
         const price = base.find((each) => each.unit === unit && each.variant === variant);
-        if (price) media.push(...this.ofMedia({ ...price, model }));
+        if (price && isAsked(price)) media.push(...this.ofMedia({ ...price, model }));
       }
     }
-    return [...media, ...(await textPricesBelowCost(inForce, this.texts.all, list, turns))];
+    return [...media, ...(await textPricesBelowCost(inForce, this.texts.all, list, turns, isAsked))];
   }
 
-  /** What these prices would sell below cost, beside the others of the book, whether or not they are in force. */
+  /**
+   * What these prices of the book would sell below cost, beside its others and by the factor of each list, whether or not they are in
+   * force; of lists at most a thousand.
+   */
   async ofPrices(asked: readonly AskedPrice[], turns = new Turns()): Promise<PriceBelowCost[]> {
-    const media = asked.flatMap((price) => this.ofMedia(price));
     const added = asked.map(({ fromInputTokens = 0, ...price }) => ({ ...price, fromInputTokens }));
     const inForce = (await this.prices.inForce()).with(added);
     const isAsked = ({ id }: PriceInForce): boolean => id === ADDED_PRICE;
-    return [...media, ...(await textPricesBelowCost(inForce, this.texts.all, undefined, turns, isAsked))];
+    const ofBook = await this.at(inForce, undefined, turns, isAsked);
+    const ofLists: PriceBelowCost[] = [];
+    for (const list of inForce.lists) {
+      const isMoved = (price: PriceInForce): boolean => isAsked(price) && inForce.isByFactor(price);
+      if (ofLists.length < WARNINGS_MAX) ofLists.push(...(await this.at(inForce, list, turns, isMoved)));
+    }
+    return [...ofBook, ...ofLists.slice(0, WARNINGS_MAX)];
   }
 
   private ofMedia({ model, unit, variant, amountMicros, perQuantity, list }: AskedPrice): PriceBelowCost[] {
