@@ -8,6 +8,7 @@ import { minimaxCodec } from '../minimax/minimax.codec.js';
 import { vertexVeoCodec } from '../vertex/vertex-veo.codec.js';
 import { viduCodec } from '../vidu/vidu.codec.js';
 import { xaiImageCodec } from '../xai/xai-image.codec.js';
+import { refusedBy } from './call-failures.js';
 import type { MediaCodec } from './media-codec.js';
 
 /** How each vendor writes an error of its own code and sentence. */
@@ -109,5 +110,60 @@ describe.each(VENDORS.map(([codec, errorOf]) => [codec.protocol, codec, errorOf]
       'that names the model (%s) closes that model here',
       (own) => expect(failureOf(codec, 400, errorOf(own, 'x'))).toMatchObject({ kind: 'unfit', scope: 'model' }),
     );
+  },
+);
+
+/** Refusals that each vendor blames by a word of its own: its code and sentence, and what they are. */
+const OWN_WORDS: Readonly<Record<string, readonly [code: string, message: string, reason: string]>> = {
+  'ark-video': ['InputTextSensitiveContentDetected', 'The text may violate the rules.', 'prompt_refused'],
+  'dashscope-video': ['DataInspectionFailed', 'Input text may be inappropriate.', 'prompt_refused'],
+  fal: ['content_policy_violation', 'Flagged by a content checker.', 'content_refused'],
+  gateway: ['content_policy', 'It was refused.', 'content_refused'],
+  kling: ['1301', 'The request triggered risk control.', 'content_refused'],
+  minimax: ['1026', 'Sensitive input.', 'content_refused'],
+  'vertex-veo': ['INVALID_ARGUMENT', 'The prompt violates our usage guidelines.', 'content_refused'],
+  vidu: ['TaskPromptPolicyViolation', 'It was refused.', 'prompt_refused'],
+  'xai-image': ['invalid-argument', 'Rejected by content moderation.', 'content_refused'],
+};
+
+/** How resellers and proxies hand on what their own upstream said. */
+const ENVELOPES: Readonly<Record<string, (said: object) => unknown>> = {
+  'as it is': (said) => said,
+  'a text of JSON in a sentence': (said) => ({ code: 'fail_to_fetch_task', message: JSON.stringify(said), data: null }),
+  'the same, behind words of its own': (said) => ({
+    error: { message: `upstream error: status_code=400, ${JSON.stringify(said)}`, type: 'new_api_error' },
+  }),
+  data: (said) => ({ code: 400, message: 'upstream error', data: said }),
+  'data, twice': (said) => ({ code: 400, data: { status: 400, response: said } }),
+  'an error': (said) => ({ error: said }),
+  'an error with what was said raw': (said) => ({
+    error: {
+      message: 'Provider returned error',
+      code: 400,
+      metadata: { raw: JSON.stringify(said), provider_name: 'x' },
+    },
+  }),
+  'a detail': (said) => ({ detail: said }),
+};
+
+describe.each(VENDORS.map(([codec, errorOf]) => [codec.protocol, codec, errorOf] as const))(
+  'A refusal of %s that a reseller hands on',
+  (protocol, codec, errorOf) => {
+    const [code, message, reason] = OWN_WORDS[protocol] ?? ['', '', ''];
+    const refused = (status: number, body: unknown): MediaFailure =>
+      refusedBy(codec, { status, headers: {}, body: body as never }, 'start');
+
+    it.each(Object.entries(ENVELOPES))('is blamed as it would be without the reseller: %s', (_, wrapped) => {
+      expect(refused(400, wrapped(errorOf(code, message)))).toMatchObject({ reason });
+      expect(refused(400, wrapped(errorOf('insufficient_balance', 'x')))).toMatchObject({ reason: 'not_paid' });
+      expect(refused(429, wrapped(errorOf('x', 'Daily quota exceeded')))).toMatchObject({ reason: 'not_paid' });
+    });
+
+    it('says nothing by words of the order that stand in a sentence', () => {
+      const prompt = JSON.stringify(errorOf('invalid_api_key', 'Daily quota exceeded'));
+      const body = errorOf(CODES[protocol] ?? 'x', `the prompt is not understood: ${prompt}`);
+      expect(refused(400, body)).not.toMatchObject({ kind: 'unfit' });
+      expect(refused(400, ENVELOPES['data']?.(body))).not.toMatchObject({ kind: 'unfit' });
+    });
   },
 );

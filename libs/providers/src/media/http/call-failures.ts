@@ -1,5 +1,5 @@
-import { MediaFailure, type VendorWords } from '#contracts';
-import type { MediaCodec, VendorReply, Verb } from './media-codec.js';
+import { isJsonObject, MediaFailure, type VendorWords } from '#contracts';
+import { errorsIn, type MediaCodec, type VendorReply, type Verb } from './media-codec.js';
 import { NoReply } from './vendor-http.js';
 
 /** Why a start got no reply: nothing was sent, or it is unknown. What the caller's own signal ended before that stays so. */
@@ -48,10 +48,24 @@ function sortedBy(codec: MediaCodec, reply: VendorReply, verb: Verb): MediaFailu
     if (verb === 'start' && status === SEE_OTHER) return new MediaFailure('ambiguous', 'unanswered', { vendor });
     return new MediaFailure('unfit', 'not_served', { vendor });
   }
-  const failure = codec.readFailure(reply, verb);
+  const failure = handedOnBy(codec, reply, verb) ?? codec.readFailure(reply, verb);
   if (verb !== 'start' || status < 500 || codec.isCertainlyNotTaken?.(reply)) return failure;
   // Whatever a vendor means by a 5xx, it may have taken the order before it broke.
   return new MediaFailure('ambiguous', 'unanswered', { vendor: failure.vendor });
+}
+
+/**
+ * The failure that a reseller hands on in an envelope of its own, in the vendor's words. Undefined where nothing inside says more than
+ * the status does.
+ */
+function handedOnBy(codec: MediaCodec, reply: VendorReply, verb: Verb): MediaFailure | undefined {
+  if (!isJsonObject(reply.body)) return undefined;
+  const { kind, reason, scope } = codec.readFailure({ ...reply, body: {} }, verb);
+  const inside = errorsIn(reply.body).slice(1).reverse();
+  return inside
+    .flatMap((error) => [error, { error }])
+    .map((body) => codec.readFailure({ ...reply, body }, verb))
+    .find((failure) => failure.kind !== kind || failure.reason !== reason || failure.scope !== scope);
 }
 
 const HIDDEN = '[hidden]';

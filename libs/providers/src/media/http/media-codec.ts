@@ -16,6 +16,7 @@ import {
   type Verified,
 } from '#contracts';
 import type { SafeFetcher } from '#platform';
+import { handedOn } from '../../http/handed-on.js';
 import type { Credentials } from './credentials.js';
 
 /** One request to a vendor. The key is not in it: the transport puts it into its header. */
@@ -226,3 +227,22 @@ export function wrappedIn(body: JsonObject): JsonObject[] {
 /** A reply as its vendor wrote it: the innermost object with one of these fields, else all of it. */
 export const withoutEnvelope = (body: JsonObject, marks: readonly string[]): JsonObject =>
   wrappedIn(body).findLast((each) => marks.some((mark) => each[mark] !== undefined && each[mark] !== null)) ?? body;
+
+/** What else holds an error that a reseller hands on, and where it is written as a text. */
+const ERROR_NAMES = ['error', 'detail', 'metadata', ...NAMES] as const;
+const ERROR_TEXTS = ['message', 'msg', 'error', 'detail', 'raw'] as const;
+
+/** Objects of a refusal that are looked at, at most. */
+const MOST_ERRORS = 12;
+
+/** What a refusal holds, from the outside in: resellers wrap an error as an object, or write it into a sentence of theirs. */
+export function errorsIn(body: JsonObject): JsonObject[] {
+  const found: JsonObject[] = [body];
+  for (const around of found) {
+    const texts = ERROR_TEXTS.map((name) => around[name]).filter((text) => typeof text === 'string');
+    const inside = [...ERROR_NAMES.map((name) => around[name]), ...texts.map((text) => handedOn(text) as JsonValue)];
+    found.push(...inside.map(objectIn).filter((each) => each !== undefined));
+    if (found.length >= MOST_ERRORS) break;
+  }
+  return found.slice(0, MOST_ERRORS);
+}

@@ -73,6 +73,13 @@ const ELSEWHERE: readonly unknown[] = [
   // What stands behind a server, in its own words.
   { error: { message: JSON.stringify({ error: { message: 'The field is wrong.' } }), code: 400 } },
   ...[
+    (json: string) => `upstream error: status_code=400, ${json}`,
+    (json: string) => `Provider API error: ${json}`,
+    (json: string) => `400 ${json}`,
+    (json: string) => `litellm.BadRequestError: AnthropicException - ${json}. Received Model Group=theirs`,
+    (json: string) => `litellm.BadRequestError: AnthropicException - b'${json}'`,
+  ].map((behind) => ({ error: { message: behind(JSON.stringify({ error: { message: 'The field is wrong.' } })) } })),
+  ...[
     { error: { message: 'The field is wrong.', type: 'invalid_request_error' } },
     [{ error: { code: 400, message: 'The field is wrong.' } }],
     { message: 'The field is wrong.' },
@@ -135,6 +142,8 @@ describe('A refusal by an upstream', () => {
   it("is not blamed on the operator because of the caller's own words in it", () => {
     const body = { error: { message: 'stop: "API key not valid" is too long' } };
     expect(refused(400, body).code).toBe('invalid_parameter');
+    const own = JSON.stringify({ error: { type: 'authentication_error', message: 'API key not valid' } });
+    expect(refused(400, { error: { message: `tools.0.description is wrong: ${own}` } }).code).toBe('invalid_parameter');
   });
 
   it('leaves the reason in the log and never the sentence, which may hold prompts and keys', () => {
@@ -201,6 +210,14 @@ describe('A refusal by an upstream', () => {
     ],
     ...TOO_LONG.map((message): [{ error: object }, string] => [{ error: { message } }, 'context_length_exceeded']),
     [{ error: { type: 'exceed_context_size_error', message: 'No.' } }, 'context_length_exceeded'],
+    [
+      {
+        error: {
+          message: `litellm.ContextWindowExceededError: BadRequestError: OpenAIException - This model's maximum context length is 1.`,
+        },
+      },
+      'context_length_exceeded',
+    ],
     [
       { error: { code: 'invalid_parameter_error', message: '<400> X.Y: Range of input length should be [1, 2]' } },
       'context_length_exceeded',

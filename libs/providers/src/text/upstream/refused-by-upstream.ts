@@ -1,5 +1,6 @@
 import { type ErrorCode, ERRORS, GatewayError, isJsonObject } from '#contracts';
 import { parseBounded } from '#platform';
+import { handedOn } from '../../http/handed-on.js';
 import type { ReplyHead } from '../../http/whole-reply.js';
 import { resumesInMs } from '../../resumes-in.js';
 
@@ -31,6 +32,7 @@ const IN_FRONT = [
   String.raw`<\d+> [\w.]+: `,
   'input validation error: ',
   'unable to submit request because ',
+  String.raw`(?:(?:litellm\.)?\w{1,60}(?:error|exception)(?:: | - ))+`,
 ];
 
 /** Words for machines of single servers, by the word that clients know. */
@@ -303,12 +305,8 @@ function errorBehind({ error, message, metadata }: Readonly<Record<string, unkno
   if (isJsonObject(error)) return error;
   const raw = isJsonObject(metadata) ? metadata['raw'] : undefined;
   for (const text of [raw, message]) {
-    if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) continue;
-    try {
-      return errorIn(parseBounded(text));
-    } catch {
-      // It only looks like JSON.
-    }
+    const said = typeof text === 'string' ? handedOn(text) : undefined;
+    if (said !== undefined) return errorIn(said);
   }
   return typeof raw === 'string' && raw !== '' ? { message: raw } : undefined;
 }
