@@ -34,6 +34,22 @@ describe.each(STYLES)('A refusal in the %s style', (style) => {
     expect(body).toMatchObject({ ...UNPAID[style], code: 402, message: expect.any(String) });
   });
 
+  it.each([[false], [true]])(
+    'says what it takes, and what is left of balance or quota (streamed: %s)',
+    async (stream) => {
+      const messageOf = async () => String((await ask(MODEL[style], stream)).body['message']);
+      await gateway.setBalance(7n);
+      expect(await messageOf()).toMatch(/^The balance .* it takes \d+\.\d{6}, and 0\.000007 is left\.$/);
+      await gateway.spareMoney();
+      const quota = async (micros: string): Promise<unknown> =>
+        gateway.database.query({ text: `update api_key set quota_micros = ${micros}`, values: [] });
+      await gateway.settled();
+      await quota('used_micros + 9');
+      expect(await messageOf()).toMatch(/^The quota of this API key .* it takes \d+\.\d{6}, and 0\.000009 is left\.$/);
+      await quota('null');
+    },
+  );
+
   it('says whether the same request may succeed later, and when', async () => {
     const retryHeaders = (headers: Headers) =>
       ['x-should-retry', 'retry-after', 'retry-after-ms'].map((name) => headers.get(name));
@@ -65,4 +81,12 @@ it.each([
   const { status, headers } = await gateway.send('POST', path, body);
   expect([status, headers.get('retry-after')]).toEqual([ours, seconds]);
   expect(Number(headers.get('retry-after-ms'))).toBeGreaterThan(atLeastMs);
+});
+
+it('of media says what an order takes, and what is left of the balance', async () => {
+  await gateway.setBalance(7n);
+  const order = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
+  const { status, body } = await gateway.send('POST', '/v1/images/generations', order);
+  await gateway.spareMoney();
+  expect([status, body['message']]).toEqual([402, expect.stringMatching(/takes \d+\.\d{6}, and 0\.000007 is left\.$/)]);
 });

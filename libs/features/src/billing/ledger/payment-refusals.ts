@@ -1,10 +1,24 @@
-import { GatewayError } from '#contracts';
+import { formatMicros, GatewayError, type Micros } from '#contracts';
+
+/** What a hold takes, and what is left of a balance or a quota; null where nothing limits it by now. */
+export interface Shortfall {
+  readonly amountMicros: Micros;
+  readonly leftMicros: Micros | null;
+}
+
+/** Numbers of a moment at which there was too little. */
+function shortBy({ amountMicros, leftMicros }: Shortfall): string {
+  if (leftMicros === null || leftMicros >= amountMicros) return '.';
+  return `: it takes ${formatMicros(amountMicros)}, and ${formatMicros(leftMicros)} is left.`;
+}
 
 /** 402: the balance of the account does not cover a hold. */
-export const insufficientBalance = (accountId: string, amountMicros: bigint): GatewayError =>
-  new GatewayError('insufficient_balance', 'The balance of the account does not cover the price of this request.', {
-    log: `account ${accountId} cannot hold ${amountMicros} micros`,
-  });
+export const insufficientBalance = (accountId: string, short: Shortfall): GatewayError =>
+  new GatewayError(
+    'insufficient_balance',
+    `The balance of the account does not cover the price of this request${shortBy(short)}`,
+    { log: `account ${accountId} cannot hold ${short.amountMicros} micros` },
+  );
 
 /** 402: the account has nothing left for what would cost money every day. */
 export const nothingLeft = (accountId: string): GatewayError =>
@@ -23,8 +37,8 @@ export const inDebt = (accountId: string): GatewayError =>
   );
 
 /** 402: the account could pay, its key may not. */
-export const insufficientKeyQuota = (): GatewayError =>
-  new GatewayError('insufficient_key_quota', 'The quota of this API key does not cover the request.');
+export const insufficientKeyQuota = (short: Shortfall): GatewayError =>
+  new GatewayError('insufficient_key_quota', `The quota of this API key does not cover the request${shortBy(short)}`);
 
 /** 402: a limit of the day or the month was reached when the hold was tried, and had room a moment later. */
 export const limitWasReached = (): GatewayError =>

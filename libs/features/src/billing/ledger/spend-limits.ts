@@ -82,6 +82,20 @@ from tag_limit l cross join lateral (values
   ('day', l.daily_limit_micros), ('month', l.monthly_limit_micros)) as p(period, limit_micros)
 where p.limit_micros is not null and l.account_id = $1 and l.tag = any($2)`;
 
+/** What an account and one of its keys have left, null where nothing limits it; never less than nothing. */
+const LEFT = `
+select case when not a.unlimited then a.available_micros end as of_account, k.quota_micros is not null as has_quota,
+  greatest(k.quota_micros - k.held_micros - k.used_micros, 0) as of_key
+from account a join api_key k on k.account_id = a.id where a.id = $1 and k.id = $2`;
+
+interface LeftRow extends Record<string, unknown> {
+  readonly of_account: Micros | null;
+  readonly of_key: Micros | null;
+  readonly has_quota: boolean;
+}
+
+const NOTHING_LEFT: LeftRow = { of_account: null, of_key: null, has_quota: true };
+
 /** Who is to pay, and under which tags that have a limit. */
 export interface LimitedPayer {
   readonly accountId: string;
@@ -112,10 +126,11 @@ export class SpendLimits {
    */
   async refusal(lacking: Lacking, payer: LimitedPayer, amountMicros: Micros): Promise<GatewayError> {
     const reached = await this.reachedBy(payer, amountMicros);
-    if (reached || lacking === 'balance') return reached ?? insufficientBalance(payer.accountId, amountMicros);
-    const text = 'select 1 from api_key where id = $1 and quota_micros is null';
-    const { rows } = await this.database.query({ text, values: [payer.apiKeyId] });
-    return rows.length === 0 ? insufficientKeyQuota() : limitWasReached();
+    if (reached) return reached;
+    const { rows } = await this.database.query<LeftRow>({ text: LEFT, values: [payer.accountId, payer.apiKeyId] });
+    const { of_account: ofAccount, of_key: ofKey, has_quota: hasQuota } = rows[0] ?? NOTHING_LEFT;
+    if (lacking === 'balance') return insufficientBalance(payer.accountId, { amountMicros, leftMicros: ofAccount });
+    return hasQuota ? insufficientKeyQuota({ amountMicros, leftMicros: ofKey }) : limitWasReached();
   }
 
   private async reachedBy(
