@@ -1,5 +1,9 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '#contracts';
 import { eventually } from '#testing';
+import { type AdminGateway, startAdminGateway } from '../harness/admin-gateway.js';
 import { type FakeEngine, startFakeEngine } from '../harness/tools/search-engine.js';
 import { startTextGateway, type TextGateway } from '../harness/text-vendor/text-gateway.js';
 
@@ -298,5 +302,81 @@ describe('A price by size of the prompt', () => {
     const [theirs, ours] = [await seen(key), await seen(gateway.key)];
     expect(ours).not.toMatch(/77\.123456|secret-list|Secret name/);
     for (const text of [theirs, ours]) expect(text).not.toMatch(/Secret name|"cost|cost_|"upstream":|margin/);
+  });
+});
+
+describe('What media cost an operator, and what others pay for it', () => {
+  /** Figures and names that stand nowhere else. */
+  const [COST, FACTOR, LIST] = ['0.0031417', '0.123457', 'list-of-another'];
+  const UNSEEN = /0\.00314|0\.123457|"3142"|list-of-another|studio-vendor|margin|"cost/;
+  const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
+  let api: AdminGateway;
+  let receiver: Server;
+  let hook: string;
+  const received: string[] = [];
+  beforeAll(async () => {
+    receiver = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        received.push(JSON.stringify(request.headers) + Buffer.concat(chunks).toString());
+        response.writeHead(204).end();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+    api = await startAdminGateway({ MEDIA_FETCH_ALLOW: hook.slice('http://'.length) });
+    const models = { [IMAGE.model]: IMAGE.model };
+    const entry = { kind: 'media', id: 'studio-vendor', protocol: 'sandbox', models };
+    await api.admin('POST', '/upstreams', { ...entry, costs: { unit: 'USD', [IMAGE.model]: Number(COST) } });
+    await api.admin('POST', '/price-lists', { id: LIST, name: LIST, rules: [{ model: '*', factor: FACTOR }] });
+    const other = await api.newAccount({ unlimited: true });
+    await api.admin('POST', `/accounts/${other.id}/price-list`, { list: LIST });
+  });
+  afterAll(async () => {
+    await api.gateway.stop();
+    receiver.closeAllConnections();
+    receiver.close();
+  });
+
+  it('is in no webhook, error, task or page of a customer', async () => {
+    const { id } = await api.newAccount();
+    await api.admin('POST', `/accounts/${id}/top-ups`, { amount: '1', reference: 'first' });
+    await api.admin('PATCH', `/accounts/${id}`, { low_balance: '0.9999' });
+    const { key } = await api.newKey(id);
+    const seen: string[] = [];
+    const call = async (method: string, path: string, body?: unknown): Promise<JsonObject> => {
+      const answer = await fetch(api.gateway.baseUrl + path, {
+        method,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      seen.push(`${method} ${path} ${JSON.stringify([...answer.headers])} ${text}`);
+      return text.startsWith('{') ? (JSON.parse(text) as JsonObject) : {};
+    };
+    await call('POST', '/v1/webhooks/endpoints', { url: hook });
+    const taskOf = (body: JsonObject) => (body['data'] as [{ task_id: string }])[0].task_id;
+    const ordered: string[] = [];
+    for (const prompt of ['a lighthouse', '[sandbox:fail=content_policy]', '[sandbox:fail=upstream_error]'])
+      ordered.push(taskOf(await call('POST', '/v1/images/generations', { ...IMAGE, prompt })));
+    const waiting = taskOf(await call('POST', '/v1/images/generations', { ...IMAGE, prompt: '[sandbox:hang]' }));
+    await call('POST', `/v1/tasks/${waiting}/cancel`);
+    for (const task of ordered) await call('GET', `/v1/tasks/${task}?wait=30`);
+    await call('GET', `/v1/tasks/${ordered[0]}/events`);
+    const types = ['task.completed', 'task.failed', 'balance.low'];
+    await eventually(() => types.every((type) => received.some((body) => body.includes(`"${type}"`))));
+    // What costs more than is left, and what is no order at all.
+    await call('POST', '/v1/images/generations', { ...IMAGE, n: 15 });
+    await api.admin('PATCH', `/accounts/${id}`, { daily_limit: '0.000001' });
+    await eventually(async () => (await call('POST', '/v1/images/generations', IMAGE))['code'] === 402);
+    await call('POST', '/v1/images/generations', { ...IMAGE, size: 'x' });
+    await call('POST', '/v1/quote', IMAGE);
+    const pages = api.gateway.routes().filter(([method, path]) => method === 'GET' && /^\/(v1|user)\b/.test(path));
+    for (const [, path] of pages) if (!path.includes(':')) await call('GET', path);
+    for (const path of ['/readyz', '/healthz', `/v1/models/${IMAGE.model}`, `/v1/tasks/${ordered[0]}`])
+      await call('GET', path);
+    expect(seen.length).toBeGreaterThan(25);
+    for (const text of [...seen, ...received]) expect(text).not.toMatch(UNSEEN);
   });
 });

@@ -1,3 +1,4 @@
+import { eventually } from '#testing';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../harness/text-vendor/text-gateway.js';
 
 /** What vendors and gateways in front of them say of money, in a reply and beside it. */
@@ -67,7 +68,12 @@ describe('What a vendor charged us', () => {
     gateway.vendor.script = () => undefined;
   });
 
-  async function ask(style: Style, upstream: Style, stream: boolean): Promise<{ text: string; headers: string }> {
+  async function ask(
+    style: Style,
+    upstream: Style,
+    stream: boolean,
+    statuses: readonly number[] = [200],
+  ): Promise<{ text: string; headers: string }> {
     const model = MODEL_OVER[upstream];
     const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
     const [path, body]: readonly [string, object] =
@@ -87,7 +93,7 @@ describe('What a vendor charged us', () => {
       },
       body: JSON.stringify(body),
     });
-    expect(answer.status).toBe(200);
+    expect(statuses).toContain(answer.status);
     return { text: await answer.text(), headers: JSON.stringify([...answer.headers]) };
   }
 
@@ -98,6 +104,24 @@ describe('What a vendor charged us', () => {
     expect(text).not.toMatch(NAMED);
     expect(headers).not.toMatch(NAMED);
   });
+
+  it.each(['error-in-stream', 'refusal-400', 'error-500', 'early-end', 'cut-mid-event'] as const)(
+    'is in no error either: %s',
+    async (fault) => {
+      for (const [style, upstream, stream] of CASES) {
+        // Each failure rests its upstream, which is known to be well again by a reply that is whole.
+        gateway.vendor.fault = 'none';
+        await eventually(async () =>
+          (await ask(style, upstream, false, [200, 503]).catch(() => undefined))?.text.includes('Vendor heard'),
+        );
+        gateway.vendor.fault = fault;
+        const { text, headers } = await ask(style, upstream, stream, [200, 400, 429, 500, 502, 503]);
+        expect([style, upstream, stream, text]).toEqual([style, upstream, stream, expect.not.stringMatching(NAMED)]);
+        expect(headers).not.toMatch(NAMED);
+      }
+      gateway.vendor.fault = 'none';
+    },
+  );
 
   it.each(CASES)(
     'leaves words of the same names in an answer: %s over %s, streamed %s',

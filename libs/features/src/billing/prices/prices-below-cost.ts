@@ -71,8 +71,8 @@ export class PricesBelowCost {
       if (turns.isOver) await nextTurn(turns);
       const base = inForce.lookUp(model, list).filter(({ fromInputTokens }) => fromInputTokens === 0);
       for (const { unit, variant } of sold) {
-        const price = base.find((each) => each.unit === unit && each.variant === variant);
-        if (price && isAsked(price)) media.push(...this.ofMedia({ ...price, model }));
+        const asked = base.filter((each) => each.unit === unit && each.variant === variant && isAsked(each));
+        for (const price of asked) media.push(...this.ofMedia({ ...price, model }));
       }
     }
     return [...media, ...(await textPricesBelowCost(inForce, this.texts.all, list, turns, isAsked))];
