@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { type ClientRequest, createServer, request as send, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { STYLES, type Style, textRequest } from '../../../../tests/harness/text-vendor/text-requests.js';
+import { eventually } from '#testing';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../tests/harness/test-gateway.js';
 
 const TEXT = { model: 'vendor-5', input: '[sandbox:delay=2500] lighthouses' };
@@ -38,7 +40,10 @@ async function impatientProxy(baseUrl: string): Promise<Server> {
 describe('A whole reply that takes long', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
-    gateway = await startTestGateway({ workers: false, environment: { WHOLE_REPLY_KEEPALIVE_SECONDS: '1' } });
+    gateway = await startTestGateway({
+      workers: false,
+      environment: { WHOLE_REPLY_KEEPALIVE_SECONDS: '1', TEXT_RETRY_SECONDS: '0' },
+    });
   });
   afterAll(() => gateway.stop());
 
@@ -88,6 +93,47 @@ describe('A whole reply that takes long', () => {
     const { rows } = await gateway.database.query({ text: 'select 1 from idempotency_record' });
     expect(rows).toEqual([]);
   });
+
+  /** What a whole reply of each style has, and an error of it. */
+  const SHAPES: Readonly<Record<Style, readonly [reply: object, error: object]>> = {
+    responses: [{ object: 'response', status: 'completed' }, { error: { code: 'upstream_error' } }],
+    chat: [{ object: 'chat.completion' }, { error: { code: 'upstream_error' } }],
+    messages: [
+      { type: 'message', role: 'assistant' },
+      { type: 'error', error: { type: 'api_error' } },
+    ],
+    gemini: [{ candidates: [{ finishReason: 'STOP' }] }, { error: { code: 502, status: expect.any(String) } }],
+  };
+
+  it('is begun with blanks in every style, and charged once, whatever comes of it', async () => {
+    await Promise.all(STYLES.map(expectBlanks));
+  });
+
+  async function expectBlanks(style: Style): Promise<void> {
+    const asked = async (text: string) => {
+      const { path, headers, body } = textRequest(style, { key: TEST_KEY, model: 'vendor-5', stream: false, text });
+      const answer = await fetch(gateway.baseUrl + path, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return { answer, text: await answer.text() };
+    };
+    const [reply, error] = SHAPES[style];
+    const whole = await asked('[sandbox:delay=2500] lighthouses');
+    expect([whole.answer.status, /^ +\{/.test(whole.text)]).toEqual([200, true]);
+    expect(JSON.parse(whole.text)).toMatchObject(reply);
+    const failed = await asked('[sandbox:delay=2500] [sandbox:fail=upstream_error] lighthouses');
+    expect([failed.answer.status, /^ +\{/.test(failed.text)]).toEqual([200, true]);
+    expect(JSON.parse(failed.text)).toMatchObject(error);
+    const charged = async (id: string | null) => {
+      const text = 'select status from usage_record where request_id = $1';
+      return (await gateway.database.query({ text, values: [id] })).rows;
+    };
+    await eventually(async () => (await charged(whole.answer.headers.get('x-request-id'))).length === 1);
+    const open = { text: 'select 1 from account where held_micros <> 0' };
+    await eventually(async () => (await gateway.database.query(open)).rows.length === 0);
+  }
 
   it('is begun with blanks for a repeat that waits for the first request too', async () => {
     const headers = { 'idempotency-key': randomUUID() };
