@@ -1,67 +1,8 @@
 import type { JsonObject } from '#contracts';
 import { FakeTextVendor } from '../harness/text-vendor/fake-text-vendor.js';
+import { Conversation, proofsWritten, provingAs, REFUSAL } from '../harness/text-vendor/proving-conversation.js';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../harness/text-vendor/text-gateway.js';
-import { type Style, STYLES, textRequest } from '../harness/text-vendor/text-requests.js';
-
-/** The replies of a vendor account, with proofs by which it knows them again. */
-const provingAs =
-  (account: string) =>
-  (json: string): string =>
-    json
-      .replaceAll(/"(proof|sealed)"/g, () => `"PROOF_OF_${account}${(proofs += 1)}"`)
-      .replaceAll('"thought":true', () => `"thought":true,"thoughtSignature":"PROOF_OF_${account}${(proofs += 1)}"`)
-      .replaceAll('"reasoning_content":"deep"', () => {
-        const detail = { type: 'reasoning.encrypted', data: `PROOF_OF_${account}${(proofs += 1)}`, index: 0 };
-        return `"reasoning_content":"deep","reasoning_details":[${JSON.stringify(detail)}]`;
-      });
-let proofs = 0;
-
-const REFUSAL = {
-  status: 400,
-  body: { error: { type: 'invalid_request_error', message: 'Invalid `signature` in `thinking` block', code: null } },
-};
-
-/** What a reply adds to the history of its style, from the whole reply of an upstream of that style. */
-function turnsOf(style: Style, body: JsonObject): JsonObject[] {
-  if (style === 'responses') return body['output'] as JsonObject[];
-  if (style === 'messages') return [{ role: 'assistant', content: body['content'] as JsonObject[] }];
-  if (style === 'gemini') return [(body['candidates'] as { content: JsonObject }[])[0]!.content];
-  return [(body['choices'] as { message: JsonObject }[])[0]!.message];
-}
-
-const FIELD: Readonly<Record<Style, string>> = {
-  responses: 'input',
-  messages: 'messages',
-  gemini: 'contents',
-  chat: 'messages',
-};
-
-const said = (style: Style, text: string): JsonObject =>
-  style === 'gemini' ? { role: 'user', parts: [{ text }] } : { role: 'user', content: text };
-
-/** A client that goes on with its conversation, all of it in every request. */
-class Conversation {
-  readonly history: JsonObject[] = [];
-
-  constructor(
-    private readonly gateway: TextGateway,
-    private readonly style: Style,
-    private readonly headers: Readonly<Record<string, string>>,
-    private readonly more: JsonObject = {},
-  ) {}
-
-  /** @throws where a turn is not answered well. */
-  async say(text: string): Promise<Headers> {
-    const { style, gateway } = this;
-    this.history.push(said(style, text));
-    const { path, headers, body } = textRequest(style, { key: gateway.key, model: MODEL_OVER[style], stream: false });
-    const sent = { ...body, ...this.more, [FIELD[style]]: this.history };
-    const answer = await gateway.send('POST', path, sent, { ...headers, ...this.headers });
-    if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
-    this.history.push(...turnsOf(style, answer.body));
-    return answer.headers;
-  }
-}
+import { STYLES, textRequest } from '../harness/text-vendor/text-requests.js';
 
 let sessions = 0;
 /** The end of the test run looks for this name in all log lines. */
@@ -153,7 +94,7 @@ describe('A conversation of a model with two vendor accounts', () => {
     const conversation = new Conversation(gateway, style, session());
     await conversation.say('one');
     const refusal = { status: 400, body: { error: { type: 'invalid_request_error', ...said } } };
-    gateway.vendor.spoiled.set(`PROOF_OF_A${proofs}"`, refusal);
+    gateway.vendor.spoiled.set(`PROOF_OF_A${proofsWritten()}"`, refusal);
     const before = gateway.vendor.seen.length;
     expect((await conversation.say('two')).get('x-gateway-proofs')).toBe('dropped');
     expect(gateway.vendor.seen.length - before).toBe(2);

@@ -2,7 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeWithRedis, eventually, FaultProxy, uniqueRedisPrefix } from '#testing';
+import type { JsonObject } from '#contracts';
 import { FakeTextVendor } from '../harness/text-vendor/fake-text-vendor.js';
+import { Conversation, provingAs, REFUSAL } from '../harness/text-vendor/proving-conversation.js';
+import { MODEL_OVER } from '../harness/text-vendor/text-gateway.js';
+import { type Style, STYLES } from '../harness/text-vendor/text-requests.js';
 import {
   createGatewayPlace,
   type GatewayPlace,
@@ -11,7 +15,13 @@ import {
   type TestGateway,
 } from '../harness/test-gateway.js';
 
-const MODEL = 'vendor-4o-image';
+const MODEL = MODEL_OVER.chat;
+
+/** What makes a model of each style tell its reasoning. */
+const THINKING: Readonly<Partial<Record<Style, JsonObject>>> = {
+  messages: { thinking: { type: 'enabled', budget_tokens: 1_024 } },
+  responses: { include: ['reasoning.encrypted_content'], reasoning: { effort: 'high' } },
+};
 
 describeWithRedis('Conversations of two API processes over two vendor accounts', (redisUrl) => {
   let place: GatewayPlace;
@@ -25,9 +35,11 @@ describeWithRedis('Conversations of two API processes over two vendor accounts',
     proxy = await FaultProxy.start(redisUrl);
     vendors = [await FakeTextVendor.start(), await FakeTextVendor.start()];
     folder = await mkdtemp(join(tmpdir(), 'conversations-'));
-    const entries = vendors.map(
-      ({ baseUrl }, index) =>
-        `  - { id: v${index}, protocol: chat, base_url: "${baseUrl}", models: { ${MODEL}: m }, priority: ${index} }\n`,
+    const entries = vendors.flatMap(({ baseUrl }, index) =>
+      STYLES.map(
+        (protocol) =>
+          `  - { id: v${index}-${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", models: { ${MODEL_OVER[protocol]}: m }, priority: ${index} }\n`,
+      ),
     );
     const file = join(folder, 'upstreams.yaml');
     await writeFile(file, `upstreams:\n${entries.join('')}`);
@@ -85,4 +97,38 @@ describeWithRedis('Conversations of two API processes over two vendor accounts',
     }
     proxy.set('pass');
   });
+
+  it.each(['half-open', 'refuse'] as const)(
+    'do not end by the proofs of the account that the other process went to, without Redis: %s',
+    async (fault) => {
+      for (const [index, name] of ['A', 'B'].entries()) {
+        const vendor = vendors[index]!;
+        vendor.rewrite = provingAs(name);
+        vendor.script = ({ text }) => ({ reasoning: 'deep', text: `heard ${text}`, call: undefined });
+        vendor.spoiled.set(`PROOF_OF_${name === 'A' ? 'B' : 'A'}`, REFUSAL);
+      }
+      proxy.set(fault);
+      const [first, other] = [gateways[0]!, gateways[1]!];
+      for (const style of STYLES)
+        for (const over of STYLES) {
+          const session = { 'x-session-id': `nobody-sees-this-session ${fault} ${style} ${over}` };
+          const conversation = new Conversation(first, style, session, THINKING[style] ?? {}, MODEL_OVER[over]);
+          await conversation.say('one');
+          await conversation.say('two', other);
+          vendors[0]!.spoiled.set('three', { status: 503, body: {} });
+          await conversation.say('three');
+          vendors[0]!.spoiled.delete('three');
+          // From here on each process knows another account of it, and every turn has proofs of both.
+          for (const text of ['four', 'six']) {
+            const before = vendors.map(({ seen }) => seen.length);
+            await conversation.say(text, other);
+            await conversation.say(`${text} and one`);
+            const asked = vendors.map(({ seen }, index) => seen.length - before[index]!);
+            expect([style, over, asked]).not.toEqual([style, over, [2, 0]]);
+            expect(asked[0]! + asked[1]!).toBeLessThanOrEqual(4);
+          }
+        }
+      proxy.set('pass');
+    },
+  );
 });
