@@ -180,6 +180,22 @@ describe('The log of prompts and answers of an account', () => {
     await ask('messages', false, { text: `${WORDS}, ada@example.com, 4111 1111 1111 1111, 4111 1111 1111 1112` });
     const [entry] = await kept(1);
     expect(entry?.request).toContain('tell nobody of [redacted] [redacted], [redacted], 4111 1111 1111 1112');
+    // Of answers too, though a stream brings them in pieces, and of what is called.
+    const told = 'write to ada@example.com of project heron';
+    gateway.vendor.script = () => ({
+      reasoning: undefined,
+      text: told,
+      call: { id: 'call_v1', name: 'look_up', args: { about: told } },
+    });
+    for (const style of STYLES)
+      for (const stream of [false, true]) await ask(style, stream, { session: `answered-${style}-${stream}` });
+    gateway.vendor.script = () => undefined;
+    for (const { session, answer } of (await kept(1 + 2 * STYLES.length)).filter(
+      (each) => each.session !== 'a-session',
+    )) {
+      expect([session, answer]).toEqual([session, expect.stringMatching(/write to \[redacted\] of \[redacted\]/)]);
+      expect(answer).not.toMatch(/ada@|heron/);
+    }
     const bad = await admin('PUT', '', { enabled: true, redactions: ['email', '(a*)*b'] });
     expect(bad.status).toBe(400);
     expect(bad.body.error).toMatchObject({ param: 'redactions.1', message: expect.stringContaining('card_number') });
