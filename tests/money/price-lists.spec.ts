@@ -147,6 +147,21 @@ describe('A price list', () => {
     expect((await api.admin('POST', '/price-lists/half/rules', { rules: [later] })).status).toBe(409);
   });
 
+  it('shows amounts and factors to the last millionth', async () => {
+    const most = '9223372036854.775807';
+    const rules = [
+      { model: 'a', unit: 'input_token', amount: most },
+      { model: 'b', factor: most },
+    ];
+    const { body } = await api.admin<{ rules: object[] }>('POST', '/price-lists', { id: 'most', name: 'Most', rules });
+    expect(body.data.rules).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ model: 'a', amount: most }),
+        expect.objectContaining({ model: 'b', factor: most }),
+      ]),
+    );
+  });
+
   it('holds and charges media by its rule', async () => {
     const key = await customer('half', '5');
     expect((await api.withKey(key, '/v1/images/generations', 'POST', IMAGE)).status).toBe(200);

@@ -270,6 +270,33 @@ prices:
     ]);
   });
 
+  it.each([
+    ['a model of media in a unit that it is not sold by', { model: 'eta-image-2.0', unit: 'input_token' }, 'unit'],
+    ['a model of media in a variant of another', { model: 'eta-image-2.0', unit: 'image', variant: 'huge' }, 'variant'],
+    ['kept files by tokens', { model: 'file-storage', unit: 'input_token' }, 'unit'],
+    ['a tool in a tier', { unit: 'web_search_call', variant: 'priority' }, 'variant'],
+    ['a part of a micro for an image', { model: 'eta-image-2.0', unit: 'image', per_quantity: 3 }, 'amount'],
+    ['every model at once', { model: '*' }, 'model'],
+    ['a name with a blank at its end', { model: 'vendor-5 ' }, 'model'],
+    ['a name with the end of its line', { model: 'vendor-5\n' }, 'model'],
+    ['a name of blanks', { model: ' ' }, 'model'],
+    ['a day that there is not', { effective_from: '2030-02-30' }, 'effective_from'],
+    ['a day that this year has not', { effective_from: '2030-02-29T00:00:00Z' }, 'effective_from'],
+  ])('are refused alone and in a list where they would never hold: %s', async (_what, change, param) => {
+    const price = { model: 'vendor-5', unit: 'input_token', amount: '1', effective_from: '2030-01-01', ...change };
+    const alone = await api.admin('POST', '/prices', price);
+    expect([alone.status, alone.body.error?.param]).toEqual([400, param]);
+    if (/\s$/.test(price.model)) {
+      // A file may hold what an export gave, whatever was once written.
+      const rules = [{ model: price.model, factor: '1' }];
+      const ruled = await api.admin('POST', '/price-lists', { id: 'x', name: 'X', rules });
+      expect([ruled.status, ruled.body.error?.param]).toEqual([400, 'rules[0].model']);
+      return;
+    }
+    const listed = await api.admin('POST', '/prices/import?dry_run=true', { prices: [price] });
+    expect([listed.status, listed.body.error?.param]).toEqual([400, `prices[0].${param}`]);
+  });
+
   it('of a file take effect once, even when applied repeatedly and concurrently, and later ones follow', async () => {
     const { database } = api.gateway;
     const apply = async (text: string, times = 1): Promise<void> => {

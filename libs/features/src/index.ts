@@ -37,11 +37,12 @@ export {
   hasBands,
   LIST_ID,
   LISTS_MAX,
+  mistakeInName,
   PRICE_UNITS,
   shownTier,
   unsoldIn,
+  uselessPrice,
   VARIANT_FORM,
-  variantsOf,
 } from './billing/prices/check-prices.js';
 export { PriceBook } from './billing/prices/price-book.js';
 export { exportPrices, importPrices, priceFileYaml } from './billing/prices/price-commands.js';

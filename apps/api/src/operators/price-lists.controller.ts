@@ -145,7 +145,7 @@ function shownList(list: { readonly rules: readonly object[] }): object {
 
 const ruleView = ({ factor_millionths: factor, ...rule }: Record<string, unknown>): object =>
   Object.fromEntries(
-    Object.entries({ ...rule, factor: factor == null ? null : factorText(BigInt(Number(factor))) })
+    Object.entries({ ...rule, factor: typeof factor === 'string' ? factorText(BigInt(factor)) : null })
       .filter(([, value]) => value !== null)
-      .map(([name, value]) => [name, name === 'amount_micros' ? BigInt(Number(value)) : value]),
+      .map(([name, value]) => [name, name === 'amount_micros' ? BigInt(String(value)) : value]),
   );

@@ -1,7 +1,16 @@
 import { Transform } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsIn, IsOptional, Matches, ValidateBy, ValidateIf } from 'class-validator';
 import { type FieldError, GatewayError, parseMicros } from '#contracts';
-import { BAND_MAX, LIST_ID, type NewPriceRule, PRICE_UNITS, shownTier, unsoldIn, VARIANT_FORM } from '#features';
+import {
+  BAND_MAX,
+  LIST_ID,
+  mistakeInName,
+  type NewPriceRule,
+  PRICE_UNITS,
+  shownTier,
+  unsoldIn,
+  VARIANT_FORM,
+} from '#features';
 import { nextTurn, Turns } from '#platform';
 import { checked } from '../checked-input.js';
 import { Described } from '../http/input-schema.js';
@@ -120,6 +129,8 @@ function newRuleOf(sent: unknown): NewPriceRule {
     throw GatewayError.ofField('model', 'must name one model where there is an amount');
   if (amount === undefined && rule.per_quantity !== undefined)
     throw GatewayError.ofField('per_quantity', 'is allowed only with an amount');
+  const mistake = mistakeInName(model);
+  if (mistake !== undefined) throw GatewayError.ofField('model', mistake);
   const unsold = unsoldIn({ model, unit, variant: shownTier(variant), from: rule.from_input_tokens });
   if (unsold) throw GatewayError.ofField(unsold.field, unsold.rule);
   return {

@@ -1,6 +1,6 @@
 import { IsArray, IsBoolean, IsIn, IsOptional, IsString, Matches } from 'class-validator';
 import { GatewayError } from '#contracts';
-import { BAND_MAX, hasBands, type NewPrice, PRICE_UNITS, shownTier, VARIANT_FORM, variantsOf } from '#features';
+import { BAND_MAX, hasBands, type NewPrice, PRICE_UNITS, shownTier, uselessPrice, VARIANT_FORM } from '#features';
 import { checked, positiveAmountOf } from '../checked-input.js';
 import { Described } from '../http/input-schema.js';
 import { IsAmount, IsMoment, IsShownText, IsTrueOrFalse, IsWhole } from '../input-fields.js';
@@ -54,18 +54,19 @@ export class ImportQuery {
 /** @throws GatewayError `invalid_parameter` that names the field. */
 export function newPriceOf(body: unknown): NewPrice {
   const price = checked(NewPriceBody, body);
-  const variant = hasBands(price.unit) ? String(shownTier(price.variant)) : price.variant;
-  if (hasBands(price.unit) && !variantsOf(price.unit).includes(variant))
-    throw GatewayError.ofField('variant', `must be one of ${variantsOf(price.unit).join(', ')} for ${price.unit}`);
-  if (price.from_input_tokens > 0 && !hasBands(price.unit))
-    throw GatewayError.ofField('from_input_tokens', `must be left out of a price for one ${price.unit}`);
+  const { model, unit, from_input_tokens: from } = price;
+  const variant = hasBands(unit) ? String(shownTier(price.variant)) : price.variant;
+  const amountMicros = positiveAmountOf(price.amount, 'amount');
+  const perQuantity = BigInt(price.per_quantity);
+  const useless = uselessPrice({ model, unit, variant, from, amountMicros, perQuantity });
+  if (useless) throw GatewayError.ofField(useless.field, useless.rule);
   return {
-    model: price.model,
-    unit: price.unit,
+    model,
+    unit,
     variant,
-    fromInputTokens: price.from_input_tokens,
-    amountMicros: positiveAmountOf(price.amount, 'amount'),
-    perQuantity: BigInt(price.per_quantity),
+    fromInputTokens: from,
+    amountMicros,
+    perQuantity,
     effectiveFrom: price.effective_from === undefined ? null : new Date(price.effective_from),
   };
 }

@@ -234,7 +234,7 @@ class EntryReader {
   protected effectiveFrom(): Date {
     const { effective_from: written = this.defaultDate } = this.fields;
     const text = written instanceof Date ? written.toISOString() : written;
-    const date = new Date(typeof text === 'string' && DATE.test(text) ? text : Number.NaN);
+    const date = new Date(typeof text === 'string' && DATE.test(text) && isDay(text) ? text : Number.NaN);
     if (Number.isNaN(date.getTime()))
       this.wrong(
         ['effective_from'],
@@ -318,12 +318,61 @@ function variantsOfModel(model: string, unit: string): readonly string[] {
   return family ? (Object.entries(family.variants).find(([id]) => id === model)?.[1] ?? []) : variantsOf(unit);
 }
 
+/**
+ * What a model cannot be called where a person writes it, to be read after the name of the field: nobody would ever ask for it. A file
+ * may hold it, as it may come from an export of what was once written so.
+ */
+export const mistakeInName = (model: string): string | undefined =>
+  model === model.trim() && !/\p{Cc}/u.test(model)
+    ? undefined
+    : 'must have no blanks at its ends and no control characters';
+
+/** What a price of the book is for, its fields as they were sent, and the reason for which it would never be charged; undefined: it can be. */
+export function uselessPrice({
+  model,
+  unit,
+  variant,
+  from,
+  amountMicros,
+  perQuantity,
+}: {
+  readonly model: string;
+  readonly unit: string;
+  readonly variant: string;
+  readonly from: number;
+  readonly amountMicros: Micros;
+  readonly perQuantity: bigint;
+}): { field: string; rule: string } | undefined {
+  const rule = mistakeInName(model) ?? (model === EVERY_MODEL ? ONE_MODEL : undefined);
+  if (rule !== undefined) return { field: 'model', rule };
+  return (
+    unsoldIn({ model, unit, variant, from }) ??
+    (isUneven(unit, amountMicros, perQuantity) ? { field: 'amount', rule: unevenRule(unit) } : undefined)
+  );
+}
+
+const EVERY_MODEL = '*';
+const ONE_MODEL = 'must name one model: * stands for every one in price lists alone';
+
+/** What is counted in whole pieces has a price of whole millionths. */
+const isUneven = (unit: string, micros: Micros, perQuantity: bigint): boolean =>
+  !unit.endsWith('token') && unit !== STORAGE_UNIT && micros % perQuantity !== 0n;
+const unevenRule = (unit: string): string => `for one ${unit} must be a whole number of millionths`;
+
+/** Whether a date begins with a day that there is: a calendar would take the 30th of February for the 2nd of March. */
+function isDay(date: string): boolean {
+  const day = date.slice(0, 10);
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(day);
+}
+
 /** Reads one price, and notes what is wrong with it. */
 class PriceReader extends EntryReader {
   read(): DatedPrice | undefined {
     const before = this.mistakes.length;
     this.expectObject(FIELDS, 'model, unit and amount');
     const model = this.model();
+    if (model === EVERY_MODEL) this.wrong(['model'], ONE_MODEL);
     const { unit, variant } = this.soldAs(model);
     const fromInputTokens = this.fromInputTokens(unit);
     const perQuantity = this.perQuantity();
@@ -360,8 +409,7 @@ class PriceReader extends EntryReader {
 
   private amount(unit: string, perQuantity: bigint): Micros {
     const micros = this.millionths('amount') ?? 0n;
-    if (!unit.endsWith('token') && unit !== STORAGE_UNIT && micros % perQuantity !== 0n)
-      this.wrong(['amount'], `for one ${unit} must be a whole number of millionths`);
+    if (isUneven(unit, micros, perQuantity)) this.wrong(['amount'], unevenRule(unit));
     return micros;
   }
 }

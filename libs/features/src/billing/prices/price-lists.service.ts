@@ -65,7 +65,8 @@ order by l.id limit ${SHOWN_MAX}`;
 
 const LIST = `
 select l.id, l.name, l.created_by, l.created_at,
-  coalesce((select jsonb_agg(to_jsonb(r) - '{list_id,created_at,scope}'::text[] order by r.effective_from desc, r.id desc)
+  coalesce((select jsonb_agg(to_jsonb(r) - '{list_id,created_at,scope}'::text[]
+      || jsonb_build_object('factor_millionths', r.factor_millionths::text, 'amount_micros', r.amount_micros::text) order by r.effective_from desc, r.id desc)
     from (select * from price_list_rule r where r.list_id = l.id order by effective_from desc, id desc limit ${SHOWN_MAX}) r),
     '[]') as rules,
   coalesce((array_agg(h.account_id order by h.account_id) filter (where h.account_id is not null))[1:${SHOWN_MAX}], '{}') as accounts,
