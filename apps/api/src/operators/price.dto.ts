@@ -56,17 +56,15 @@ export function newPriceOf(body: unknown): NewPrice {
   const price = checked(NewPriceBody, body);
   const { model, unit, from_input_tokens: from } = price;
   const variant = hasBands(unit) ? String(shownTier(price.variant)) : price.variant;
-  const amountMicros = positiveAmountOf(price.amount, 'amount');
-  const perQuantity = BigInt(price.per_quantity);
-  const useless = uselessPrice({ model, unit, variant, from, amountMicros, perQuantity });
+  const useless = uselessPrice({ model, unit, variant, from });
   if (useless) throw GatewayError.ofField(useless.field, useless.rule);
   return {
     model,
     unit,
     variant,
     fromInputTokens: from,
-    amountMicros,
-    perQuantity,
+    amountMicros: positiveAmountOf(price.amount, 'amount'),
+    perQuantity: BigInt(price.per_quantity),
     effectiveFrom: price.effective_from === undefined ? null : new Date(price.effective_from),
   };
 }

@@ -37,7 +37,7 @@ describe('Records for operators: prices, lists, usage and reconciliation', () =>
       [{ amount: '0.000001', per_quantity: 3 }, 'amount'],
       [{ unit: 'minute' }, 'unit'],
     ])('refuses %j', async (change, param) => {
-      const answer = await admin('POST', '/prices', { model: 'm', unit: 'image', amount: '1', ...change });
+      const answer = await admin('POST', '/prices', { model: 'eta-image-2.0', unit: 'image', amount: '1', ...change });
       expect(answer).toMatchObject({ status: 400, body: { error: { param } } });
     });
   });

@@ -327,37 +327,22 @@ export const mistakeInName = (model: string): string | undefined =>
     ? undefined
     : 'must have no blanks at its ends and no control characters';
 
-/** What a price of the book is for, its fields as they were sent, and the reason for which it would never be charged; undefined: it can be. */
+/** Why a price of the book would never be charged, and the field that says so; undefined: it can be. */
 export function uselessPrice({
   model,
-  unit,
-  variant,
-  from,
-  amountMicros,
-  perQuantity,
+  ...sold
 }: {
   readonly model: string;
   readonly unit: string;
   readonly variant: string;
   readonly from: number;
-  readonly amountMicros: Micros;
-  readonly perQuantity: bigint;
 }): { field: string; rule: string } | undefined {
   const rule = mistakeInName(model) ?? (model === EVERY_MODEL ? ONE_MODEL : undefined);
-  if (rule !== undefined) return { field: 'model', rule };
-  return (
-    unsoldIn({ model, unit, variant, from }) ??
-    (isUneven(unit, amountMicros, perQuantity) ? { field: 'amount', rule: unevenRule(unit) } : undefined)
-  );
+  return rule === undefined ? unsoldIn({ model, ...sold }) : { field: 'model', rule };
 }
 
 const EVERY_MODEL = '*';
 const ONE_MODEL = 'must name one model: * stands for every one in price lists alone';
-
-/** What is counted in whole pieces has a price of whole millionths. */
-const isUneven = (unit: string, micros: Micros, perQuantity: bigint): boolean =>
-  !unit.endsWith('token') && unit !== STORAGE_UNIT && micros % perQuantity !== 0n;
-const unevenRule = (unit: string): string => `for one ${unit} must be a whole number of millionths`;
 
 /** Whether a date begins with a day that there is: a calendar would take the 30th of February for the 2nd of March. */
 function isDay(date: string): boolean {
@@ -409,7 +394,8 @@ class PriceReader extends EntryReader {
 
   private amount(unit: string, perQuantity: bigint): Micros {
     const micros = this.millionths('amount') ?? 0n;
-    if (isUneven(unit, micros, perQuantity)) this.wrong(['amount'], unevenRule(unit));
+    if (!unit.endsWith('token') && unit !== STORAGE_UNIT && micros % perQuantity !== 0n)
+      this.wrong(['amount'], `for one ${unit} must be a whole number of millionths`);
     return micros;
   }
 }
