@@ -37,7 +37,7 @@ describe.each(STYLES)('A refusal in the %s style', (style) => {
   it.each([[false], [true]])(
     'says what it takes, and what is left of balance or quota (streamed: %s)',
     async (stream) => {
-      const messageOf = async () => String((await ask(MODEL[style], stream)).body['message']);
+      const messageOf = async () => (await ask(MODEL[style], stream)).body['message'];
       await gateway.setBalance(7n);
       expect(await messageOf()).toMatch(/^The balance .* it takes \d+\.\d{6}, and 0\.000007 is left\.$/);
       await gateway.spareMoney();

@@ -236,7 +236,11 @@ describeWithBrowser('The main journeys through the console, in Chromium', (start
     await dialog.getByLabel('Amount').fill('0.07');
     await dialog.getByLabel('In force from').fill('2099-01-01T00:00');
     await dialog.getByRole('button', { name: 'See who would pay more' }).click();
-    await dialog.getByText('Would be charged').or(dialog.getByText('This was not used in these days')).first().waitFor();
+    await dialog
+      .getByText('Would be charged')
+      .or(dialog.getByText('This was not used in these days'))
+      .first()
+      .waitFor();
     await dialog.getByRole('button', { name: 'Set the price' }).click();
     await dialog.waitFor({ state: 'detached' });
     const { rows } = await query<{ after: { amount_micros: string } }>(

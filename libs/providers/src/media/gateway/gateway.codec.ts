@@ -13,6 +13,7 @@ import {
   type TaskView,
   type VendorCost,
 } from '#contracts';
+import { wrappedIn } from '../../http/envelopes.js';
 import { failureBy, type FailureTable, stateWord, vendorId, workFailureBy } from '../http/failure-rules.js';
 import {
   isDone,
@@ -22,7 +23,6 @@ import {
   type VendorReply,
   type VendorRequest,
   type Verb,
-  wrappedIn,
 } from '../http/media-codec.js';
 
 /** The codes of our own API. */

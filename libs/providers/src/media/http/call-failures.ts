@@ -1,5 +1,6 @@
 import { isJsonObject, MediaFailure, type VendorWords } from '#contracts';
-import { errorsIn, type MediaCodec, type VendorReply, type Verb } from './media-codec.js';
+import { errorsIn } from '../../http/envelopes.js';
+import type { MediaCodec, VendorReply, Verb } from './media-codec.js';
 import { NoReply } from './vendor-http.js';
 
 /** Why a start got no reply: nothing was sent, or it is unknown. What the caller's own signal ended before that stays so. */
@@ -61,7 +62,7 @@ function sortedBy(codec: MediaCodec, reply: VendorReply, verb: Verb): MediaFailu
 function handedOnBy(codec: MediaCodec, reply: VendorReply, verb: Verb): MediaFailure | undefined {
   if (!isJsonObject(reply.body)) return undefined;
   const { kind, reason, scope } = codec.readFailure({ ...reply, body: {} }, verb);
-  const inside = errorsIn(reply.body).slice(1).reverse();
+  const inside = errorsIn(reply.body).slice(1).toReversed();
   return inside
     .flatMap((error) => [error, { error }])
     .map((body) => codec.readFailure({ ...reply, body }, verb))

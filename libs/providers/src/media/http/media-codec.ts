@@ -1,6 +1,5 @@
 import {
   type CallbackRequest,
-  isJsonObject,
   type JsonObject,
   type JsonValue,
   type MediaFailure,
@@ -16,7 +15,6 @@ import {
   type Verified,
 } from '#contracts';
 import type { SafeFetcher } from '#platform';
-import { handedOn } from '../../http/handed-on.js';
 import type { Credentials } from './credentials.js';
 
 /** One request to a vendor. The key is not in it: the transport puts it into its header. */
@@ -200,49 +198,3 @@ export function referencesOf(
 /** The seed that a caller chose: absent and -1 leave it to the vendor. */
 export const chosenSeed = (seed: number | undefined): number | undefined =>
   seed === undefined || seed < 0 ? undefined : seed;
-
-/** What resellers and proxies call that which their own upstream said. */
-const NAMES = ['data', 'output', 'result', 'response', 'task'] as const;
-
-/** How often a reseller may wrap what it passes on. */
-const MOST_WRAPPINGS = 4;
-
-const objectIn = (value: JsonValue | undefined): JsonObject | undefined => {
-  const [first]: readonly (JsonValue | undefined)[] = Array.isArray(value) ? value : [value];
-  return isJsonObject(first) ? first : undefined;
-};
-
-/** What a reply holds, from the outside in: resellers wrap what their own upstream says in an envelope of theirs. */
-export function wrappedIn(body: JsonObject): JsonObject[] {
-  const found: JsonObject[] = [body];
-  for (let depth = 0; depth < MOST_WRAPPINGS; depth += 1) {
-    const around = found.at(-1);
-    const inside = NAMES.map((name) => objectIn(around?.[name])).find((value) => value !== undefined);
-    if (inside === undefined) break;
-    found.push(inside);
-  }
-  return found;
-}
-
-/** A reply as its vendor wrote it: the innermost object with one of these fields, else all of it. */
-export const withoutEnvelope = (body: JsonObject, marks: readonly string[]): JsonObject =>
-  wrappedIn(body).findLast((each) => marks.some((mark) => each[mark] !== undefined && each[mark] !== null)) ?? body;
-
-/** What else holds an error that a reseller hands on, and where it is written as a text. */
-const ERROR_NAMES = ['error', 'detail', 'metadata', ...NAMES] as const;
-const ERROR_TEXTS = ['message', 'msg', 'error', 'detail', 'raw'] as const;
-
-/** Objects of a refusal that are looked at, at most. */
-const MOST_ERRORS = 12;
-
-/** What a refusal holds, from the outside in: resellers wrap an error as an object, or write it into a sentence of theirs. */
-export function errorsIn(body: JsonObject): JsonObject[] {
-  const found: JsonObject[] = [body];
-  for (const around of found) {
-    const texts = ERROR_TEXTS.map((name) => around[name]).filter((text) => typeof text === 'string');
-    const inside = [...ERROR_NAMES.map((name) => around[name]), ...texts.map((text) => handedOn(text) as JsonValue)];
-    found.push(...inside.map(objectIn).filter((each) => each !== undefined));
-    if (found.length >= MOST_ERRORS) break;
-  }
-  return found.slice(0, MOST_ERRORS);
-}

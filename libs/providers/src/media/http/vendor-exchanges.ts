@@ -2,7 +2,8 @@ import { isJsonObject, type JsonObject, MediaFailure, type VendorCall } from '#c
 import { logger } from '#platform';
 import type { AuthorizedHttp } from './authorized-http.js';
 import { refusedBy, withoutSecrets, wordsOfUnread } from './call-failures.js';
-import { type MediaCodec, type VendorReply, type VendorRequest, type Verb, withoutEnvelope } from './media-codec.js';
+import { withoutEnvelope } from '../../http/envelopes.js';
+import type { MediaCodec, VendorReply, VendorRequest, Verb } from './media-codec.js';
 import type { ExchangeLimits } from './vendor-http.js';
 import { notableSkewMs, requestIdOf, statedCost } from './failure-rules.js';
 import type { VendorCosts } from '../vendor-costs.js';

@@ -1,6 +1,6 @@
 import { type ErrorCode, ERRORS, GatewayError, isJsonObject } from '#contracts';
 import { parseBounded } from '#platform';
-import { handedOn } from '../../http/handed-on.js';
+import { handedOn } from '../../http/envelopes.js';
 import type { ReplyHead } from '../../http/whole-reply.js';
 import { resumesInMs } from '../../resumes-in.js';
 
