@@ -56,7 +56,7 @@ export async function keepBalanceUnit(database: StatementRunner, unit: BalanceUn
  * @throws ConfigError: the entries of the ledger are in another unit than BALANCE_UNIT says.
  */
 export async function expectBalanceUnit(database: StatementRunner, unit: BalanceUnit): Promise<void> {
-  const { rows } = await database.query<{ unit: string }>({ text: KEPT_UNIT, values: [] });
+  const { rows } = await database.query<{ unit: string }>({ text: KEPT_UNIT });
   const kept = rows[0]?.unit ?? unit;
   if (kept !== unit)
     throw new ConfigError([

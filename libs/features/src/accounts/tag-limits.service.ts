@@ -46,10 +46,7 @@ export class TagLimitsService {
 
   /** By tag, with what is spent and held under it. */
   async list(accountId: string): Promise<TagLimit[]> {
-    const { rows } = await this.database.query<TagLimit & Record<string, unknown>>({
-      text: LIMITS,
-      values: [accountId],
-    });
+    const { rows } = await this.database.query<TagLimit>({ text: LIMITS, values: [accountId] });
     return rows;
   }
 

@@ -86,7 +86,7 @@ export class StorageCharges {
   async chargeDue(): Promise<boolean> {
     const inForce = await this.prices.inForce();
     if (![undefined, ...inForce.lists].some((list) => priceBy(inForce, list))) {
-      await this.database.query({ text: ALL_FREE, values: [] });
+      await this.database.query({ text: ALL_FREE });
       return false;
     }
     const { rows } = await this.database.query<{ id: string }>({ text: OPEN_ACCOUNTS, values: [BATCH] });

@@ -1,28 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, signals } from '#platform';
 
-/** How conversations did at one upstream. */
-export interface StickyUpstream {
-  readonly upstream: string;
-  /** Requests of this process by what became of their conversation, as `gateway_text_conversations_total` counts them. */
-  readonly kept: number;
-  readonly moved: number;
-  readonly void: number;
-  readonly new: number;
-  /** Of all replicas in the last 24 hours. */
-  readonly input_tokens: bigint;
-  readonly cached_input_tokens: bigint;
-}
-
-/** Whether conversations stay where their cache is. */
-export interface StickyReport {
-  /** When this process began to count. */
-  readonly since: Date;
-  readonly upstreams: readonly StickyUpstream[];
-  /** Why conversations moved, the most frequent first. */
-  readonly moves: readonly { readonly reason: string; readonly count: number }[];
-}
-
 const CACHED = `
 select upstream, sum(input_tokens)::bigint as input_tokens, sum(cached_input_tokens)::bigint as cached_input_tokens
 from usage_record where created_at > now() - interval '24 hours' and kind = 'text' and upstream is not null group by upstream`;
@@ -39,10 +17,10 @@ interface CachedRow {
 export class ConversationReport {
   constructor(private readonly database: Database) {}
 
-  async read(): Promise<StickyReport> {
-    const query = { text: CACHED, values: [], limit: 'long' } as const;
+  async read() {
+    const query = { text: CACHED, limit: 'long' } as const;
     const [{ rows }, outcomes, moves] = await Promise.all([
-      this.database.ofOperators().query<CachedRow & Record<string, unknown>>(query),
+      this.database.ofOperators().query<CachedRow>(query),
       signals.conversations.get(),
       signals.conversationMoves.get(),
     ]);

@@ -18,7 +18,7 @@ const OPEN_STATES = (Object.keys(TASK_TRANSITIONS) as TaskState[]).filter((state
  */
 export function fleetSources(database: Database): MetricSource[] {
   const rowsOf = async <Row extends object>(name: string, text: string): Promise<Row[]> =>
-    (await database.query<Row>({ name, text, values: [] })).rows;
+    (await database.query<Row>({ name, text })).rows;
   return [
     { name: 'tasks_open', collect: async () => showOpen(await rowsOf('open_tasks', OPEN_TASKS)) },
     { name: 'tasks_due', collect: async () => showDue(await rowsOf('due_tasks', DUE_TASKS)) },

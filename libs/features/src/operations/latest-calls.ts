@@ -68,7 +68,7 @@ export class LatestCalls {
 
   /** By the ids of text upstreams. Seconds behind, and times at most a tenth too long. */
   async text(): Promise<ReadonlyMap<string, CallsLately>> {
-    const { rows } = await this.database.ofOperators().query<TextRow & Record<string, unknown>>({ text: TEXT_LATELY });
+    const { rows } = await this.database.ofOperators().query<TextRow>({ text: TEXT_LATELY });
     return new Map(
       rows.map(({ upstream, ended, succeeded, last_error, p50_bucket, p95_bucket }) => [
         upstream,

@@ -34,9 +34,7 @@ export class OverviewFacts {
 
   async of(accountId: string): Promise<AccountFacts> {
     const values = [accountId, `msg_${encodeTime(Date.now() - 2 * 86_400_000, 10)}`];
-    const { rows } = await this.database
-      .of(accountId)
-      .query<AccountFacts & Record<string, unknown>>({ text: FACTS, values });
+    const { rows } = await this.database.of(accountId).query<AccountFacts>({ text: FACTS, values });
     const [facts] = rows;
     if (!facts) throw new Error('The facts of an account are one row');
     return facts;

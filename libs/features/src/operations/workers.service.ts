@@ -1,22 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#platform';
 import { WORKER_SILENT_MS } from '../observability/worker-heartbeat.js';
+import type { ShownRow } from '../paging/page.js';
 
 /** A worker process as operators see it. */
-export interface WorkerView {
-  readonly id: string;
+export interface WorkerView extends ShownRow {
   readonly role: string;
-  readonly version: string;
-  readonly host: string;
-  readonly pid: number;
   /** `silent`: not heard of for 15 s, so most likely dead. */
   readonly status: 'live' | 'stopping' | 'silent';
-  /** How many steps it works on at once; null where that has no bound. */
-  readonly concurrency: number | null;
-  /** Tasks whose lease it holds. */
-  readonly tasks_in_hand: number;
-  readonly started_at: Date;
-  readonly last_heartbeat_at: Date;
 }
 
 const WORKERS = `

@@ -21,6 +21,12 @@ export interface Position {
   readonly id: string;
 }
 
+/** A row that is shown as it was read: its statement names the columns, and what they are says the contract of who shows it. */
+export type ShownRow = Readonly<Record<string, unknown>>;
+
+/** The same in a list. */
+export type ListedRow = ShownRow & Position;
+
 /** Writes a position as an opaque text. */
 export const toCursor = ({ time, id }: Position): string => Buffer.from(`${time}|${id}`).toString('base64url');
 

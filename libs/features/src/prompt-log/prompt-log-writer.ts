@@ -160,7 +160,7 @@ export class PromptLogWriter {
 
   private async write(accountId: string, entries: readonly WaitingEntry[]): Promise<readonly WaitingEntry[]> {
     const database = this.database.of(accountId);
-    const { rows } = await database.query<LogRow & Record<string, unknown>>({ text: OPEN_LOG, values: [accountId] });
+    const { rows } = await database.query<LogRow>({ text: OPEN_LOG, values: [accountId] });
     const [open] = rows;
     if (!open) return [];
     const sealer = this.sealer.withKey(open.sealed_key, open.id);

@@ -97,10 +97,7 @@ export class PromptLogService {
   }
 
   async settings(accountId: string): Promise<PromptLog> {
-    const { rows } = await this.database.of(accountId).query<LogRow & Record<string, unknown>>({
-      text: READ,
-      values: [accountId],
-    });
+    const { rows } = await this.database.of(accountId).query<LogRow>({ text: READ, values: [accountId] });
     return this.viewOf(rows[0]);
   }
 
@@ -120,7 +117,7 @@ export class PromptLogService {
       );
     await this.changes.runStatements(actor, async (transaction) => {
       await expectOpenAccount(transaction, accountId, settings.enabled);
-      const { rows } = await transaction.query<LogRow & Record<string, unknown>>({ text: READ, values: [accountId] });
+      const { rows } = await transaction.query<LogRow>({ text: READ, values: [accountId] });
       const [before] = rows;
       const { enabled, retention_days: days, redactions } = settings;
       if (before) {
@@ -142,7 +139,7 @@ export class PromptLogService {
   async clear(actor: Operator, accountId: string): Promise<PromptLog> {
     await this.changes.runStatements(actor, async (transaction) => {
       await expectOpenAccount(transaction, accountId, false);
-      const { rows } = await transaction.query<LogRow & Record<string, unknown>>({ text: READ, values: [accountId] });
+      const { rows } = await transaction.query<LogRow>({ text: READ, values: [accountId] });
       const [before] = rows;
       if (!before) return { result: undefined, change: null };
       await endPromptLog(transaction, accountId);
@@ -163,9 +160,7 @@ export class PromptLogService {
   ): Promise<Page<PromptEntry>> {
     const position = fromCursor(page.cursor);
     const values = [accountId, position?.time ?? null, position?.id ?? null, session, requestId, page.limit + 1];
-    const { rows } = await this.database
-      .of(accountId)
-      .query<PromptEntry & Record<string, unknown>>({ text: LIST, values });
+    const { rows } = await this.database.of(accountId).query<PromptEntry>({ text: LIST, values });
     return toPage(rows, page.limit);
   }
 

@@ -1,43 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { type Book, type LedgerKind, TOOL_ROUNDS_MAX } from '#contracts';
+import { TOOL_ROUNDS_MAX } from '#contracts';
 import { Database, type Statement } from '#platform';
-import { cursorTime, numberOfCursor, type Page, type PageRequest, type Position, toPage } from '../../paging/page.js';
+import { cursorTime, type ListedRow, numberOfCursor, type Page, type PageRequest, toPage } from '../../paging/page.js';
 
-/** An amount that moved from one book of an account to another, as every reader of the ledger sees it. */
-export interface LedgerMovement extends Position {
+export interface AccountEntryRow extends ListedRow {
   readonly api_key_id: string | null;
   readonly task_id: string | null;
   /** The `x-request-id` of the request that moved it. */
   readonly request_id: string | null;
-  readonly kind: LedgerKind;
-  readonly debit: Book;
-  readonly credit: Book;
-  readonly amount_micros: bigint;
-  readonly reference: string | null;
-}
-
-/** What the work cost that an entry belongs to, as its usage record explains it. */
-export interface EntryUsage {
-  readonly id: string;
-  readonly model: string;
-  readonly status: string;
-  /** Whole micros as text. */
-  readonly amount_micros: string;
-  readonly quantity: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly session: string | null;
-  readonly agent: string | null;
-  readonly end_user: string | null;
-  readonly tags: readonly string[] | null;
-  /** What was counted, at which price; the amounts of all lines add up to that of the record. */
-  readonly lines: readonly object[];
-}
-
-/** A row of an account's ledger, for its holders: what operators noted for themselves is left out. */
-export interface AccountEntryRow extends LedgerMovement {
-  /** Null for money that paid for no work, for work under way, and for what a busy key reserved in advance. */
-  readonly usage: EntryUsage | null;
 }
 
 /** Which entries; null does not narrow. */
@@ -113,7 +83,10 @@ left join lateral (
 ) explained on true
 order by e.id desc`;
 
-/** The ledger of one account, each movement with what it paid for. One statement for each page. */
+/**
+ * The ledger of one account, each movement with what it paid for: null for money that paid for no work, for work under way, and for what a
+ * busy key reserved in advance. What operators noted for themselves is left out. One statement for each page.
+ */
 @Injectable()
 export class AccountEntriesService {
   constructor(private readonly database: Database) {}

@@ -72,11 +72,9 @@ export class BalanceService {
 
   /** What an account has, what is held of it, and what it used. @throws GatewayError `not_found`. */
   async whole(accountId: string): Promise<WholeBalance> {
-    const { rows } = await this.database.of(accountId).query<WholeBalance & Record<string, unknown>>({
-      name: 'read_whole_balance',
-      text: READ_WHOLE,
-      values: [accountId],
-    });
+    const { rows } = await this.database
+      .of(accountId)
+      .query<WholeBalance>({ name: 'read_whole_balance', text: READ_WHOLE, values: [accountId] });
     const [row] = rows;
     if (!row) throw new GatewayError('not_found', 'There is no such account.', { param: 'account_id' });
     return row;

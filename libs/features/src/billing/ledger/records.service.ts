@@ -3,30 +3,13 @@ import { Database } from '#platform';
 import {
   cursorTime,
   fromCursor,
+  type ListedRow,
   numberOfCursor,
   type Page,
   type PageRequest,
-  type Position,
   toPage,
 } from '../../paging/page.js';
-import { type LedgerMovement, ofRequest } from './account-entries.service.js';
-
-/** A row of the ledger, for operators. */
-export interface LedgerRow extends LedgerMovement {
-  readonly account_id: string;
-  readonly note: string | null;
-}
-
-export interface AuditRow extends Position {
-  readonly actor: string;
-  readonly action: string;
-  readonly subject_type: string;
-  readonly subject_id: string;
-  readonly before: object | null;
-  readonly after: object | null;
-  readonly request_id: string;
-  readonly address: string | null;
-}
+import { ofRequest } from './account-entries.service.js';
 
 /** Which entries; null does not narrow. */
 interface LedgerQuery {
@@ -59,15 +42,15 @@ export class RecordsService {
   async ledger(
     { accountId, taskId = null, requestId = null }: LedgerQuery,
     page: PageRequest,
-  ): Promise<Page<LedgerRow>> {
+  ): Promise<Page<ListedRow>> {
     const values: unknown[] = [accountId, numberOfCursor(page.cursor), taskId, page.limit + 1];
     const text = ledgerSql(requestId === null ? '' : ofRequest(`$${values.push(requestId)}`));
-    return toPage((await this.database.ofOperators().query<LedgerRow>({ text, values })).rows, page.limit);
+    return toPage((await this.database.ofOperators().query<ListedRow>({ text, values })).rows, page.limit);
   }
 
-  async audit(subjectId: string | null, page: PageRequest): Promise<Page<AuditRow>> {
+  async audit(subjectId: string | null, page: PageRequest): Promise<Page<ListedRow>> {
     const position = fromCursor(page.cursor);
     const values = [subjectId, position?.time ?? null, position?.id ?? null, page.limit + 1];
-    return toPage((await this.database.ofOperators().query<AuditRow>({ text: AUDIT, values })).rows, page.limit);
+    return toPage((await this.database.ofOperators().query<ListedRow>({ text: AUDIT, values })).rows, page.limit);
   }
 }

@@ -151,13 +151,13 @@ export class SpendLimits {
 
   /** Once a period has begun, in whatever time zone. Until then limits are read from the daily sums, which is slower. */
   async mark(): Promise<void> {
-    for (const text of MARKS) await this.database.query({ text, values: [], limit: 'long' });
+    for (const text of MARKS) await this.database.query({ text, limit: 'long' });
   }
 
   /** The last of the values is the list of subjects. */
   private async read(text: string, values: readonly unknown[]): Promise<ReadonlyMap<string, readonly SpendLimit[]>> {
     if ((values.at(-1) as readonly string[]).length === 0) return new Map();
-    const { rows } = await this.database.query<LimitRow & Record<string, unknown>>({ text, values: [...values] });
+    const { rows } = await this.database.query<LimitRow>({ text, values: [...values] });
     const limits = new Map<string, SpendLimit[]>();
     for (const row of rows) limits.set(row.subject_id, [...(limits.get(row.subject_id) ?? []), toLimit(row)]);
     return limits;

@@ -212,8 +212,8 @@ export class PriceBook {
   }
 
   private async read(): Promise<void> {
-    const { rows } = await this.database.query<PriceRow>({ name: 'current_prices', text: CURRENT_PRICES, values: [] });
-    const rules = await this.database.query<PriceRule & Record<string, unknown>>({
+    const { rows } = await this.database.query<PriceRow>({ name: 'current_prices', text: CURRENT_PRICES });
+    const rules = await this.database.query<PriceRule>({
       name: 'current_price_rules',
       text: RULES_IN_FORCE,
       values: [null],

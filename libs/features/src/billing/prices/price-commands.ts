@@ -46,7 +46,7 @@ interface PriceFile {
 
 /** What is in force and what is to come, in the form that an import takes. */
 export async function exportPrices(database: Pick<Database, 'query'>): Promise<PriceFile> {
-  const { rows } = await database.query<ExportRow>({ text: EXPORT, values: [] });
+  const { rows } = await database.query<ExportRow>({ text: EXPORT });
   const prices: ExportedPrice[] = [];
   const turns = new Turns();
   for (const { model, unit, variant, from_input_tokens: band, ...price } of rows) {

@@ -202,7 +202,7 @@ async function missingInBook(
   runner: Pick<StatementRunner, 'query'>,
   prices: readonly AddedPrice[],
 ): Promise<MissingPrice[]> {
-  const { rows: known } = await runner.query<{ model: string }>({ text: BANDED, values: [] });
+  const { rows: known } = await runner.query<{ model: string }>({ text: BANDED });
   const banded = new Set(known.map(({ model }) => model));
   for (const { model, fromInputTokens } of prices) if (fromInputTokens > 0) banded.add(model);
   const sent = grouped(
@@ -210,10 +210,7 @@ async function missingInBook(
     ({ model }) => model,
   );
   if (sent.size === 0) return [];
-  const { rows } = await runner.query<MissingPrice & Record<string, unknown>>({
-    text: OF_BANDED,
-    values: [[...sent.keys()]],
-  });
+  const { rows } = await runner.query<MissingPrice>({ text: OF_BANDED, values: [[...sent.keys()]] });
   const book = grouped(rows, ({ model }) => model);
   return [...sent].flatMap(([model, added]) => {
     const since = new Date(Math.min(...added.map(({ effectiveFrom }) => effectiveFrom.getTime())));

@@ -199,7 +199,6 @@ const RULES_OF_ENTRY = 32;
 export async function exportLists(runner: Pick<StatementRunner, 'query'>): Promise<ExportedList[]> {
   const { rows } = await runner.query<ListedRule & { readonly id: string | null; readonly name: string }>({
     text: EXPORT,
-    values: [],
   });
   return [...grouped(rows, ({ list }) => list)].flatMap(([id, ofList]) => {
     const name = ofList[0]?.name ?? '';
@@ -246,7 +245,7 @@ export async function missingInLists(
   const sent = grouped(prices, ({ model }) => model);
   const models = new Set([...amounts.map(({ model }) => model), ...sent.keys()]);
   if (models.size === 0) return [];
-  const { rows } = await runner.query<OfList & Record<string, unknown>>({
+  const { rows } = await runner.query<OfList>({
     text: OF_LISTS,
     values: [[...models], [...new Set(amounts.map(({ list }) => list))], [...sent.keys()]],
   });

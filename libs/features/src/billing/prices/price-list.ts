@@ -31,17 +31,10 @@ export class PriceList {
    * @param list the price list of the account; undefined: the book.
    */
   async inForce(model: string | null = null, list?: string): Promise<ReadonlyMap<string, readonly ListedPrice[]>> {
-    const { rows } = await this.database.query<ListedPrice & Record<string, unknown>>({
-      name: 'list_prices',
-      text: IN_FORCE,
-      values: [model],
-    });
+    const { rows } = await this.database.query<ListedPrice>({ name: 'list_prices', text: IN_FORCE, values: [model] });
     const book = grouped(rows, (row) => row.model);
     if (list === undefined) return book;
-    const rules = await this.database.query<PriceRule & Record<string, unknown>>({
-      text: RULES_IN_FORCE,
-      values: [list],
-    });
+    const rules = await this.database.query<PriceRule>({ text: RULES_IN_FORCE, values: [list] });
     const named = rules.rows.flatMap((rule) =>
       rule.model === '*' || (model !== null && rule.model !== model) ? [] : rule.model,
     );

@@ -98,12 +98,12 @@ export class PriceListsService {
   ) {}
 
   async all(): Promise<PriceListSummary[]> {
-    return (await this.database.query<PriceListSummary & Record<string, unknown>>({ text: LISTS, values: [] })).rows;
+    return (await this.database.query<PriceListSummary>({ text: LISTS })).rows;
   }
 
   /** @throws GatewayError `not_found`. */
   async one(id: string): Promise<PriceListView> {
-    const { rows } = await this.database.query<PriceListView & Record<string, unknown>>({ text: LIST, values: [id] });
+    const { rows } = await this.database.query<PriceListView>({ text: LIST, values: [id] });
     if (!rows[0]) throw unknownList(id, 'list_id');
     return rows[0];
   }

@@ -53,7 +53,7 @@ export class PricePreview {
     const now = Date.now();
     const from = new Date(now - (DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
     const values = [model, unit, variant, from, amountMicros, perQuantity, fromInputTokens];
-    const { rows } = await this.database.query<RepricedAccount & Record<string, unknown>>({
+    const { rows } = await this.database.query<RepricedAccount>({
       text: CHARGED,
       values,
       limit: 'long',

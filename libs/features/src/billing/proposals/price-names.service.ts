@@ -33,7 +33,7 @@ export class PriceNamesService {
 
   /** @param source null: of all. */
   async all(source: ListSource | null = null): Promise<readonly PriceName[]> {
-    return (await this.database.query<PriceName & Record<string, unknown>>({ text: LIST, values: [source] })).rows;
+    return (await this.database.query<PriceName>({ text: LIST, values: [source] })).rows;
   }
 
   /** @throws GatewayError `invalid_parameter`: the model is not sold by tokens, or there are too many names. */
@@ -44,7 +44,6 @@ export class PriceNamesService {
     await this.changes.runStatements(operator, async (transaction) => {
       const { rows } = await transaction.query<{ count: number }>({
         text: 'select count(*)::int as count from price_name',
-        values: [],
       });
       if ((rows[0]?.count ?? 0) >= NAMES_MAX)
         throw new GatewayError('invalid_parameter', `At most ${NAMES_MAX} names can be kept.`, { param: 'id' });

@@ -159,7 +159,7 @@ export class PriceProposalsService {
 
   /** The newest first. */
   async all(): Promise<readonly ProposalView[]> {
-    return (await this.database.query<ProposalView & Record<string, unknown>>({ text: LIST, values: [] })).rows;
+    return (await this.database.query<ProposalView>({ text: LIST })).rows;
   }
 
   /** @throws GatewayError `not_found`. */
@@ -228,7 +228,7 @@ export class PriceProposalsService {
       JSON.stringify(counts),
     ];
     await this.changes.runStatements(operator, async (transaction) => {
-      await transaction.query({ text: FORGET, values: [] });
+      await transaction.query({ text: FORGET });
       await transaction.query({ text: ADD, values: [...said, operator.actor] });
       await addItems(transaction, id, kept, marks);
       const after = { source, origin: list.origin, sha256: list.sha256, factor_millionths: factorMillionths, rounding };
@@ -254,7 +254,7 @@ export class PriceProposalsService {
 
   private async namesOf(source: ListSource): Promise<ListNames> {
     const saved = new Map((await this.names.all(source)).map(({ id, model }) => [id, model]));
-    const { rows } = await this.database.query<{ model: string }>({ text: PRICED_TEXT, values: [] });
+    const { rows } = await this.database.query<{ model: string }>({ text: PRICED_TEXT });
     const models = [
       ...SPECIFIED_TEXT_MODELS.map(({ id }) => id),
       ...this.upstreams.models(),
@@ -270,8 +270,7 @@ export class PriceProposalsService {
   }
 
   private async bookOf(models: readonly string[], at: Date): Promise<ReadonlyMap<string, readonly BookPrice[]>> {
-    const read = async (text: string) =>
-      (await this.database.query<BookPrice & Record<string, unknown>>({ text, values: [models, at] })).rows;
+    const read = async (text: string) => (await this.database.query<BookPrice>({ text, values: [models, at] })).rows;
     return grouped([...(await read(BOOK)), ...(await read(BOOK_TO_COME))], ({ model }) => model);
   }
 
@@ -288,7 +287,7 @@ export class PriceProposalsService {
       const proposal = await proposalOn(transaction, id);
       if (proposal.state === 'applied') return { result: { added: 0, changed: 0, prices: [] }, change: null };
       expectOpen(proposal);
-      await transaction.query({ text: LOCK, values: [] });
+      await transaction.query({ text: LOCK });
       const items = await chosenItems(transaction, id, chosen);
       const models = items.map(({ model }) => model);
       const marks = new Map(items.map(({ model, mark }) => [model, mark]));
@@ -320,7 +319,7 @@ export class PriceProposalsService {
       const applied = rows[0]?.applied;
       if (proposal.state !== 'applied' || !applied)
         throw new GatewayError('conflict', `The proposal is ${proposal.state}: only what is applied can be undone.`);
-      await transaction.query({ text: LOCK, values: [] });
+      await transaction.query({ text: LOCK });
       const { changed, marks } = applied;
       expectSame(
         await marksOn(transaction, Object.keys(marks)),
@@ -343,7 +342,7 @@ export class PriceProposalsService {
 
 /** @throws GatewayError `not_found`. */
 async function proposalOn(runner: Pick<StatementRunner, 'query'>, id: string): Promise<ProposalView> {
-  const { rows } = await runner.query<ProposalView & Record<string, unknown>>({ text: FIND, values: [id] });
+  const { rows } = await runner.query<ProposalView>({ text: FIND, values: [id] });
   if (rows[0]) return rows[0];
   throw new GatewayError('not_found', `There is no proposal "${id.slice(0, 64)}".`, { param: 'proposal_id' });
 }
@@ -488,7 +487,7 @@ function expectImported({ conflicts: [conflict], missing }: ImportedPrices): voi
 
 /** Whether a price has begun is judged by the clock of the database. */
 async function timeOf(transaction: StatementRunner): Promise<Date> {
-  const { rows } = await transaction.query<{ now: Date }>({ text: 'select now() as now', values: [] });
+  const { rows } = await transaction.query<{ now: Date }>({ text: 'select now() as now' });
   if (!rows[0]) throw new Error('the database did not return its time');
   return rows[0].now;
 }

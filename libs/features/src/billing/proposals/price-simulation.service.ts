@@ -118,7 +118,7 @@ export class PriceSimulation {
     const simulated = (await this.book.reread()).with(prices);
     expectWholeBands(simulated, prices);
     const usage = new RepricedUsage(simulated);
-    const { rows } = await this.database.query<Assigned & Record<string, unknown>>({ text: ASSIGNED, values: [] });
+    const { rows } = await this.database.query<Assigned>({ text: ASSIGNED });
     const assigned = grouped(rows, (row) => row.account_id);
     const sums = new Sums();
     const turns = new Turns();
@@ -127,7 +127,7 @@ export class PriceSimulation {
       signal.throwIfAborted();
       if (read >= RECORDS_MAX) throw tooMany();
       const query = { text: PAGE, values: [last.at, last.id, to], limit: 'long' } as const;
-      const page = await this.database.ofOperators().query<RecordRow & Record<string, unknown>>(query);
+      const page = await this.database.ofOperators().query<RecordRow>(query);
       for (const record of page.rows) {
         if (turns.isOver) await nextTurn(turns);
         const isCharge = record.status !== 'refunded' && record.amount_micros >= 0n;

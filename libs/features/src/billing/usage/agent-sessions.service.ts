@@ -1,38 +1,32 @@
 import { Injectable } from '@nestjs/common';
 import { type AccountDatabase, Database } from '#platform';
-import { cursorTime, fromCursor, type Page, type PageRequest, toCursor, toPage } from '../../paging/page.js';
+import {
+  cursorTime,
+  fromCursor,
+  type ListedRow,
+  type Page,
+  type PageRequest,
+  type Position,
+  type ShownRow,
+  toCursor,
+  toPage,
+} from '../../paging/page.js';
 import type { UsageQuery } from './usage-sums.js';
-import { type OperatorUsageRow, RECORD_COLUMNS, type UsageRow } from './usage.service.js';
-
-/** What the requests of one session of an agent came to, in the days that were asked for. */
-export interface AgentSession {
-  readonly account_id: string;
-  readonly session: string;
-  /** Of its first and its last request. */
-  readonly began_at: string;
-  readonly time: string;
-  readonly requests: bigint;
-  readonly failed_requests: bigint;
-  readonly models: readonly string[];
-  /** How many parts of the agent asked. */
-  readonly agents: bigint;
-  readonly end_user: string | null;
-  readonly input_tokens: bigint;
-  readonly cached_input_tokens: bigint;
-  readonly output_tokens: bigint;
-  readonly amount_micros: bigint;
-}
+import { RECORD_COLUMNS } from './usage.service.js';
 
 export interface AgentSessionsQuery extends UsageQuery {
   /** A part of the session's name, in any letter case; null: all. */
   readonly text: string | null;
 }
 
-/** A request of a session, with what only operators see. */
-export type SessionRequest = UsageRow & Pick<OperatorUsageRow, 'upstream' | 'cost_worth_micros'>;
+/** What the requests of one session of an agent came to, in the days that were asked for. */
+export interface AgentSession extends ShownRow {
+  readonly session: string;
+  /** Of its last request. */
+  readonly time: string;
+}
 
-interface SessionRow extends AgentSession {
-  readonly id: string;
+interface SessionRow extends AgentSession, Position {
   /** The moment that all pages show, in microseconds since 1970. */
   readonly as_of: bigint;
 }
@@ -96,7 +90,7 @@ export class AgentSessionsService {
     values.push(query.timeZone ?? 'UTC');
     const ofAccount = accountId === null ? '' : ` and r.account_id = $${values.push(accountId)}`;
     const statement = { text: sessionsText(ofAccount), values };
-    const { rows } = await this.databaseOf(accountId).query<SessionRow & Record<string, unknown>>(statement);
+    const { rows } = await this.databaseOf(accountId).query<SessionRow>(statement);
     const shown = rows.slice(0, page.limit);
     const last = shown.at(-1);
     const hasMore = rows.length > page.limit && last !== undefined;
@@ -107,15 +101,15 @@ export class AgentSessionsService {
     };
   }
 
-  /** The requests of one session, in their order. */
+  /** The requests of one session, in their order, with what only operators see. */
   async requests(
     { accountId, session, from, to, timeZone }: UsageQuery & { readonly accountId: string; readonly session: string },
     page: PageRequest,
-  ): Promise<Page<SessionRequest>> {
+  ): Promise<Page<ListedRow>> {
     const position = fromCursor(page.cursor);
     const [time, id] = [position?.time ?? null, position?.id ?? null];
     const values = [accountId, session, from, to, time, id, page.limit + 1, timeZone ?? 'UTC'];
-    const { rows } = await this.database.of(accountId).query<SessionRequest>({ text: REQUESTS, values });
+    const { rows } = await this.database.of(accountId).query<ListedRow>({ text: REQUESTS, values });
     return toPage(rows, page.limit);
   }
 

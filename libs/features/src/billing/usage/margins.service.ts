@@ -116,7 +116,7 @@ export class MarginsService {
     while (days.has(first)) first = new Date(Date.parse(first) + DAY_MS).toISOString().slice(0, 10);
     const values = [from, to, [...days], first];
     const query = { text: marginsText(groups), values, limit: 'long' } as const;
-    const { rows } = await operators.query<Margin & Record<string, unknown>>(query);
+    const { rows } = await operators.query<Margin>(query);
     expectAllSums(rows);
     return rows;
   }
@@ -124,7 +124,7 @@ export class MarginsService {
   /** Where less came in than went out within the last 24 hours. */
   async losses(): Promise<ObservedLoss[]> {
     const query = { text: LOSSES, values: [LOSS_REQUESTS], limit: 'long' } as const;
-    return (await this.database.ofOperators().query<ObservedLoss & Record<string, unknown>>(query)).rows;
+    return (await this.database.ofOperators().query<ObservedLoss>(query)).rows;
   }
 }
 

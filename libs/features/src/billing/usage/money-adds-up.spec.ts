@@ -150,7 +150,7 @@ describe('Whatever the prices, lists, bands, currencies and moments of change', 
   afterAll(() => test.remove());
 
   const run = async <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
-    (await test.database.query<Row & Record<string, unknown>>({ text, values })).rows;
+    (await test.database.query<Row>({ text, values })).rows;
 
   /** One that reads the prices anew, and so takes every price into account that is in force by now. */
   const billing = (): LedgerTextBilling =>

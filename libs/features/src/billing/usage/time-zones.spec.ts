@@ -47,7 +47,7 @@ describe('The days of a time zone', () => {
   afterAll(() => test.remove());
 
   const run = async <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
-    (await test.database.query<Row & Record<string, unknown>>({ text, values })).rows;
+    (await test.database.query<Row>({ text, values })).rows;
 
   async function customer(timeZone: string | null, limits = false): Promise<string> {
     const id = `acct_${++number}`;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type AccountDatabase, Database } from '#platform';
 import { billsOf, ofRequest } from '../ledger/account-entries.service.js';
-import { cursorTime, fromCursor, type Page, type PageRequest, type Position, toPage } from '../../paging/page.js';
+import { cursorTime, fromCursor, type ListedRow, type Page, type PageRequest, toPage } from '../../paging/page.js';
 import { expectAllSums, sumsStatement, type UsageGroup, type UsageQuery } from './usage-sums.js';
 
 /** Sums of what was used; fields that were not asked apart are null. */
@@ -17,32 +17,6 @@ export interface UsageSum {
   readonly quantity: bigint;
   readonly input_tokens: bigint;
   readonly output_tokens: bigint;
-}
-
-/** One request or task with its explained price. */
-export interface UsageRow extends Position {
-  readonly account_id: string;
-  readonly api_key_id: string;
-  readonly kind: string;
-  readonly model: string;
-  readonly task_id: string | null;
-  readonly request_id: string;
-  readonly status: string;
-  readonly amount_micros: bigint;
-  /** The part of the amount that could not be collected when the request ended, and became a debt. */
-  readonly owed_micros: bigint;
-  readonly lines: readonly object[];
-  readonly input_tokens: bigint;
-  readonly cached_input_tokens: bigint;
-  readonly output_tokens: bigint;
-  readonly reasoning_tokens: bigint;
-  readonly quantity: bigint;
-  readonly duration_ms: number | null;
-  readonly session: string | null;
-  readonly agent: string | null;
-  readonly end_user: string | null;
-  /** Null: none. */
-  readonly tags: readonly string[] | null;
 }
 
 /** Which records of the days; null does not narrow. */
@@ -63,18 +37,6 @@ const recordOfRequest = (requestId: string): string => `
     select created_at from ledger_entry where true ${ofRequest(requestId)}
     union all select e.created_at from task t join ledger_entry e on e.task_id = t.id and e.kind in ('capture', 'release')
       where t.request_id = ${requestId}::text and t.finished_at is not null)`;
-
-/** A request or task for operators: with the upstream, and with what it cost beside its price. Customers never see these. */
-export interface OperatorUsageRow extends UsageRow {
-  readonly upstream: string | null;
-  /** Millionths of `cost_currency`; null: unknown. */
-  readonly cost_micros: bigint | null;
-  /** The vendor's own currency or unit. */
-  readonly cost_currency: string | null;
-  readonly cost_source: 'reported' | 'configured' | null;
-  /** The same in the unit of balances, by the rate of that moment; null where there was none. */
-  readonly cost_worth_micros: bigint | null;
-}
 
 /** What a row of `usage_record` or an ended `task` cost, as operators read it. */
 export const OPERATOR_COST = `cost_micros, case when cost_micros is not null then cost_unit end as cost_currency,
@@ -120,16 +82,16 @@ export class UsageService {
   }
 
   /** Every request with its price, newest first. */
-  records(query: RecordsQuery, page: PageRequest): Promise<Page<UsageRow>> {
-    return this.page<UsageRow>(RECORDS, query, page);
+  records(query: RecordsQuery, page: PageRequest): Promise<Page<ListedRow>> {
+    return this.page(RECORDS, query, page);
   }
 
-  /** The same with what each cost, for operators alone. */
-  operatorRecords(query: RecordsQuery, page: PageRequest): Promise<Page<OperatorUsageRow>> {
-    return this.page<OperatorUsageRow>(OPERATOR_RECORDS, query, page);
+  /** The same with the upstream and what each cost, for operators alone: customers never see these. */
+  operatorRecords(query: RecordsQuery, page: PageRequest): Promise<Page<ListedRow>> {
+    return this.page(OPERATOR_RECORDS, query, page);
   }
 
-  private async page<Row extends UsageRow>(of: string, query: RecordsQuery, page: PageRequest): Promise<Page<Row>> {
+  private async page(of: string, query: RecordsQuery, page: PageRequest): Promise<Page<ListedRow>> {
     const { accountId, from, to, session = null, endUser = null, requestId = null, tag = null } = query;
     const position = fromCursor(page.cursor);
     const zone = query.timeZone ?? 'UTC';
@@ -140,7 +102,7 @@ export class UsageService {
     if (endUser !== null) text += ` and end_user = $${values.push(endUser)}`;
     if (tag !== null) text += ` and tags is not null and tags @> array[$${values.push(tag)}::text]`;
     text += ` order by created_at desc, id desc limit $${values.push(page.limit + 1)}`;
-    const { rows } = await this.databaseOf(accountId).query<Row & Record<string, unknown>>({ text, values });
+    const { rows } = await this.databaseOf(accountId).query<ListedRow>({ text, values });
     return toPage(rows, page.limit);
   }
 

@@ -109,10 +109,7 @@ export class PassageVectors {
 
   /** Begins to use pgvector where it has come since; a little at a time. True: there is more to move. */
   async adopt(): Promise<boolean> {
-    const { rows } = await this.database.query<{ hasColumn: boolean; isAvailable: boolean }>({
-      text: COLUMN,
-      values: [],
-    });
+    const { rows } = await this.database.query<{ hasColumn: boolean; isAvailable: boolean }>({ text: COLUMN });
     if (!rows[0]?.isAvailable) return false;
     if (!rows[0].hasColumn) await this.addColumn();
     this.hasColumn = undefined;
@@ -153,7 +150,7 @@ export class PassageVectors {
 
   private usesPgvector(): Promise<boolean> {
     this.hasColumn ??= this.database
-      .query<{ hasColumn: boolean }>({ text: COLUMN, values: [] })
+      .query<{ hasColumn: boolean }>({ text: COLUMN })
       .then(({ rows }) => rows[0]?.hasColumn === true)
       .catch((error: unknown) => {
         this.hasColumn = undefined;
@@ -164,7 +161,7 @@ export class PassageVectors {
 
   private async addColumn(): Promise<void> {
     try {
-      for (const text of ADD_COLUMN) await this.database.query({ text, values: [] });
+      for (const text of ADD_COLUMN) await this.database.query({ text });
     } catch (error) {
       log.warn('pgvector.unused', { hint: `run as an owner of the database: ${ADD_COLUMN.join('; ')}`, error });
     }

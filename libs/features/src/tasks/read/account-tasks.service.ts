@@ -103,19 +103,15 @@ export class AccountTasks {
 
   /** How a task was ordered; null when the account has no such task. */
   async order(accountId: string, taskId: string): Promise<TaskOrder | null> {
-    const { rows } = await this.database.of(accountId).query<TaskOrder & Record<string, unknown>>({
-      text: ORDER,
-      values: [taskId, accountId],
-    });
+    const { rows } = await this.database.of(accountId).query<TaskOrder>({ text: ORDER, values: [taskId, accountId] });
     return rows[0] ?? null;
   }
 
   /** Seconds from order to result; null when the account has completed none of that model. */
   async typicalSeconds(accountId: string, model: string): Promise<number | null> {
-    const { rows } = await this.database.of(accountId).query<{ seconds: number | null }>({
-      text: TYPICAL,
-      values: [accountId, model],
-    });
+    const { rows } = await this.database
+      .of(accountId)
+      .query<{ seconds: number | null }>({ text: TYPICAL, values: [accountId, model] });
     const seconds = rows[0]?.seconds ?? null;
     return seconds === null ? null : Math.round(seconds * 10) / 10;
   }

@@ -1,41 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { JsonObject } from '#contracts';
 import { Database } from '#platform';
-
-/** A task that failed for a reason of ours or that is stuck for an unknown reason. */
-export interface TaskNeedingAttention {
-  readonly id: string;
-  readonly account_id: string;
-  readonly model: string;
-  readonly state: string;
-  readonly provider: string | null;
-  readonly attempt: number;
-  readonly error_code: string | null;
-  readonly failures: number;
-  /** Attempts at its last step that ended without a word. */
-  readonly lapses: number;
-  /** What the last attempt said; never shown to the customer. */
-  readonly last_failure: string | null;
-  readonly created_at: Date;
-  readonly deadline_at: Date;
-  readonly finished_at: Date | null;
-}
-
-/** Work that a vendor took and that no task holds: the gateway may pay for it. */
-export interface UpstreamOrphan {
-  readonly task_id: string;
-  readonly provider: string;
-  readonly operation: JsonObject;
-  readonly created_at: Date;
-}
+import type { ShownRow } from '../../paging/page.js';
 
 /** What an operator should check. Lists of the newest 200 each. */
 export interface TasksNeedingAttention {
   /** Given up after error upon error, or because work on it ended processes; the money was released. */
-  readonly parked: readonly TaskNeedingAttention[];
+  readonly parked: readonly ShownRow[];
   /** Handed to a vendor that never confirmed it; the deadline will release the money. */
-  readonly unconfirmed: readonly TaskNeedingAttention[];
-  readonly orphans: readonly UpstreamOrphan[];
+  readonly unconfirmed: readonly ShownRow[];
+  /** Work that a vendor took and that no task holds: the gateway may pay for it. */
+  readonly orphans: readonly ShownRow[];
 }
 
 const LISTED_MAX = 200;
@@ -61,9 +35,9 @@ export class TasksNeedingAttentionService {
 
   async list(): Promise<TasksNeedingAttention> {
     const [parked, unconfirmed, orphans] = await Promise.all([
-      this.database.ofOperators().query<TaskNeedingAttention>({ text: PARKED }),
-      this.database.ofOperators().query<TaskNeedingAttention>({ text: UNCONFIRMED }),
-      this.database.ofOperators().query<UpstreamOrphan>({ text: ORPHANS }),
+      this.database.ofOperators().query<ShownRow>({ text: PARKED }),
+      this.database.ofOperators().query<ShownRow>({ text: UNCONFIRMED }),
+      this.database.ofOperators().query<ShownRow>({ text: ORPHANS }),
     ]);
     return { parked: parked.rows, unconfirmed: unconfirmed.rows, orphans: orphans.rows };
   }
