@@ -51,7 +51,6 @@ export class PieceCount {
 /** Responses of status 1xx before the real one. Servers send one or two, and each restarts the wait for the next. */
 const INTERIM_RESPONSES_MAX = 32;
 
-/** Counts the interim responses to one request. */
 export class InterimResponses {
   private count = 0;
 

@@ -32,7 +32,6 @@ const MAX_DELAY_MS = 3_600_000;
 const MAX_COUNT = 99;
 const WORD = /\[sandbox:(delay|fail|flaky|partial|hang)(?:=([a-z0-9_]{1,32}))?\]/g;
 
-/** Reads the test words of a prompt. */
 export function readPromptDirectives(prompt: string): PromptDirectives {
   const words = new Map<string, string>();
   for (const [, word = '', value = ''] of prompt.matchAll(WORD)) {

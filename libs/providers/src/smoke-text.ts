@@ -48,7 +48,6 @@ interface Outcome {
 type Say = (line: string) => void;
 type Protocol = Exclude<UpstreamEntry['protocol'], 'sandbox'>;
 
-/** The upstream, as it is asked. */
 interface Place {
   readonly entry: UpstreamEntry;
   readonly protocol: Protocol;
@@ -274,7 +273,6 @@ async function toldBy(place: Place, asking: Asking, model: string): Promise<Told
 const costOf = ({ costs }: Asking, model: string, usage: TextUsage): bigint | undefined =>
   costs.of(model)?.of(usage, Date.now())?.micros;
 
-/** What a request costs at most. */
 const mostOf = (asking: Asking, model: string, body: string, outputTokens: number): bigint | undefined =>
   costOf(asking, model, {
     inputTokens: Math.ceil(body.length / BYTES_PER_TOKEN) + HIDDEN_INPUT,

@@ -14,13 +14,11 @@ import { paintTitleCard } from './title-card.js';
 import { composeSound } from './tones.js';
 import { VideoScene } from './video-scene.js';
 
-/** Frames a second of every sandbox video. */
 const FRAMES_PER_SECOND = 24;
 
 /** How many frames a video has: its length rounded to a whole frame, and at least one. */
 const frameCountOf = (durationSeconds: number): number => Math.max(1, Math.round(durationSeconds * FRAMES_PER_SECOND));
 
-/** Draws the frame a video ends with. */
 export function drawLastFrame(scene: SceneDescription, video: VideoDescription): Canvas {
   const videoScene = new VideoScene(scene, frameCountOf(video.durationSeconds), FRAMES_PER_SECOND);
   videoScene.draw(videoScene.frameCount - 1);

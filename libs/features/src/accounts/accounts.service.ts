@@ -24,7 +24,6 @@ interface AccountSettings {
   readonly disabled?: boolean | undefined;
 }
 
-/** Accounts, for operators. */
 @Injectable()
 export class AccountsService {
   constructor(
@@ -48,7 +47,6 @@ export class AccountsService {
     return (await account.findUnique({ where: { id } })) ?? missingAccount(id);
   }
 
-  /** The names of those that there are. */
   async namesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const { account } = await this.database.models();
     const rows = await account.findMany({ where: { id: { in: [...ids] } }, select: { id: true, name: true } });

@@ -48,7 +48,6 @@ export interface KeyRulesRow {
 export const PRICE_LIST_AND_PROMPT_LOG = `(${priceListNow('a.id')}) as price_list,
   exists (select from prompt_log p where p.account_id = a.id and p.ended_at is null and p.is_on) as is_logged`;
 
-/** The caller who has a key with these rules. */
 export const callerWith = (row: KeyRulesRow, key: Pick<Caller, 'accountId' | 'apiKeyId' | 'expiresAt'>): Caller => ({
   ...key,
   allowedModels: row.allowed_models,

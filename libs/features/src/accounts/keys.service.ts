@@ -26,7 +26,6 @@ const HIDDEN = { keyHash: true, previousKeyHash: true } as const;
 /** A key as operators see it: never the key itself, and never its hash. */
 export type KeyView = Omit<ApiKey, keyof typeof HIDDEN>;
 
-/** A key at the one moment when it can be read. */
 interface NewKey {
   readonly key: string;
   readonly row: KeyView;
@@ -42,13 +41,11 @@ export interface KeySettings {
   readonly allowedModels?: readonly string[] | undefined;
   readonly allowedAddresses?: readonly string[] | undefined;
   readonly scopes?: readonly string[] | undefined;
-  /** What its requests are tagged with. */
   readonly tags?: readonly string[] | undefined;
   readonly requestsPerMinute?: number | null | undefined;
   readonly tokensPerMinute?: number | null | undefined;
   readonly maxRunningTasks?: number | null | undefined;
   readonly expiresAt?: Date | null | undefined;
-  /** The user creating it. */
   readonly createdBy?: string | undefined;
 }
 

@@ -11,7 +11,6 @@ export interface TagLimit {
   readonly monthly_limit_micros: Micros | null;
 }
 
-/** The most tags of an account that have a limit. */
 export const TAG_LIMITS_MAX = 100;
 
 const LIMITS = `

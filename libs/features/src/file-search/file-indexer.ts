@@ -56,7 +56,6 @@ const LEASE_SECONDS = 300;
 /** A file that ended its worker so often is given up. */
 const ATTEMPTS_MAX = 3;
 
-/** Rows of one statement. */
 const PASSAGES_AT_ONCE = 500;
 const TERMS_AT_ONCE = 5_000;
 

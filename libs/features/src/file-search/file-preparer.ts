@@ -14,7 +14,6 @@ export interface PreparerBounds {
   readonly arraysMb: number;
 }
 
-/** What any file may take. */
 export const FULL_BOUNDS: PreparerBounds = { timeMs: 60_000, heapMb: 512, arraysMb: 512 };
 
 /** What nearly every file does with. */

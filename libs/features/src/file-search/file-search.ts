@@ -13,7 +13,6 @@ import {
 import { fuseRanks, SemanticSearch } from './vectors/semantic-search.js';
 import { type Language, Stemmer } from './stemmer.js';
 
-/** What is looked for, and where. */
 export interface FileSearchRequest {
   readonly accountId: string;
   readonly vectorStoreIds: SearchedStores;
@@ -21,7 +20,6 @@ export interface FileSearchRequest {
   readonly query: string;
   /** The most passages, 1 to 50. */
   readonly limit: number;
-  /** Which files, by their attributes. */
   readonly filters?: SearchFilter | undefined;
   /** 0 to 1: passages below are left out. */
   readonly scoreThreshold?: number | undefined;
@@ -37,7 +35,6 @@ const QUERY_CHARACTERS_MAX = 4_096;
 const RANKED_TOGETHER = 100;
 const EQUAL_WEIGHTS: RankWeights = { words: 1, meaning: 1 };
 
-/** The most words of a query that count. */
 const QUERY_WORDS_MAX = 64;
 
 /** Searches that a process ranks at once, and how long one waits for its turn, in milliseconds. */
@@ -283,7 +280,6 @@ class QueryTerms {
     return this.numbers.size;
   }
 
-  /** The terms of a language. */
   of(language: Language): readonly string[] {
     return [...(this.byLanguage.get(language)?.keys() ?? [])];
   }

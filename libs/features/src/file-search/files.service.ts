@@ -105,7 +105,6 @@ export interface StoredUpload {
   readonly expiresAfterSeconds: number | null;
 }
 
-/** Which files. */
 export interface FileListQuery extends ListQuery {
   readonly purpose: string | undefined;
 }

@@ -19,7 +19,6 @@ const LANGUAGES = [
   'turkish',
 ] as const;
 
-/** What the stemmer of a text is called. */
 export type Language = (typeof LANGUAGES)[number];
 
 /** Of texts whose language does not show: names, numbers, source code. */

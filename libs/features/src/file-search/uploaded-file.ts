@@ -5,7 +5,6 @@ export type FilePurpose = (typeof FILE_PURPOSES)[number];
 /** Files for these are indexed by themselves, and found without naming a vector store. */
 export const SEARCHED_PURPOSES: readonly FilePurpose[] = ['assistants', 'user_data'];
 
-/** A file of an account. */
 export interface UploadedFile {
   readonly id: string;
   readonly filename: string;
@@ -17,7 +16,6 @@ export interface UploadedFile {
   readonly expiresAt: Date | null;
 }
 
-/** What is selected of one. */
 export const FILE_COLUMNS = `id, filename, purpose, content_type as "contentType", bytes, store_key as "storeKey",
   created_at as "createdAt", expires_at as "expiresAt"`;
 
@@ -58,7 +56,6 @@ export function cleanFilename(sent: string): string {
   );
 }
 
-/** How a file is cut into passages. */
 export interface Chunking {
   /** The most tokens of a passage, 100 to 4096, as `roughTokens` counts them. */
   readonly chunkTokens: number;

@@ -17,7 +17,6 @@ const ENTRIES_OF_ACCOUNT_MAX = 100_000;
 const CUTS_MAX = 16;
 const WAITING_MAX = 10_000;
 
-/** A file that is put into a vector store. */
 export interface NewEntry {
   readonly fileId: string;
   /** Where the request names it: `file_ids[0]`. */
@@ -26,7 +25,6 @@ export interface NewEntry {
   readonly chunking: Chunking;
 }
 
-/** Which files go into which vector store. */
 export interface NewEntries {
   readonly accountId: string;
   readonly vectorStoreId: string;
@@ -128,7 +126,6 @@ with cancelled as (
 update vector_store_file e set cancelled_at = now() from cancelled, file_index i
 where e.batch_id = cancelled.id and i.id = e.index_id and i.state in ('waiting', 'working')`;
 
-/** Which files are in which vector store. */
 @Injectable()
 export class VectorStoreFilesService {
   private readonly bytesMax: number;

@@ -1,6 +1,5 @@
 import type { FileAttributes } from '#contracts';
 
-/** How far the files of a vector store are. */
 export interface FileCounts {
   readonly inProgress: number;
   readonly completed: number;
@@ -39,7 +38,6 @@ export interface VectorStoreSettings {
 export const ENTRY_STATES = ['in_progress', 'completed', 'failed', 'cancelled'] as const;
 export type EntryState = (typeof ENTRY_STATES)[number];
 
-/** A file in a vector store. */
 export interface StoreEntry {
   readonly fileId: string;
   readonly vectorStoreId: string;

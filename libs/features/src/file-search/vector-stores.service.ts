@@ -7,7 +7,6 @@ import { removeEntries } from './unused-indexes.js';
 import { JOINED_FILE_IS_READY } from './uploaded-file.js';
 import { COUNTS, STORE_SHOWN_DAYS, type VectorStore, type VectorStoreSettings } from './vector-store.js';
 
-/** The most vector stores of an account. */
 const STORES_MAX = 1_000;
 
 /** Entries that are counted for one part of a list: it ends behind the vector store that has the last of them. */
@@ -53,7 +52,6 @@ const REMOVE = `delete from vector_store where id = $1`;
 /** The most entries of one transaction that empties a vector store. */
 const REMOVED_AT_ONCE = 2_000;
 
-/** The vector stores of accounts. */
 @Injectable()
 export class VectorStoresService {
   constructor(

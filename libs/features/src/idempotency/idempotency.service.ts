@@ -6,7 +6,6 @@ import { Database, lruCache, REQUEST_RETRY_MS, retryOnConnectionError, timeOrder
 import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import * as statements from '../billing/ledger/idempotency-statements.js';
 
-/** A repeatable request as it arrived. */
 export interface RepeatableRequest {
   readonly accountId: string;
   /** The header `Idempotency-Key`; null: the client's library repeats without one, and what is asked tells that it is the same. */
@@ -19,7 +18,6 @@ export interface RepeatableRequest {
   readonly requestId: string;
 }
 
-/** A repeatable request, and what it is found by. */
 export interface NamedRequest extends RepeatableRequest {
   readonly fingerprint: Buffer;
   readonly recordKey: string;

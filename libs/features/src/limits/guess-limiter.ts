@@ -40,7 +40,6 @@ interface Address {
   turn: Promise<void>;
 }
 
-/** A guess as it is logged. */
 export interface Guess {
   /** As Express reports it, so that TRUSTED_PROXIES counts. */
   readonly address: string | undefined;

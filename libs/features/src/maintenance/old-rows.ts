@@ -97,7 +97,6 @@ const REMOVED_ENDPOINTS: RowRetention = {
       and not exists (select from webhook_delivery d where d.endpoint_id = e.id) limit $1 for update skip locked)) returning 1`,
 };
 
-/** The most batches of files that are kept of an account. */
 const FILE_BATCHES_MAX = 2_000;
 /** How many new ones are looked at together, for the accounts that made them. */
 const BATCHES_AT_ONCE = 10_000;

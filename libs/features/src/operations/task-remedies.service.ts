@@ -22,7 +22,6 @@ interface Refund {
   readonly reason: string;
 }
 
-/** The result. */
 interface Refunded {
   readonly task_id: string;
   readonly entry_id: string;

@@ -22,7 +22,6 @@ select id, role, version, host, pid, case when is_silent then 'silent' when stop
 from seen left join held on held.lease_owner = seen.id
 where $2::boolean or not is_silent order by role, started_at limit 1000`;
 
-/** Which worker processes there are. */
 @Injectable()
 export class WorkersService {
   constructor(private readonly database: Database) {}

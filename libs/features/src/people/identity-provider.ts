@@ -19,7 +19,6 @@ export interface AuthorizationChecks {
   readonly verifier: string;
 }
 
-/** The identity that the provider confirms. */
 export interface ProvedIdentity {
   readonly issuer: string;
   readonly subject: string;

@@ -41,7 +41,6 @@ export interface OpenInvitation {
   readonly expiresAt: Date;
 }
 
-/** The user that accepted an invitation, and the account joined. */
 export interface Joined {
   readonly userId: string;
   readonly accountId: string | null;

@@ -24,7 +24,6 @@ export interface PasskeyAnswer {
   readonly response: JsonObject;
 }
 
-/** A passkey in the list of its owner. */
 export interface ListedPasskey {
   readonly id: string;
   readonly name: string;

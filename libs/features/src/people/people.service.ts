@@ -16,7 +16,6 @@ export interface AccountPerson {
   readonly seenAt: Date | null;
 }
 
-/** A membership with the name of its account. */
 interface NamedMembership {
   readonly accountId: string;
   readonly accountName: string;
@@ -46,7 +45,6 @@ const SHOWN = {
   memberships: { select: { role: true, accountId: true, account: { select: { name: true } } } },
 } as const;
 
-/** People and what they may do in which account. */
 @Injectable()
 export class PeopleService {
   constructor(
@@ -62,7 +60,6 @@ export class PeopleService {
     return isRight && user && !user.disabledAt ? user.id : null;
   }
 
-  /** Whether it is the password of a user. */
   async isPasswordOf(userId: string, password: string): Promise<boolean> {
     const { consoleUser } = await this.database.models();
     return isPassword(password, (await consoleUser.findUnique({ where: { id: userId } }))?.passwordHash ?? null);

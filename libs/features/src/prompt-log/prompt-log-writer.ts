@@ -22,7 +22,6 @@ interface WaitingEntry {
   readonly at: Date;
 }
 
-/** What is sealed of an entry, as JSON. */
 export interface SealedTexts {
   /** The JSON of the body that the client sent. */
   readonly request: string;

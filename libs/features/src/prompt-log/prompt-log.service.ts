@@ -39,7 +39,6 @@ interface PromptEntry {
   readonly session: string | null;
 }
 
-/** An entry with its words. */
 interface PromptTexts extends PromptEntry, SealedTexts {}
 
 interface LogRow extends PromptLogSettings {

@@ -25,7 +25,6 @@ const INLINE_FILE = /^data:[\w.+-]{1,80}\/[\w.+-]{1,80}[;,]/u;
 const cut = (text: string, most: number): string =>
   text.length <= most ? text : text.slice(0, Math.max(0, most - CUT_MARGIN));
 
-/** The answer as it is kept. */
 export const keptAnswer = (answer: string): { readonly text: string; readonly isCut: boolean } => ({
   text: cut(answer, TEXT_MAX),
   isCut: answer.length > TEXT_MAX,

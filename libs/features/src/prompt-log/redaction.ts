@@ -37,10 +37,8 @@ const DETECTORS = {
   },
 } as const satisfies Readonly<Record<string, Detector>>;
 
-/** What is known by name. */
 export const REDACTION_NAMES = Object.keys(DETECTORS) as (keyof typeof DETECTORS)[];
 
-/** How many an account may have. */
 export const REDACTIONS_MAX = 16;
 const OWN_LENGTH_MAX = 64;
 /** Beside `#` and `*`, or half of every text would be taken out. */

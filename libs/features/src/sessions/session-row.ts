@@ -56,7 +56,6 @@ export interface SessionRow extends KeyRulesRow {
   readonly key_expires_at: Date | null;
 }
 
-/** A session with what it allows now. */
 export function toOpenSession(row: SessionRow): OpenSession {
   const caller = callerOf(row);
   const roles = rolesOf(row);

@@ -25,7 +25,6 @@ export interface SessionPlace {
   readonly agent: string | undefined;
 }
 
-/** A session in the list of its owner. */
 export interface ListedSession {
   readonly id: string;
   readonly method: SignInMethod;
@@ -91,7 +90,6 @@ delete from console_session s using console_session o
 where o.id = $1 and (s.user_id = o.user_id or s.api_key_id = o.api_key_id or s.id = o.id) and ($2::text is null or s.id = $2)
 returning s.id`;
 
-/** The sessions of the console. */
 @Injectable()
 export class SessionsService {
   constructor(

@@ -1,4 +1,3 @@
-/** Injects the Medium of a worker's tasks. */
 export const MEDIUM = Symbol('Medium');
 /** Injects how many steps (a number) a worker works on at once. */
 export const CONCURRENCY = Symbol('concurrency');

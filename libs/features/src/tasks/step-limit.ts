@@ -10,7 +10,6 @@ export const ABANDON_GRACE_MS = 1_000;
 export class StepAbandoned extends Error {
   constructor(
     readonly step: StepName,
-    /** Its late result. */
     readonly late: Promise<unknown>,
   ) {
     super(`The step "${step}" did not end when it was aborted.`);

@@ -68,7 +68,6 @@ export interface ClaimedTask extends TaskRow {
   readonly claimed_at: Date;
 }
 
-/** A stored file of a task. */
 export interface TaskFileRow {
   readonly ordinal: number;
   readonly role: 'output' | 'last_frame';

@@ -1,4 +1,3 @@
-/** The slot that a worker gave to a step. */
 export interface StepSlot {
   /** Frees the slot: all that is left of the step is to wait for a vendor. Only the first time counts, until it has a slot again. */
   readonly releaseSlot: () => void;

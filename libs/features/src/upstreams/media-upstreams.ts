@@ -4,7 +4,6 @@ import { Database } from '#platform';
 import type { ConfiguredMediaUpstream } from '#providers';
 import { type SandboxPart, weightedOrder } from './upstream-choice.js';
 
-/** An upstream of media as the router sees it. */
 export interface RoutedUpstream extends ConfiguredMediaUpstream {
   /** It gets nothing new, and is asked on about what it has. */
   readonly isDraining?: boolean;
@@ -12,7 +11,6 @@ export interface RoutedUpstream extends ConfiguredMediaUpstream {
   readonly isFallback?: boolean;
 }
 
-/** The upstreams of one moment. */
 interface Table {
   readonly all: readonly RoutedUpstream[];
   readonly byId: ReadonlyMap<string, RoutedUpstream>;
@@ -105,7 +103,6 @@ export interface Candidate {
 /** The upstreams that can make an order for an account, whether or not they have room now. */
 interface Candidates {
   readonly candidates: readonly Candidate[];
-  /** Why others cannot. */
   readonly cannot: readonly CannotMake[];
 }
 
@@ -161,7 +158,6 @@ const unmade = (model: string): GatewayError =>
     param: 'model',
   });
 
-/** Every upstream that has work now. */
 const WORKING = 'select distinct provider from task_poll order by provider';
 
 /** Tells of upstreams that have work although they are on their way out, or are gone. */

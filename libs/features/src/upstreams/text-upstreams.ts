@@ -87,7 +87,6 @@ export class TextUpstreams {
     return this.sandbox === 'makes';
   }
 
-  /** The models that some upstream serves. */
   served(): string[] {
     return [...this.table.routes].flatMap(([model, routes]) => (routes.length > 0 ? [model] : []));
   }
@@ -157,7 +156,6 @@ export class TextUpstreams {
     );
   }
 
-  /** How many upstreams serve the model. */
   candidates(model: string, priceList?: string): number {
     return this.routesAt(model, priceList)?.length ?? 0;
   }

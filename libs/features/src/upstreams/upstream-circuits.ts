@@ -167,7 +167,6 @@ export class MediaCircuits {
     noteRecovered(routed, this.taking.recordSuccess(takingOf(routed, admission), { probes }));
   }
 
-  /** It delivered what it had taken. */
   recordDelivery(routed: RoutedUpstream, order: AskedFor): void {
     noteRecovered(routed, this.making.close(makingOf(routed, order)));
   }

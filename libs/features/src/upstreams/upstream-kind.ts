@@ -25,7 +25,6 @@ export interface UpstreamKind<Row extends UpstreamRow, Entry> {
   readonly name: string;
   /** Shown beside the settings, such as `kind`. */
   readonly shown: JsonObject;
-  /** The columns of a row, as they are selected. */
   readonly columns: string;
   /** The columns that an entry fills, in the order of `valuesOf`; the id is the first, the sealed key the last. */
   readonly written: readonly string[];

@@ -20,7 +20,6 @@ import { entryOf, statementsOf, type UpstreamKind, type UpstreamRow } from './up
 const log = logger('upstreams');
 
 export const OPEN_TEXT_UPSTREAMS = Symbol('OpenTextUpstreams');
-/** Injects the OpenMediaUpstreams. */
 export const OPEN_MEDIA_UPSTREAMS = Symbol('OpenMediaUpstreams');
 
 /** How often the database is asked for changes, in milliseconds: with reading them, the longest until all replicas follow. */

@@ -1,6 +1,5 @@
 import { lruCache } from '#platform';
 
-/** The account a call is made for, and the host called. */
 export interface CallParties {
   readonly account_id: string;
   /** Host and port. */
@@ -20,7 +19,6 @@ export interface CallsUnderWay {
   readonly served: readonly string[];
 }
 
-/** How many accounts are remembered with the receiver that was served last. */
 const REMEMBERED_ACCOUNTS = 10_000;
 
 /** The calls to receivers that are under way in this process, by account, and whose turn was last. */
@@ -30,7 +28,6 @@ export class ReceiverCalls {
   private readonly served = lruCache<string, string>(REMEMBERED_ACCOUNTS);
   private readonly waiting = new Set<() => void>();
 
-  /** All of them together. */
   get total(): number {
     return this.underWay.size;
   }

@@ -6,7 +6,6 @@ import { receiverOf } from './webhook-statements.js';
 
 const RESENDS: AccountAction = { name: 'webhook-resends', plural: 'webhooks again', perMinute: 300 };
 
-/** One call of a delivery. */
 export interface WebhookAttemptView {
   readonly attempt: number;
   /** HTTP status of the answer; null when there was none. */

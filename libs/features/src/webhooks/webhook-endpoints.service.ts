@@ -13,7 +13,6 @@ import { TEST_EVENT, WEBHOOK_EVENTS, type WebhookEvent } from './webhook-stateme
 import { newWebhookSecret, SECRET_OVERLAP_SECONDS } from './webhook-signers.js';
 import { checkWebhookUrl } from '../tasks/submit/webhook-url.js';
 
-/** The most endpoints an account may have. */
 const ENDPOINTS_MAX = 20;
 /** The most of them with those that were removed of late or have deliveries in the log. */
 const ENDPOINT_ROWS_MAX = 1_000;

@@ -49,7 +49,6 @@ export class FileMemory {
   }
 }
 
-/** The memory of one file. */
 export interface KeptBytes {
   /** @throws NoMemoryForFiles */
   take(bytes: number): void;
@@ -58,7 +57,6 @@ export interface KeptBytes {
 
 /** A file that can be read at any place. Positions are bytes from the beginning. */
 export interface ByteSource {
-  /** Length of the file. */
   readonly size: number;
 
   /**

@@ -143,7 +143,6 @@ const shownSize = ({ width, height, sideways }: Track): { width: number; height:
 /** Real videos have a handful. */
 const MAX_TRACKS = 32;
 
-/** One track of a video. */
 export interface Track {
   readonly id: number;
   /** `vide` for images, `soun` for sound; anything else does not matter here. */

@@ -34,7 +34,6 @@ export interface BrokenMediaRule {
 
 /** Referenced files that break rules. At submission it is the refusal; in a worker its message is the task's error. */
 export class InvalidMedia extends GatewayError {
-  /** Every broken rule, at least one. */
   readonly broken: readonly BrokenMediaRule[];
 
   constructor(broken: readonly [BrokenMediaRule, ...BrokenMediaRule[]], options: { cause?: unknown } = {}) {

@@ -2,7 +2,6 @@ import { contentRange, RemoteStatus, type SafeAnswer, type SafeFetcher } from '#
 import { BLOCK_BYTES, BlockSource, BufferSource, type ByteSource, type KeptBytes } from './byte-source.js';
 import { MediaUnreadable } from './media-unreadable.js';
 
-/** How a remote file is opened. */
 export interface RemoteSourceOptions {
   readonly fetcher: SafeFetcher;
   /** Longest file; a longer one is refused with `too_large`. */

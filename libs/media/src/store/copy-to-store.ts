@@ -12,7 +12,6 @@ import {
 import { TYPE_BYTES } from '../inspect/inspect-media.js';
 import { type MediaStore, MediaStoreError, type StoredFile } from './media-store.js';
 
-/** A file to be fetched from outside. */
 interface RemoteFile {
   readonly fetcher: SafeFetcher;
   readonly url: string;
@@ -24,14 +23,12 @@ interface RemoteFile {
   readonly accountId?: string | undefined;
 }
 
-/** Where a file is kept, and as what. */
 export interface FilePlace {
   readonly key: string;
   /** MIME type, for example `video/mp4`. */
   readonly contentType: string;
 }
 
-/** Where a copy goes and what it may be. */
 interface CopyOptions {
   readonly store: MediaStore;
   /** Decides by the first 16 bytes of the file, fewer when it has no more. What it throws ends the copy. */
@@ -114,7 +111,6 @@ async function* continued(first: readonly Buffer[], rest: AsyncIterator<Buffer>)
 const mayHelp = (error: unknown): boolean =>
   mayPass(error) || (error instanceof MediaStoreError && error.code === 'length_mismatch');
 
-/** What a download needs. */
 interface DownloadOptions {
   readonly fetcher: SafeFetcher;
   readonly url: string;

@@ -4,7 +4,6 @@ import { GatewayError } from '#contracts';
 import { lruCache } from '#platform';
 import { checkMediaKey } from './media-key.js';
 
-/** A link of ours that may be answered. */
 export interface FileLink {
   readonly key: string;
   /** Unix seconds; `null` for a link that stays. */

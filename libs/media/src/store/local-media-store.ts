@@ -74,7 +74,6 @@ function asGatewayError(error: Error & { status?: number; headers?: Record<strin
   return new GatewayError('internal_error', 'The file could not be read.', { log: error.message, cause: error });
 }
 
-/** What a local store needs. */
 interface LocalMediaStoreOptions {
   /** Folder of the files; made when missing. */
   readonly folder: string;

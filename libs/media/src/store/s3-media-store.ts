@@ -92,7 +92,6 @@ const PATIENT_IDLE_LIMIT_MS = 5_000;
 const PAUSE_LIMIT_MS = 5_000;
 /** An idle connection is kept so long, in milliseconds: what cut off one that is older may have gone unnoticed. */
 const KEPT_IDLE_MS = 4_000;
-/** How many connections there are at most. */
 const CONNECTIONS_MAX = 100;
 /** The longest a whole file may take to be taken in, in milliseconds. */
 const PUT_LIMIT_MS = 15 * 60_000;

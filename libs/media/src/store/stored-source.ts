@@ -9,7 +9,6 @@ import { type MediaStore, MediaStoreError, type StoredFile } from './media-store
 /** The longest that reading a file back may take, in milliseconds: a store that drips is a store that is away. */
 const LIMIT_MS = 60_000;
 
-/** A file of the store, readable at any place. */
 class StoredSource extends BlockSource {
   constructor(
     private readonly store: Pick<MediaStore, 'open'>,

@@ -9,9 +9,7 @@ export interface BatcherSizes<Item> {
   readonly maxWaiting: number;
 }
 
-/** Bounds of a batcher. */
 export interface BatcherOptions<Item = unknown> {
-  /** The most items handed to one run. */
   readonly maxItems: number;
   /** The most runs under way at once; further items wait and so gather into larger runs. */
   readonly maxRunsInFlight: number;
@@ -33,7 +31,6 @@ export interface BatcherOptions<Item = unknown> {
   readonly sizes?: BatcherSizes<Item>;
 }
 
-/** What waits of one key. */
 interface KeyShare {
   items: number;
   size: number;

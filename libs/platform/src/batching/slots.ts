@@ -2,7 +2,6 @@
 interface FairSlotsOptions {
   /** The most pieces of work under way at once. */
   readonly most: number;
-  /** The most of them for one share. */
   readonly mostPerShare: number;
   /** The most that wait for one share; more are refused at once. */
   readonly mostWaitingPerShare: number;
@@ -10,7 +9,6 @@ interface FairSlotsOptions {
   readonly waitMs: number;
 }
 
-/** There was no slot in time. */
 export class NoSlot extends Error {
   constructor() {
     super('too much work of the same share is under way');

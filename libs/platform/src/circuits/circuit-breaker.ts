@@ -23,7 +23,6 @@ export interface BreakerPolicy extends CircuitPolicy {
   readonly misconfiguredMs: number;
 }
 
-/** The circuits that a call passes. */
 export interface Circuits {
   /** Of all callers. */
   readonly all: string;
@@ -34,7 +33,6 @@ export interface Circuits {
   readonly others?: readonly string[];
 }
 
-/** Leave for one call. */
 export interface Admission {
   /** The circuits that this call alone probes; none while what is called works. */
   readonly probes: readonly Probe[];
@@ -43,14 +41,12 @@ export interface Admission {
 /** Of a call to what works, and of what ends without a probe. */
 export const FREELY: Admission = { probes: [] };
 
-/** A circuit that has just opened. */
 export interface OpenedCircuit {
   readonly name: string;
   /** Until one call may probe it. */
   readonly coolingMs: number;
 }
 
-/** What is known of a failed call. */
 export interface CallFailure {
   /** What was called limits the caller, whose own circuit opens at once. */
   readonly isLimit?: boolean;
@@ -99,7 +95,6 @@ interface Seen {
   lastProber?: string;
 }
 
-/** What the circuits of callers begin with. */
 export const ownPrefix = (all: string): string => `${all}|`;
 
 /**

@@ -37,7 +37,6 @@ export interface Probe {
   readonly prober: string;
 }
 
-/** A claim of this replica. */
 interface Claim {
   readonly prober: string;
   /** False: the store was not asked. */

@@ -15,7 +15,6 @@ export class Turns {
   }
 }
 
-/** The callers waiting for their turn, in order. */
 const waiting: (() => void)[] = [];
 
 /**

@@ -1,7 +1,6 @@
 import { isNode, LineCounter, parseDocument } from 'yaml';
 import { ConfigError, type Environment } from './load-config.js';
 
-/** A YAML file with the places of its fields. */
 export interface YamlFile {
   readonly value: unknown;
   /** The line of a field, or of the nearest field around it when the field itself is missing. */

@@ -62,7 +62,6 @@ function describeProblem(error: ValidationError, configClass: ConfigClass, given
 /** Reads one part of the settings of a process. @throws ConfigError with one line for each mistake. */
 export type SettingsReaders = Readonly<Record<string, () => unknown>>;
 
-/** What the readers answer, by their names. */
 export type SettingsOf<Readers extends SettingsReaders> = {
   readonly [Name in keyof Readers]: ReturnType<Readers[Name]>;
 };
@@ -165,7 +164,6 @@ function listOf(checks: readonly FieldCheck[]): string {
   return `a list${most}${entry === undefined ? '' : `, each ${entry}`}`;
 }
 
-/** The bound of a check that has one. */
 function numberOf(check: FieldCheck | undefined): number | undefined {
   const bound = check?.constraints?.[0];
   return typeof bound === 'number' ? bound : undefined;

@@ -165,7 +165,6 @@ export class ServerConfig {
   BODY_MEMORY_MB = 512;
 }
 
-/** How many processes serve the API. */
 export const apiProcesses = ({ API_PROCESSES: wanted }: Pick<ServerConfig, 'API_PROCESSES'>): number =>
   wanted === 'auto' ? Math.min(usableCores(), API_PROCESSES_MAX) : wanted;
 

@@ -1,7 +1,6 @@
 import { getMetadataStorage, IS_OPTIONAL } from 'class-validator';
 import { nearestName } from '#contracts';
 
-/** The fields that a class of checked fields has, by name. */
 export function fieldsOf(checkedClass: abstract new () => object): readonly string[] {
   const checks = getMetadataStorage().getTargetValidationMetadatas(checkedClass, '', false, false);
   return [...new Set(checks.map(({ propertyName }) => propertyName))];

@@ -55,7 +55,6 @@ export function Switch(): PropertyDecorator {
   };
 }
 
-/** The documented variables of a class, in the order of its fields. */
 export const variablesOf = (configClass: ConfigClass): ReadonlyMap<string, VariableOptions> =>
   registry.get(configClass) ?? new Map();
 

@@ -266,7 +266,6 @@ export async function mayStillBeWritten(runner: StatementRunner, table: string, 
 /** The models of prisma/schema.prisma with their types: rows in camelCase, `bigint` for int8, `Date` for timestamptz. */
 type Models = PrismaClient;
 
-/** The models inside a transaction. */
 export type ModelTransaction = Prisma.TransactionClient;
 
 /**

@@ -16,7 +16,6 @@ export class LongText {
   }
 }
 
-/** What the driver binds to a statement. */
 export interface Binding {
   readonly portal?: string;
   readonly statement?: string;

@@ -31,7 +31,6 @@ export class PostgresAwayError extends Error {
 /** How often a connection is tried and its failure reported; also the longest that one try may take. In milliseconds. */
 const TURN_MS = 1_000;
 
-/** One turn of the wait. */
 export interface PostgresWait {
   readonly secondsLeft: number;
   readonly reason: string;

@@ -11,7 +11,6 @@ function isNameServer(entry: string): boolean {
   );
 }
 
-/** The name servers for names that users and vendors give. */
 export class NamesConfig {
   @Variable({
     description:

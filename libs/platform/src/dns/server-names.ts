@@ -160,7 +160,6 @@ function answer(host: string, addresses: readonly ResolvedAddress[], options: Lo
   else done(null, first.address, first.family);
 }
 
-/** The names of this process' own servers. */
 export const serverNames = new ServerNames();
 
 /** A socket that finds our own servers, for drivers that make the connection themselves. */

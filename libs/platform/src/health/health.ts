@@ -17,7 +17,6 @@ export interface HealthCheck {
   readonly check: () => Promise<string | null>;
 }
 
-/** How one part stands. */
 export interface PartHealth {
   readonly ok: boolean;
   /** Why not; absent when it is fit. */

@@ -1,4 +1,3 @@
-/** How much structure a JSON text may have. */
 export interface JsonBounds {
   /** Values in all: numbers, texts, arrays and objects, within each other too. */
   readonly maxValues: number;

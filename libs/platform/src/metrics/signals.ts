@@ -23,7 +23,6 @@ export class InFlight<Label extends string> {
     });
   }
 
-  /** One more started. */
   begin(value: string): void {
     this.counts.set(value, (this.counts.get(value) ?? 0) + 1);
   }

@@ -12,7 +12,6 @@ type RedisPlace =
       readonly database: number;
     };
 
-/** How to get into Redis. */
 export type RedisAddress = RedisPlace & {
   readonly username: string | undefined;
   readonly password: string | undefined;

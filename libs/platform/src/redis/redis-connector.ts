@@ -58,7 +58,6 @@ function connectorTo<Options extends Place>(find: FindServer<Options>, names: Se
   };
 }
 
-/** Connects to the server that the options name. */
 export const connectorBy = (names: ServerNames) =>
   connectorTo(({ host = 'localhost', port = 6379 }: Place) => Promise.resolve({ host, port }), names);
 

@@ -68,7 +68,6 @@ export interface SafeFetcherOptions {
   readonly resolve?: ResolveName;
 }
 
-/** Bounds of one GET. */
 interface SafeGetOptions {
   /**
    * Whose call it is: look-ups of names and connections of one account never use up those of another. Calls without one
@@ -94,7 +93,6 @@ export interface SafeAnswer {
   readonly url: string;
 }
 
-/** Body and bounds of one POST. */
 interface SafePostOptions {
   /** Whose call it is, as with a GET. */
   readonly accountId?: string | undefined;

@@ -4,7 +4,6 @@ import { inSpan } from './span.js';
 import { isTracing } from './tracing.js';
 import type { VendorCall } from './vendor-call.js';
 
-/** What is asked of an upstream. */
 export type UpstreamOperation = 'start' | 'check' | 'find' | 'cancel' | 'open' | 'text';
 
 /**

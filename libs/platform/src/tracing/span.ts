@@ -15,7 +15,6 @@ import { isTracing } from './tracing.js';
 /** Asked for each time: it belongs to the tracing that runs now. */
 const tracer = (): Tracer => trace.getTracer('generation-gateway');
 
-/** What a span is about. */
 export interface SpanSubject {
   readonly name: string;
   readonly kind: 'server' | 'client' | 'internal';

@@ -39,7 +39,6 @@ const NAMES = {
   toolCall: 'gen_ai.tool.call.id',
 } as const;
 
-/** What is added up of all calls. */
 interface Instruments {
   readonly duration: Histogram;
   readonly firstChunk: Histogram;
@@ -78,7 +77,6 @@ const VENDORS = {
   sandbox: 'sandbox',
 };
 
-/** What a vendor is asked. */
 export interface VendorCallSubject {
   /** The upstream's id. */
   readonly upstream: string;

@@ -29,7 +29,6 @@ export interface WholeReply extends ReplyHead {
 /** Checks the head of an answer: returns how much of its body to read, in bytes. @throws GatewayError to read nothing of it. */
 export type AcceptHead = (head: ReplyHead) => number;
 
-/** Bounds of one exchange. */
 export interface WholeReplyLimits {
   readonly signal: StopSignal;
   readonly accept: AcceptHead;

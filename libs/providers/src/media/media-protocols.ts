@@ -31,7 +31,6 @@ export const MEDIA_CODECS = {
 
 export type VendorProtocol = keyof typeof MEDIA_CODECS;
 
-/** Every protocol of media upstreams. */
 export type MediaProtocol = VendorProtocol | 'sandbox';
 
 /** The same as a list, sorted. */

@@ -161,7 +161,6 @@ export class MediaUpstreamEntry extends RoutedEntry {
   costs: JsonObject = {};
 }
 
-/** The list of media upstreams in the file. */
 export class MediaUpstreamsFile {
   @IsArray()
   @ArrayMinSize(1)
@@ -178,7 +177,6 @@ export const keyOf = ({
 }: Pick<MediaUpstreamEntry, 'key' | 'service_account_file'>): string | undefined =>
   key ?? (file === undefined ? undefined : readFileSync(file).toString('base64'));
 
-/** One model of an upstream. */
 export interface ServedModel {
   /** The vendor's name for it. */
   readonly name: string;

@@ -68,7 +68,6 @@ export interface OpenMediaUpstreams {
   close(): Promise<void>;
 }
 
-/** Where the upstreams come from. */
 export interface MediaUpstreamSources {
   readonly text?: TextConfig;
   readonly sandbox?: SandboxConfig;

@@ -68,7 +68,6 @@ const BANDS_MAX = 32;
 const FIRST_TOKEN_MAX = 1_000_000_000;
 const PER_QUANTITY_MAX = 1_000_000_000;
 
-/** What one model of an upstream costs. */
 export class ModelCosts {
   constructor(
     /** The largest beginning first. */
@@ -171,7 +170,6 @@ interface SharedCosts {
   readonly reports: CostReport | undefined;
 }
 
-/** What an entry says of its models and their costs. */
 interface CostedEntry {
   readonly models: object;
   readonly embedding_models: object;

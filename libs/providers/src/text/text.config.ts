@@ -2,7 +2,6 @@ import { IsNotEmpty, IsOptional } from 'class-validator';
 import type { ModelTraits } from '#contracts';
 import { Variable } from '#platform';
 
-/** Where text comes from. */
 export class TextConfig {
   @Variable({
     description:
@@ -81,7 +80,6 @@ export interface ModelLimits {
   readonly maxOutputTokens: number;
   /** The most that can be read, which a file of unknown length may fill. */
   readonly contextTokens: number;
-  /** What an image may cost. */
   readonly imageTokens: number;
 }
 

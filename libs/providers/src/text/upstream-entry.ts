@@ -286,7 +286,6 @@ export class UpstreamEntry extends RoutedEntry {
   model_traits: Record<string, Partial<ModelTraits>> = {};
 }
 
-/** The whole file. */
 export class UpstreamsFile {
   @IsArray()
   @ArrayMinSize(1)

@@ -89,7 +89,6 @@ interface ToolLimits {
   readonly atOncePerAccount: number;
 }
 
-/** What this process can run itself. */
 export interface OpenTools {
   readonly limits: ToolLimits;
   /** True: an upstream that may run a tool itself does. */

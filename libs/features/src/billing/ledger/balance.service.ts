@@ -12,7 +12,6 @@ export interface Balance {
   readonly owedMicros: Micros;
 }
 
-/** What a key may spend. */
 export interface KeyBalance extends Balance {
   /** Its limit in all; null when only the balance of its account limits it. */
   readonly quotaMicros: Micros | null;

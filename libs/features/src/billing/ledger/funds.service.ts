@@ -19,7 +19,6 @@ export interface Funding {
   readonly note: string | null;
 }
 
-/** The result. */
 export interface Funded {
   readonly entryId: bigint;
   readonly amountMicros: Micros;

@@ -60,7 +60,6 @@ export interface Finding {
   readonly found: string;
 }
 
-/** What one reconciliation found. */
 export interface ReconciliationReport {
   readonly id: string;
   readonly startedAt: Date;

@@ -34,7 +34,6 @@ export interface UnheldCapture extends Omit<RequestCapture, 'heldMicros'> {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** What a capture moved. */
 export interface Captured {
   /** What the account paid: the charge, or less when it went beyond the hold and beyond what was left. */
   readonly paidMicros: Micros;

@@ -24,7 +24,6 @@ const CAPTURE_PAUSE_MS = 25;
 /** A reservation is never more than this part of what account and key have left: it must not starve other processes. */
 const SHARE = 100;
 
-/** A reservation to be opened. */
 export interface ReservationOrder {
   readonly accountId: string;
   readonly apiKeyId: string;
@@ -33,7 +32,6 @@ export interface ReservationOrder {
   readonly leastMicros: Micros;
 }
 
-/** What the database granted. */
 export interface GrantedReservation {
   readonly id: string;
   readonly amountMicros: Micros;
@@ -48,7 +46,6 @@ export interface ReservationCapture {
   readonly usage: RequestUsage;
 }
 
-/** The result of a capture from a reservation. */
 export interface ReservationCaptured {
   /** False: the request was charged before, or the reservation is gone. */
   readonly isCharged: boolean;

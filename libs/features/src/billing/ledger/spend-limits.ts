@@ -96,7 +96,6 @@ interface LeftRow extends Record<string, unknown> {
 
 const NOTHING_LEFT: LeftRow = { of_account: null, of_key: null, has_quota: true };
 
-/** Who is to pay, and under which tags that have a limit. */
 export interface LimitedPayer {
   readonly accountId: string;
   readonly apiKeyId: string;

@@ -11,7 +11,6 @@ interface FilePrice extends DatedPrice {
   readonly place: string;
 }
 
-/** Dated prices and price lists. */
 export interface PricesOfFile {
   readonly prices: readonly FilePrice[];
   readonly lists: readonly FileList[];

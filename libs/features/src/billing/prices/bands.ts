@@ -10,7 +10,6 @@ export const VARIANT = `split_part(p.variant, '@', 1) as variant`;
 export const storedVariant = (variant: string, fromInputTokens: number): string =>
   fromInputTokens === 0 ? variant : `${variant}@${fromInputTokens}`;
 
-/** The variant without its band. */
 export const shownVariant = (stored: string): string => stored.split('@', 1)[0] ?? stored;
 
 export interface PriceOf {

@@ -54,7 +54,6 @@ export interface DatedRule {
   readonly effectiveFrom: Date;
 }
 
-/** A price list of a file. */
 export interface FileList {
   readonly id: string;
   readonly name: string;
@@ -176,7 +175,6 @@ function* readLists(sent: unknown, date: unknown, mistakes: PriceMistake[]): Gen
   return [...found.values()];
 }
 
-/** What the id of a price list may be. */
 export const LIST_ID = /^[a-z\d][\w.-]{0,63}$/i;
 
 /** What entries of prices and rules of lists have in common. */
@@ -312,7 +310,6 @@ export function unsoldIn({
     : { field: 'variant', rule: `must be one of ${variants.join(', ')}` };
 }
 
-/** The variants in which a model is sold in a unit. */
 function variantsOfModel(model: string, unit: string): readonly string[] {
   const family = familyOf(model);
   return family ? (Object.entries(family.variants).find(([id]) => id === model)?.[1] ?? []) : variantsOf(unit);
@@ -402,13 +399,11 @@ class PriceReader extends EntryReader {
 
 const VENDORS_UNITS: readonly string[] = [...TOKEN_UNITS, ...FEE_UNITS];
 
-/** Everything that can have a price. */
 export const PRICE_UNITS: readonly string[] = ['second', 'image', STORAGE_UNIT, ...VENDORS_UNITS, ...TOOL_UNITS];
 
 /** Whether prices of a unit may depend on the input and on the service tier: those of what a vendor does for a text. */
 export const hasBands = (unit: string): boolean => VENDORS_UNITS.includes(unit);
 
-/** The variants in which a unit of text can be sold. */
 export const variantsOf = (unit: string): readonly string[] => (hasBands(unit) ? SERVICE_TIERS : ['default']);
 
 /** The tier under the name that it is sold by: `fast` is `priority`. */

@@ -64,7 +64,6 @@ const EVERY_MODEL = '*';
 /** The id of prices that are looked at as if they were in the book. */
 export const ADDED_PRICE = 'added';
 
-/** All prices in force at one moment. */
 export class PricesInForce {
   /** Of the models that were asked for by a list: the rules are applied once. */
   private readonly byRules = new Map<string, readonly PriceInForce[]>();

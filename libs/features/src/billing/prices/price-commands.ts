@@ -37,7 +37,6 @@ where withdrawn_at is null and (effective_from > now() or effective_from = (
     and o.withdrawn_at is null))
 order by p.model, p.from_input_tokens, p.unit, p.variant, p.effective_from`;
 
-/** Prices and price lists in the form of PRICES_FILE. */
 interface PriceFile {
   readonly prices: readonly ExportedPrice[];
   /** Absent where there are none. */

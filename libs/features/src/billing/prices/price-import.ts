@@ -97,7 +97,6 @@ export class PriceImport {
   }
 }
 
-/** What a file of prices holds. */
 type PriceFile = Pick<CheckedPrices, 'prices' | 'lists'>;
 
 async function compareFile(runner: StatementRunner, { prices, lists }: PriceFile): Promise<ImportedFile> {
@@ -142,7 +141,6 @@ interface Differences {
   readonly changed: readonly object[];
 }
 
-/** What the audit keeps of an import. */
 export function auditedImport({ added, changed }: Differences): object {
   const listed = { added: added.slice(0, AUDITED_MAX), changed: changed.slice(0, AUDITED_MAX) };
   const unlisted = added.length + changed.length - listed.added.length - listed.changed.length;

@@ -19,7 +19,6 @@ export type RuleDifference = SaidRule & {
   readonly was: SaidRule | null;
 };
 
-/** What an import does to price lists, or would do. */
 export interface ImportedLists {
   /** Lists that are new or have another name. */
   readonly named: readonly string[];
@@ -85,7 +84,6 @@ const namesOf = (lists: readonly FileList[]): [string[], string[]] => [
   lists.map(({ name }) => name),
 ];
 
-/** What an import of lists would do. */
 export async function compareLists(
   runner: Pick<StatementRunner, 'query'>,
   lists: readonly FileList[],

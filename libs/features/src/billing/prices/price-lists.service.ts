@@ -13,7 +13,6 @@ export interface NewPriceRule extends Omit<DatedRule, 'effectiveFrom'> {
   readonly effectiveFrom: Date | null;
 }
 
-/** What a list of lists says of each. */
 export interface PriceListSummary {
   readonly id: string;
   readonly name: string;
@@ -42,7 +41,6 @@ export interface PriceListView extends Pick<
 /** The most lists, rules of one and accounts that an answer shows. */
 const SHOWN_MAX = 10_000;
 
-/** What each account has now. */
 const HELD = `
 select distinct on (account_id) account_id, list_id from account_price_list where effective_from <= now()
 order by account_id, effective_from desc`;

@@ -25,7 +25,6 @@ export interface NewPrice {
 
 /** How far behind a date may lie and still count as now, in milliseconds. */
 const CLOCK_SLACK_MS = 60_000;
-/** The most prices that a history lists. */
 const HISTORY_MAX = 10_000;
 /** The newest of each sort that has begun, which the models could only find by reading all. */
 const IN_FORCE = `
@@ -43,7 +42,6 @@ export class PricesService {
     private readonly changes: AuditedChanges,
   ) {}
 
-  /** The prices in force at a moment, of one model or all. */
   async inForce(model: string | null, at: Date): Promise<PriceView[]> {
     return (await this.database.query<PriceView>({ text: IN_FORCE, values: [model, at] })).rows;
   }

@@ -16,7 +16,6 @@ const HAIKU: TextPrice = { input: 1_000_000n, cachedInput: 100_000n, cacheWrite:
 const SONNET: TextPrice = { input: 3_000_000n, cachedInput: 300_000n, cacheWrite: 3_750_000n, output: 15_000_000n };
 const OPUS: TextPrice = { input: 15_000_000n, cachedInput: 1_500_000n, cacheWrite: 18_750_000n, output: 75_000_000n };
 
-/** How many tokens one of these prices buys. */
 const TEXT_PRICE_TOKENS = 1_000_000n;
 
 /** An example, so that a fresh installation can charge at all: these are not real prices. */

@@ -28,7 +28,6 @@ const SOLD_AS: Readonly<Record<string, string>> = {
   reasoning_token: 'output_token',
 };
 
-/** A price, or what a price would be, from so many tokens of input on. */
 type AskedPrice = Pick<PriceInForce, 'unit' | 'variant' | 'fromInputTokens' | 'amountMicros' | 'perQuantity' | 'list'>;
 
 /** The text models of an upstream and of those that it makes embeddings with. */

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { notPriced, PriceBook, type PricesInForce } from './price-book.js';
 import { TextTariff } from './text-tariff.js';
 
-/** The prices of text models. */
 @Injectable()
 export class TextPrices {
   private list: PricesInForce | undefined;

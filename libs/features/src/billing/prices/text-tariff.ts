@@ -50,7 +50,6 @@ export interface HeldAt {
   readonly tools?: ToolUses | undefined;
   /** What it asks for beside text. */
   readonly opens?: readonly OpenedUnit[] | undefined;
-  /** The most searches that the vendor may make in one of its requests. */
   readonly searches?: number | undefined;
   /** How many requests to its vendor it may take, each with fees of its own; one, unless it is set. */
   readonly requests?: number | undefined;

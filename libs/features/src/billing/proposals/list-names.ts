@@ -9,13 +9,11 @@ export interface NamedUpstream {
 /** How an entry of a list came to a model; the surest first. */
 const WAYS = ['saved', 'vendor', 'same', 'renamed'] as const;
 
-/** The model that an entry of a list is of. */
 interface NamedModel {
   readonly model: string;
   readonly by: (typeof WAYS)[number];
 }
 
-/** What an entry is of, if it is known. */
 export interface NamedEntry {
   readonly listed: ListedModel;
   readonly named: NamedModel | undefined;

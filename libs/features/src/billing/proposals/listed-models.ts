@@ -102,7 +102,6 @@ const fieldsIn = (value: unknown): Fields => (isJsonObject(value) ? value : {});
 const listIn = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
 const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Collects the prices of one model. */
 class Reading {
   private readonly prices = new Map<string, ListedPrice>();
   private readonly unread = new Set<string>();

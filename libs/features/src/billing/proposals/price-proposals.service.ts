@@ -16,7 +16,6 @@ import { type ProposalItem, proposedItems } from './proposal-items.js';
 import type { BookPrice, ProposalTerms } from './proposed-prices.js';
 import { type ListPlace, readList } from './read-list.js';
 
-/** What a proposal is asked of. */
 export interface NewProposal extends ProposalTerms {
   readonly source: ListSource;
   readonly place: ListPlace;

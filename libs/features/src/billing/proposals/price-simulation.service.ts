@@ -186,7 +186,6 @@ class Sum {
   }
 }
 
-/** Of all, of each model and of each account. */
 class Sums {
   private readonly total = new Sum();
   private readonly models = new Map<string, Sum>();

@@ -12,7 +12,6 @@ import {
 } from './proposed-prices.js';
 import type { ListNames, NamedEntry } from './list-names.js';
 
-/** A price as an item shows it. */
 export interface ItemPrice {
   readonly unit: string;
   readonly variant: string;
@@ -32,7 +31,6 @@ export interface ItemProposal extends ItemPrice {
   readonly is_change: boolean;
 }
 
-/** What a list proposes for one model. */
 export interface ProposalItem {
   /** Of the list. */
   readonly id: string;
@@ -70,7 +68,6 @@ const UNTICKED: ReadonlySet<ProposalFlag> = new Set([
   'free',
 ]);
 
-/** What the entries of a list propose. */
 export interface ProposedItems {
   readonly items: readonly ProposalItem[];
   /** Models whose prices in the book are those of the list. */

@@ -32,7 +32,6 @@ export type ProposalFlag =
   | 'no_price'
   | 'not_offered';
 
-/** A price of the book, dated. */
 export interface BookPrice extends PriceOf {
   readonly id: string;
   readonly amountMicros: Micros;
@@ -65,7 +64,6 @@ const BILLION = 1_000_000_000n;
 const DIGITS_MAX = 12;
 const CENT_MICROS = 10_000n;
 
-/** The prices of a list at our terms. */
 export function proposedPrices({ prices }: ListedModel, terms: ProposalTerms): readonly ProposedPrice[] {
   return prices.map((price) => ({
     unit: price.unit,

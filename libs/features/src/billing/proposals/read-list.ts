@@ -3,7 +3,6 @@ import { GatewayError } from '#contracts';
 import { FetchFailed, FetchRefused, nextTurn, type SafeFetcher, Turns } from '#platform';
 import type { TextUpstreams } from '../../upstreams/text-upstreams.js';
 
-/** Where a list is read. */
 export type ListPlace =
   | { readonly url: string }
   | { readonly file: string }

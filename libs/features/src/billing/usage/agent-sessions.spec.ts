@@ -60,17 +60,18 @@ describe('Sessions of agents', () => {
     expect(found.map(({ time }) => time)).toEqual(found.map(({ time }) => time).toSorted((a, b) => (a < b ? 1 : -1)));
     const sums = Object.fromEntries(found.map((each) => [each.session, Number(each['requests'])]));
     const expected: Record<string, number> = {};
-    for (const { session } of records) expected[String(session)] = (expected[String(session)] ?? 0) + 1;
+    for (const session of records.map((record) => record['session'] as string))
+      expected[session] = (expected[session] ?? 0) + 1;
     expect(sums).toEqual(expected);
     expect(found[0]).toMatchObject({ agents: 2n, models: ['model-0', 'model-1'] });
-    const requests = BigInt(found[0]?.['requests'] as bigint);
+    const requests = found[0]?.['requests'] as bigint;
     expect(found[0]).toMatchObject({ cached_input_tokens: 60n * requests, amount_micros: 10n * requests });
   });
 
   it('of one name in two accounts are two, and are found by a part of the name', async () => {
     const all = { ...query, accountId: null, text: 'SESSION-3' };
     const found = await sessions.list(all, { limit: 50, cursor: null });
-    const names = found.items.map(({ account_id: account, session }) => `${account} ${session}`).toSorted();
+    const names = found.items.map(({ account_id: account, session }) => [account, session].join(' ')).toSorted();
     expect(names).toEqual(['acct session-3', 'acct_2 session-3']);
     expect((await sessions.list({ ...query, text: 'nothing' }, { limit: 50, cursor: null })).items).toEqual([]);
   });

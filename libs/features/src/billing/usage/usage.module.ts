@@ -5,6 +5,5 @@ import { UsageService } from './usage.service.js';
 
 const SERVICES = [AgentSessionsService, MarginsService, UsageService];
 
-/** What was used. */
 @Module({ providers: SERVICES, exports: SERVICES })
 export class UsageModule {}

@@ -4,7 +4,6 @@ import { tooMuch } from './extracted-text.js';
 /** The most different words of a file: a list of keys or sums is none that is searched by words. */
 const WORDS_MAX = 300_000;
 
-/** Which words stand in which passages. */
 export interface WordCounts {
   /** Of each passage, how many words it has. */
   readonly lengths: readonly number[];

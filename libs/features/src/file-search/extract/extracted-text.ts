@@ -34,7 +34,6 @@ export const tooHard = (why: string): Unreadable =>
 /** The most characters (UTF-16) of text that a file may have. */
 export const TEXT_CHARACTERS_MAX = 5_000_000;
 
-/** The text of a file. */
 export interface ExtractedText {
   readonly text: string;
   /** Where each page begins, from the first; absent where files of its type have none. */

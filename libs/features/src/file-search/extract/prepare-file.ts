@@ -24,7 +24,6 @@ const UNMEASURED_BYTES = 4 * 1024 * 1024;
 
 const bounds = { bytes: Infinity, unmeasured: 0, isBroken: false, inForce: false };
 
-/** A file would need more memory than there is for it. */
 class MemoryExceeded extends Error {}
 
 /**
@@ -89,7 +88,6 @@ export interface FileToPrepare {
   readonly arrayBytes: number;
 }
 
-/** A passage that is ready to be written. */
 export interface PreparedPassage {
   readonly text: string;
   readonly start: number;

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, logger, type StatementRunner } from '#platform';
 
-/** Injects the TextEmbedder. */
 export const TEXT_EMBEDDER = Symbol('TextEmbedder');
 
 /** Texts to embed, and the payer. */

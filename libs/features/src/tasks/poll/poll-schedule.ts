@@ -231,7 +231,6 @@ export class PollSchedule {
     await this.run('unschedule_ended', UNSCHEDULE_ENDED, [taskId]);
   }
 
-  /** Whose task it is, and of which model. */
   async orderOf(taskId: string): Promise<{ model: string; accountId: string } | undefined> {
     const text = 'select model, account_id as "accountId" from task where id = $1';
     const { rows } = await this.database.query<{ model: string; accountId: string }>({ text, values: [taskId] });

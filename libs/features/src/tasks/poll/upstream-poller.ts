@@ -147,7 +147,6 @@ class PollPauses {
   }
 }
 
-/** One poll of an operation. */
 interface PendingPoll extends HeldPoll {
   readonly signal: AbortSignal;
   answered: boolean;
@@ -180,7 +179,6 @@ const log = logger('generation');
 /** Progress that a vendor can report; the rest is for copying the files. */
 const VENDOR_PROGRESS_MAX = 94;
 
-/** What the pollers of all upstreams share. */
 export interface PollerDeps {
   readonly schedule: PollSchedule;
   readonly transitions: TaskTransitions;

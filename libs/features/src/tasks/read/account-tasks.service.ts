@@ -92,7 +92,6 @@ export class AccountTasks {
     return { items: await this.withViews(query.accountId, rows), nextCursor: next };
   }
 
-  /** Those of the named tasks that the account has. */
   async named(accountId: string, taskIds: readonly string[]): Promise<AccountTask[]> {
     const text = `
       with found as (select t.id, t.api_key_id, ${PROMPT} as prompt from task t where t.id = any($1) and t.account_id = $2)

@@ -108,7 +108,6 @@ export const lastLookedAt = ({ values = [] }: Statement): Statement => ({
   values: values.slice(0, 3),
 });
 
-/** The smallest id a task of that second can have. */
 const earliestId = (unixSeconds: number): string =>
   `task_${encodeTime(Math.min(Math.max(unixSeconds, 0), SECONDS_MAX) * 1000, 10)}`;
 

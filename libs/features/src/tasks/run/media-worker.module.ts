@@ -24,7 +24,6 @@ import { TaskWorker } from './task-worker.js';
 import { UpstreamLimits } from '../upstream-limits.js';
 import { CALL_GRACE_MS, CONCURRENCY, LEASE_MS, MEDIUM, STORE_LIMITS } from '../injection-tokens.js';
 
-/** The providers of the worker of one medium. */
 @Module({
   providers: [
     AdvanceTaskService,

@@ -14,7 +14,6 @@ export function createMediaWorker(medium: Medium, platform: Platform, upstreams:
   return createWorker(MediaWorkerModule.register(medium, concurrency, platform, upstreams), MediaWorker);
 }
 
-/** Runs that worker as a process of its own. */
 export const runMediaWorker = (medium: Medium): Promise<void> =>
   runProcess({
     name: `${medium}-worker`,

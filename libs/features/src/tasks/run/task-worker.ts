@@ -34,7 +34,6 @@ class LeaseRenewer {
   }
 }
 
-/** One step of a task that this worker works on. */
 class RunningStep {
   /** Aborted when the process ends before the step does. */
   readonly ending = new AbortController();

@@ -2,7 +2,6 @@ import type { Micros, OutputPlan } from '#contracts';
 import { LARGEST_INTEGER, type SettledFile } from '../store/result-files.js';
 import type { TaskRow } from '../task-row.js';
 
-/** A delivered file as far as it is charged. */
 type Delivered = Pick<SettledFile, 'role' | 'durationMs'>;
 
 /** How much shorter than ordered a video may be and still count whole, in seconds: models end on a step, encoders on a frame. */

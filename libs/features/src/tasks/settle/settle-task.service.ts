@@ -25,7 +25,6 @@ import type { TaskRow } from '../task-row.js';
 
 const log = logger('generation');
 
-/** How a task succeeded. */
 interface Completion {
   readonly chargeMicros: Micros;
   /** Units delivered: seconds of video or images. */

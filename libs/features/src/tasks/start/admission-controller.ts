@@ -31,7 +31,6 @@ const SPENT_PAUSE_MS = 60_000;
 
 /** Which queued tasks a worker need not claim now. */
 export interface ClaimLimits {
-  /** Models of which every upstream is closed. */
   readonly closed: readonly string[];
   /** Of a model with a limited rate of starts: the most tasks that one claim may take. */
   readonly most: Readonly<Record<string, number>>;

@@ -8,7 +8,6 @@ const DOWNLOAD_MS = 60_000;
 /** As in the check: a passing fault of a host is not the caller's mistake. */
 const ATTEMPTS = 2;
 
-/** Where the files of an order are read. */
 export interface ReferenceFileSources {
   readonly fetcher: SafeFetcher;
   /** Where files of our own lie, which are not fetched over the network. */

@@ -155,7 +155,6 @@ export interface RunningLimit {
   readonly slots: number;
 }
 
-/** What an order takes of the allowance of its upstream. */
 export interface AllowanceTake {
   readonly upstream: string;
   readonly allowance: MediaAllowance;

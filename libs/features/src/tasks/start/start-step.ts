@@ -271,7 +271,6 @@ export class StartStep {
     });
   }
 
-  /** What the order of an earlier attempt costs by configuration. */
   private async configured({ task }: StartAttempt, { upstream }: RoutedUpstream): Promise<KnownCosts> {
     const whole = await this.transitions.withLargeParameters(task);
     const plan = upstream.plan(plannedOrderOf(task.id, catalogFamily(task.model), whole));

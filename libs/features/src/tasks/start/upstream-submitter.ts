@@ -49,7 +49,6 @@ interface LostCall {
   readonly isUnderWay: boolean;
 }
 
-/** What is known of a call to an upstream. */
 interface OfferedCall {
   readonly noted: RecordedCall;
   readonly candidate: Candidate;

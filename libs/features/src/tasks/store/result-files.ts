@@ -11,7 +11,6 @@ import {
 /** The most that columns of sizes and lengths hold; a header that states more is cut to it. */
 export const LARGEST_INTEGER = 2_147_483_647;
 
-/** A file that is in the store and was found readable. */
 export interface SettledFile {
   readonly ordinal: number;
   readonly role: 'output' | 'last_frame';
@@ -24,7 +23,6 @@ export interface SettledFile {
   readonly durationMs: number | null;
 }
 
-/** The types in which files of a medium may come. */
 const TYPES = {
   image: ['image/png', 'image/jpeg', 'image/webp', 'image/gif'],
   video: ['video/mp4', 'video/quicktime'],
@@ -92,7 +90,6 @@ const ALL_TYPES: readonly string[] = [...TYPES.image, ...TYPES.video];
 /** Marks an output whose bytes lie in our store already. */
 const KEPT = 'kept:';
 
-/** A spool into our own store, for the files of one task. */
 export const resultSpool = (
   { id, medium }: { readonly id: string; readonly medium: Medium },
   { store, maxBytes, signal }: { store: MediaStore; maxBytes: number; signal: AbortSignal },

@@ -74,11 +74,9 @@ export interface SubmissionContext {
   readonly idempotencyKey?: string | undefined;
   /** The header `X-Webhook-Url`. */
   readonly webhookHeader?: string | undefined;
-  /** Who and what it is for. */
   readonly attribution?: Attribution | undefined;
 }
 
-/** A checked request and its price. */
 export interface PricedRequest {
   readonly request: ModelRequest;
   readonly quote: Quote;

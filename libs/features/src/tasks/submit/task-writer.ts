@@ -30,7 +30,6 @@ interface WrittenTask {
   readonly length: number;
 }
 
-/** What a statement did. */
 interface Outcome {
   readonly accepted: ReadonlySet<string>;
   /** Those whose request another attempt has taken over. */

@@ -76,7 +76,6 @@ const mapKappa: FalMapping = (order, file) => {
   return { endpoint: images === undefined ? 'text-to-image' : 'edit', input: omitUndefined(input) };
 };
 
-/** Grok Imagine at fal. */
 const mapIota: FalMapping = (order) => {
   const { prompt, size, n } = order.parameters as JsonObject & IotaRequest;
   return { input: { prompt, aspect_ratio: size, num_images: n } };

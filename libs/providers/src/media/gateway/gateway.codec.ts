@@ -25,7 +25,6 @@ import {
   type Verb,
 } from '../http/media-codec.js';
 
-/** The codes of our own API. */
 const FAILURES: FailureTable = [
   { code: ['task_not_found'], is: 'lost' },
   // A reseller's own word for it. A path that is not there is called otherwise.
@@ -60,7 +59,6 @@ function readGatewayFailure(reply: VendorReply, verb: Verb): MediaFailure {
 const failedTask = (code: JsonValue | undefined): OperationState =>
   failedBecause(code === 'nothing_delivered' ? code : workFailureBy(FAILURES, { code: code ?? '' }));
 
-/** What of a task view is read. */
 type View = Pick<TaskView, 'status' | 'result' | 'error' | 'usage'> & { readonly progress?: number };
 
 /** The other gateway keeps a key for 24 hours, longer than any deadline of a family. */

@@ -19,7 +19,6 @@ export interface Credentials {
   secrets(): readonly string[];
 }
 
-/** A key that is sent as it is. */
 export const keyCredentials = (key: string, codec: { authorization(key: string): Headers }): Credentials => ({
   headers: () => codec.authorization(key),
   secrets: () => [key],

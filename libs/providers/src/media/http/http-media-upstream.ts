@@ -234,7 +234,6 @@ function unlessFresh(state: OperationState, { takenAtMs }: Operation): Operation
 /** Longer than any signed link. */
 const MAX_URL = 8_192;
 
-/** Where the files of a protocol may be. */
 interface FilePlaces {
   readonly codec: MediaCodec;
   /** Of the vendor's API. */

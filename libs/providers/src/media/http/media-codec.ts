@@ -80,7 +80,6 @@ export class NotMakeable extends Error {
   }
 }
 
-/** What a codec may learn of an entry. */
 interface CodecEntry {
   readonly base_url?: string;
   readonly settings: JsonObject;

@@ -138,7 +138,6 @@ const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 const PIECE_BYTES = 64 * 1024;
 
-/** Bounds of one exchange. */
 export interface ExchangeLimits {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;

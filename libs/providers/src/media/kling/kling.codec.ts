@@ -134,7 +134,6 @@ const LINK_LIFE_MS = 30 * 24 * 60 * 60_000;
 
 const pathOf = ({ references }: PlannedOrder): string => (references.length > 0 ? FROM_IMAGES : FROM_TEXT);
 
-/** Videos from Kling. */
 export const klingCodec: MediaCodec = {
   protocol: 'kling',
   traits: {

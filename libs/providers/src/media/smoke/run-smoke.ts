@@ -56,7 +56,6 @@ export interface SmokeOptions {
   readonly traits?: boolean | undefined;
 }
 
-/** Where it says what. */
 interface SmokeReport {
   say(line: string): void;
   record(name: string, exchange: unknown): void;

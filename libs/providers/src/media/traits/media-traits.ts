@@ -23,7 +23,6 @@ export interface TraitRule {
   readonly required?: true;
   /** Only for orders in which each of these fields has one of these values. */
   readonly with?: Readonly<Record<string, readonly Scalar[]>>;
-  /** Only for orders of these modes. */
   readonly modes?: readonly string[];
   /** Not at addresses of these regions. */
   readonly except_regions?: readonly string[];
@@ -49,7 +48,6 @@ export interface HeldTrait extends Omit<ModelTrait, 'rules'> {
 /** `model_traits` of an entry: name or pattern of models to field to its rule or rules; an empty list lifts those of the table. */
 export type TraitSettings = Readonly<Record<string, Readonly<Record<string, TraitRule | readonly TraitRule[]>>>>;
 
-/** A model at an upstream. */
 interface TraitSubject {
   readonly protocol: string;
   readonly model: string;
@@ -159,7 +157,6 @@ export function traitsInWords(traits: readonly HeldTrait[], model: string): Mode
   });
 }
 
-/** A rule in words. */
 function sentenceOf(field: string, rule: TraitRule, unit: Unit): string {
   const { one_of: values, least, most } = rule;
   const of = unit === '' ? '' : ` ${unit}`;
@@ -285,13 +282,11 @@ const ALL = ['*'];
 const WAN_SEED: readonly TraitRule[] = [{ most: 2_147_483_647 }];
 const UNMARKED: readonly TraitRule[] = [{ one_of: [false] }];
 
-/** A source, and the day on which it was read. */
 interface Read {
   readonly source: string;
   readonly checked: string;
 }
 
-/** Rows of one source. */
 const from = (
   protocol: string,
   read: Read,

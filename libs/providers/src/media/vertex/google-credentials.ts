@@ -12,7 +12,6 @@ export interface VertexSettings {
   readonly region: string;
   /** A bucket for finished videos, which keeps the replies small. */
   readonly storageUri?: string;
-  /** Where buckets are read. */
   readonly storageEndpoint: string;
 }
 
@@ -30,7 +29,6 @@ const RULES: Readonly<Record<string, Rule>> = {
   storage_endpoint: { fits: /^https?:\/\/[\w.:-]+$/, says: 'must be an http or https address without a path' },
 };
 
-/** What is wrong with the settings of an entry, by name. */
 export const vertexSettingsMistakes = (settings: JsonObject): readonly (readonly [name: string, rule: string])[] =>
   Object.entries(settings).flatMap(([name, value]): [string, string][] => {
     const rule = RULES[name];
@@ -38,7 +36,6 @@ export const vertexSettingsMistakes = (settings: JsonObject): readonly (readonly
     return typeof value === 'string' && rule.fits.test(value) ? [] : [[name, rule.says]];
   });
 
-/** Settings that were checked. */
 export function vertexSettings(settings: JsonObject): VertexSettings {
   const { project, region, storage_uri, storage_endpoint } = { ...DEFAULTS, ...settings } as Record<string, string>;
   return {

@@ -119,7 +119,6 @@ export const vertexVeoCodec: MediaCodec = {
     vertexVeo({ project: readServiceAccount(key).project, ...vertexSettings(settings) }),
 };
 
-/** The protocol for one project. */
 export function vertexVeo({ project, region, storageUri, storageEndpoint }: Partial<VertexSettings>): MediaCodec {
   const place = region ?? 'us-central1';
   const modelPath = (model: string): string =>

@@ -28,9 +28,7 @@ interface ListedPages {
 /** The mark of a page in the content, `[2]`, which is not the words of a link. */
 const MARK = /\[(\d{1,3})\](?!\()/g;
 
-/** The most marks that are looked at. */
 const MARKS_MAX = 10_000;
-/** The most pages that a mark can name. */
 const PAGES_MAX = 999;
 
 /** The list as annotations of the content: at each mark of a page, and without a place for a page that has no mark. */
@@ -122,7 +120,6 @@ interface ChatReply extends ListedPages {
   /** Some servers write `error` here, and what it is beside it. */
   readonly object?: unknown;
   readonly usage?: ChatUsage | null;
-  /** The tier that served it. */
   readonly service_tier?: unknown;
   /** One vendor's place for the usage of a stream. */
   readonly x_groq?: { readonly usage?: ChatUsage | null } | null;
@@ -188,7 +185,6 @@ const imagesIn = ({ images }: ChatMessage): TextEvent[] =>
     image?.url ? [{ type: 'text', text: `![image](${image.url})` }] : [],
   );
 
-/** Reads a chat completions stream. */
 export class ChatStreamDecoder implements StreamDecoder {
   private readonly calls = new ChatCalls();
   private reason: FinishReason | undefined;

@@ -266,7 +266,6 @@ export function producedInGemini({ candidates }: JsonObject & Chunk): string {
     .join('');
 }
 
-/** Reads a whole reply as the events it would have been. */
 export function readGeminiReply(answer: JsonObject): readonly TextEvent[] {
   const decoder = new GeminiStreamDecoder();
   const events = decoder.read(answer);

@@ -131,7 +131,6 @@ function withoutShared(schema: JsonValue | undefined): JsonValue | undefined {
   return own;
 }
 
-/** Writes one schema. */
 class Writer {
   /** What kept references lead to, however they spell it, and under which names they do. */
   private readonly shared = new Map<JsonObject, string>();

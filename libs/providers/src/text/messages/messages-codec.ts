@@ -7,7 +7,6 @@ import { writeMessagesRequest } from './write-messages-request.js';
 /** The version sent when the caller's own request did not bring one. */
 const INTERFACE_VERSION = '2023-06-01';
 
-/** The messages interface. */
 export const messagesCodec: ProtocolCodec = {
   protocol: 'messages',
   path: () => '/messages',

@@ -107,7 +107,6 @@ interface Usage extends ChargedUsage {
   readonly cache_creation?: unknown;
   /** `{web_search_requests: 2}`: calls of tools that the vendor ran. */
   readonly server_tool_use?: unknown;
-  /** The tier that served it. */
   readonly service_tier?: unknown;
   /** What each round of the vendor's own used, those of a compaction too, which the counts beside it leave out. */
   readonly iterations?: readonly Usage[] | null;
@@ -246,7 +245,6 @@ function openBlock(block: Block, text: MessagesText): TextEvent[] {
   }
 }
 
-/** Reads a messages stream. */
 export class MessagesStreamDecoder implements StreamDecoder {
   private usage: Usage = {};
   private latestUsage: TextUsage | undefined;
@@ -476,7 +474,6 @@ export function producedInMessages({ content_block: block, delta = {} }: JsonObj
   return [text, thinking, given, delta.text, delta.thinking, delta.partial_json].join('');
 }
 
-/** Reads a whole message as the events it would have been. */
 export function readMessagesReply(answer: JsonObject): readonly TextEvent[] {
   const message = answer as Message & { readonly error?: unknown };
   if (message.error) throw reportedFailure(message.error);

@@ -25,7 +25,6 @@ class ItemBreaks {
   private last: TextEvent['type'] | undefined;
   private isNext = false;
 
-  /** The events of a whole item. */
   item(events: readonly TextEvent[]): readonly TextEvent[] {
     this.isNext = true;
     return this.piece(events);
@@ -73,7 +72,6 @@ interface Response {
         readonly output_tokens_details?: ChatUsage['completion_tokens_details'];
       })
     | null;
-  /** The tier that served it. */
   readonly service_tier?: unknown;
 }
 
@@ -409,7 +407,6 @@ function readPart({ type, text, refusal }: Part): TextEvent {
   return refusal && !text ? { type: 'refusal', text: refusal } : { type: 'text', text: text ?? '' };
 }
 
-/** What an item says, part by part. */
 function partsOf(item: Item): TextEvent[] {
   switch (item.type) {
     case 'message':
@@ -449,7 +446,6 @@ function expectNoError(event: StreamEvent): [] {
 /** Of a response that is not finished, or never will be. */
 const UNFINISHED: ReadonlySet<string | undefined> = new Set(['cancelled', 'in_progress', 'queued']);
 
-/** Reads a whole response as the events it would have been. */
 export function readResponsesReply(answer: JsonObject): readonly TextEvent[] {
   const response = answer as Response;
   if (response.status === 'failed' || response.error) throw reportedFailure(response.error);

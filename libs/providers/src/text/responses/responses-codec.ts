@@ -50,7 +50,6 @@ function written(value: JsonValue | undefined): string {
     .join('');
 }
 
-/** The responses interface. */
 export const responsesCodec: ProtocolCodec = {
   protocol: 'responses',
   path: () => '/responses',

@@ -3,7 +3,6 @@ import { unknownFieldRule } from '#platform';
 import { type AskedProtocol, KNOWN_TRAITS, type TraitRow, USUAL_TRAITS } from './known-traits.js';
 import { isFrom, type NamedModel, namedModel } from './model-names.js';
 
-/** Where a model is asked. */
 interface AskedPlace {
   readonly protocol: AskedProtocol;
   /** The name of the server; undefined: one that no row is about. */
@@ -33,7 +32,6 @@ const holdsAt = ({ protocols, servers }: TraitRow, protocol: AskedProtocol, serv
 const knownTraits = (name: string, place: AskedPlace): ModelTraits =>
   Object.assign({}, USUAL_TRAITS[place.protocol], ...rowsFor(name, place).map(({ traits }) => traits)) as ModelTraits;
 
-/** Traits by the upstream's name of a model. */
 export type TraitLookup = (upstreamModel: string) => ModelTraits;
 
 /** A lookup that finds each name once. */

@@ -626,7 +626,6 @@ export class HttpTextProvider implements TextProvider {
   }
 }
 
-/** What the events of a reply are read with. */
 interface EventParts {
   readonly decoder: StreamDecoder;
   readonly rewritten: Rewritten;
@@ -669,7 +668,6 @@ function namesIn(protocol: ProtocolCodec['protocol'], text: string): Pick<NamedR
   };
 }
 
-/** What a reply in parts is read with. */
 interface Parts {
   readonly decoder: StreamDecoder;
   readonly readBack: ReadBack;

@@ -42,7 +42,6 @@ export const permittedBody = (
 /** By it callers name their conversation to the gateway; no vendor is to get it, whatever an upstream's policy lists. */
 const SESSION = 'session_id';
 
-/** The body without the fields of unknown price. */
 function pricedBody(native: NativeBody, unknownFields: readonly string[] = [], policy: UpstreamPolicy): NativeBody {
   const left = unknownFields.filter(
     (name) => namesOutput(name) || name === SESSION || (!permits(policy.fields, name) && !isAllowedTier(name, policy)),

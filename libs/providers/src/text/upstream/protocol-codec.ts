@@ -32,7 +32,6 @@ export interface ProtocolOptions {
   readonly disablesReasoning?: boolean | undefined;
 }
 
-/** Reads one streamed reply. */
 export interface StreamDecoder {
   /** @throws GatewayError when the upstream reports a failure in the stream, or sends what is no event of its protocol. */
   push(data: EventData): readonly TextEvent[];

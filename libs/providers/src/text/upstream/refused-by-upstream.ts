@@ -320,7 +320,6 @@ function errorIn(body: unknown): unknown {
   return isJsonObject(error) ? error : { ...others, message: error ?? message ?? detail ?? errors ?? msg };
 }
 
-/** Reads the body of a refusal. */
 export function parseRefusal(body: string): UpstreamRefusal {
   try {
     return refusalOf(errorIn(parseBounded(body)));
@@ -349,7 +348,6 @@ export function withoutSecrets(error: GatewayError, secrets: readonly string[]):
   });
 }
 
-/** The request that was refused, as the upstream got it. */
 export interface RefusedRequest {
   /** The model's name at the upstream: the operator's choice. */
   readonly upstreamModel: string;

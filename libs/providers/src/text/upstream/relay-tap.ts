@@ -59,7 +59,6 @@ export class RelayTap {
     return this.seenAnswer;
   }
 
-  /** The usage reported until now. */
   reportedUsage(): TextUsage | undefined {
     try {
       this.readLatest();
@@ -77,7 +76,6 @@ export class RelayTap {
     return { usage, produced: tellsOutput ? '' : this.produced, failure: this.seenFailure };
   }
 
-  /** All that was produced until now. */
   words(): string {
     this.held.readAll();
     return this.produced;

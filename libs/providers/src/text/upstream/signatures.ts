@@ -5,7 +5,6 @@ import { placeOf } from '../chat/chat-proofs.js';
 /** A proof of reasoning as callers have it: `messages:...`, or `messages@1f3a09bc:...` where the vendor account that made it is known. */
 const MARK = /^([a-z]+)(?:@([0-9a-f]{8}))?:/;
 
-/** The parts of such a proof. */
 export interface MarkedProof {
   /** The protocol of its vendor, or `gateway`. */
   readonly signer: string;

@@ -45,7 +45,6 @@ export const LEAST_REQUEST: TextRequest = {
   maxOutputTokens: 16,
 };
 
-/** What is called, and with what. */
 interface VerifiedUpstream {
   readonly codec: ProtocolCodec;
   readonly http: UpstreamHttp;

@@ -87,7 +87,6 @@ const OLDER_SERVER = new Set([400, 404, 405, 406, 415]);
 
 const NOT_FOUND = 404;
 
-/** An open connection. */
 interface Open {
   readonly client: SparingClient;
   /** Whether the server knows the client by a session, which it may forget at any time. */

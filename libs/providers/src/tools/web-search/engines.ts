@@ -11,7 +11,6 @@ interface EngineSettings {
   readonly key?: string | undefined;
 }
 
-/** An engine with its connections. */
 export interface OpenWebSearch extends WebSearch {
   close(): Promise<void>;
 }
