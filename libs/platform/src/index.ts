@@ -119,6 +119,7 @@ export { lruCache } from './lru-cache.js';
 export { type MetricSource, MetricsPage } from './metrics/metrics-page.js';
 export { mergedText, mergedTotals, metricsOfProcess, type Series } from './metrics/registry.js';
 export { signals } from './metrics/signals.js';
+export { CodedError, NamedError } from './named-error.js';
 export { OpsConfig, startOpsServer } from './ops/ops-server.js';
 export { migrationNames, MIGRATIONS_FOLDER, VERSION } from './package-files.js';
 export {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { NamedError } from './named-error.js';
 
 /** Where to listen, and which variables say so. */
 export interface PortSettings {
@@ -21,10 +22,9 @@ export interface ReservedPort {
 }
 
 /** The address cannot be listened on; the message is one line that an operator can act on. */
-export class PortError extends Error {
+export class PortError extends NamedError {
   constructor(message: string, cause: unknown) {
     super(message, { cause });
-    this.name = 'PortError';
   }
 }
 

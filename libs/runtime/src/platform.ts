@@ -1,30 +1,5 @@
 import { createMediaStore, type MediaStore } from '#media';
-import {
-  apiProcesses,
-  Database,
-  embeddedDatabaseUrl,
-  type EmbeddedPostgres,
-  EmbeddedPostgresError,
-  Health,
-  type HealthCheck,
-  loadSecrets,
-  logger,
-  MetricsPage,
-  migrate,
-  NameResolver,
-  pendingMigrations,
-  type PostgresWait,
-  RedisNotes,
-  type ReservedPort,
-  reservePort,
-  SafeFetcher,
-  type Secrets,
-  SecretSealer,
-  type SharedNotes,
-  startEmbeddedPostgres,
-  startOpsServer,
-  waitForPostgres,
-} from '#platform';
+import { apiProcesses, Database, embeddedDatabaseUrl, type EmbeddedPostgres, EmbeddedPostgresError, Health, type HealthCheck, loadSecrets, logger, MetricsPage, migrate, NamedError, NameResolver, pendingMigrations, type PostgresWait, RedisNotes, type ReservedPort, reservePort, SafeFetcher, type Secrets, SecretSealer, type SharedNotes, startEmbeddedPostgres, startOpsServer, waitForPostgres } from '#platform';
 import { type AdminToken, loadAdminToken, type ShowSecret } from './admin-token.js';
 import { parentProcess } from './children/parent-process.js';
 import { type ProcessConfig, readProcessConfig } from './config/process-config.js';
@@ -67,12 +42,11 @@ export interface Platform {
 }
 
 /** The database is older than this version; `npm run migrate` fixes it. */
-export class PendingMigrationsError extends Error {
+export class PendingMigrationsError extends NamedError {
   constructor(readonly names: readonly string[]) {
     super(
       `DATABASE_URL lacks ${names.length} migration(s) of this version (the first is ${names[0]}): run "npm run migrate" first.`,
     );
-    this.name = 'PendingMigrationsError';
   }
 }
 

@@ -1,4 +1,4 @@
-import { signals, within, withinTime } from '#platform';
+import { NamedError, signals, within, withinTime } from '#platform';
 
 /** Parts of the work on a task that wait for an outside party. */
 export type StepName = 'references' | 'start' | 'find' | 'check' | 'cancel' | 'store' | 'task';
@@ -7,13 +7,12 @@ export type StepName = 'references' | 'start' | 'find' | 'check' | 'cancel' | 's
 export const ABANDON_GRACE_MS = 1_000;
 
 /** A step was still under way when its time, and the grace after it, were over. It may still end, which decides nothing. */
-export class StepAbandoned extends Error {
+export class StepAbandoned extends NamedError {
   constructor(
     readonly step: StepName,
     readonly late: Promise<unknown>,
   ) {
     super(`The step "${step}" did not end when it was aborted.`);
-    this.name = 'StepAbandoned';
   }
 }
 

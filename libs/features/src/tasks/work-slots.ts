@@ -1,3 +1,5 @@
+import { NamedError } from '#platform';
+
 export interface StepSlot {
   /** Frees the slot: all that is left of the step is to wait for a vendor. Only the first time counts, until it has a slot again. */
   readonly releaseSlot: () => void;
@@ -11,10 +13,9 @@ export interface StepSlot {
 }
 
 /** The worker cannot wait for hosts now: the task goes back to the queue, and is none the worse for it. */
-export class PutBack extends Error {
+export class PutBack extends NamedError {
   constructor() {
     super('The worker has no room to look at its files now.');
-    this.name = 'PutBack';
   }
 }
 

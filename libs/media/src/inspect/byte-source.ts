@@ -1,3 +1,4 @@
+import { NamedError } from '#platform';
 import { MediaUnreadable } from './media-unreadable.js';
 
 /** Reads come in blocks of this size, so that looking for the next field rarely costs another request. */
@@ -7,10 +8,9 @@ export const BLOCK_BYTES = 64 * 1024;
 export const READ_BUDGET = { bytes: 4 * 1024 * 1024, requests: 48 } as const;
 
 /** There is no memory for more of an account's files now: a matter of time, and not the file's fault. */
-export class NoMemoryForFiles extends Error {
+export class NoMemoryForFiles extends NamedError {
   constructor() {
     super('There is not enough memory to inspect more files at the moment.');
-    this.name = 'NoMemoryForFiles';
   }
 }
 

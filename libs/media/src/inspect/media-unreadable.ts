@@ -1,4 +1,5 @@
 import { type FieldError, GatewayError } from '#contracts';
+import { CodedError } from '#platform';
 
 /**
  * Why a file could not be measured. `unsupported`: another type; `malformed`: broken or cut off; `budget`: its header is
@@ -9,15 +10,7 @@ export type MediaUnreadableCode =
   'unsupported' | 'malformed' | 'budget' | 'too_large' | 'changed' | 'bad_data_uri' | 'bad_answer';
 
 /** A file that cannot be measured. The message continues the sentence "the file …" and may be shown to its owner. */
-export class MediaUnreadable extends Error {
-  readonly code: MediaUnreadableCode;
-
-  constructor(code: MediaUnreadableCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'MediaUnreadable';
-    this.code = code;
-  }
-}
+export class MediaUnreadable extends CodedError<MediaUnreadableCode> {}
 
 /** A file that breaks the rules of its own format. */
 export const malformed = (what: string): MediaUnreadable => new MediaUnreadable('malformed', `is broken: ${what}`);

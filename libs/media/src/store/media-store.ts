@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
+import { CodedError } from '#platform';
 
 /** What is known about a file before it is stored. */
 export interface PutOptions {
@@ -102,12 +103,4 @@ export type MediaStoreErrorCode =
   'invalid_key' | 'not_found' | 'too_large' | 'length_mismatch' | 'no_space' | 'unavailable';
 
 /** A failure of the media store. Messages are for the log; they may name keys but never secrets. */
-export class MediaStoreError extends Error {
-  readonly code: MediaStoreErrorCode;
-
-  constructor(code: MediaStoreErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'MediaStoreError';
-    this.code = code;
-  }
-}
+export class MediaStoreError extends CodedError<MediaStoreErrorCode> {}

@@ -1,3 +1,5 @@
+import { NamedError } from '../named-error.js';
+
 /** Bounds of {@link FairSlots}. */
 interface FairSlotsOptions {
   /** The most pieces of work under way at once. */
@@ -9,10 +11,9 @@ interface FairSlotsOptions {
   readonly waitMs: number;
 }
 
-export class NoSlot extends Error {
+export class NoSlot extends NamedError {
   constructor() {
     super('too much work of the same share is under way');
-    this.name = 'NoSlot';
   }
 }
 

@@ -1,4 +1,5 @@
 import type { StopSignal } from '#contracts';
+import { NamedError } from '../named-error.js';
 
 /**
  * A signal that aborts after the given number of milliseconds with a `TimeoutError`, or before when `signal` does. The timer keeps no
@@ -38,10 +39,9 @@ function limited(
 }
 
 /** Something took longer than it was given. */
-export class TimeoutError extends Error {
+export class TimeoutError extends NamedError {
   constructor(limitMs: number) {
     super(`no answer within ${limitMs} ms`);
-    this.name = 'TimeoutError';
   }
 }
 

@@ -1,15 +1,15 @@
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 import { type ConfigClass, variablesOf } from './variable.js';
+import { NamedError } from '../named-error.js';
 
 /** Environment variables by name; an empty text counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The configuration is wrong: `problems` holds one line for each wrong variable. */
-export class ConfigError extends Error {
+export class ConfigError extends NamedError {
   constructor(readonly problems: readonly string[]) {
     super(problems.join('\n'));
-    this.name = 'ConfigError';
   }
 }
 

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
 import { ServerSocket } from '../dns/server-names.js';
 import { type SendingConnection, sendInPieces } from './paced-sends.js';
+import { NamedError } from '../named-error.js';
 
 /** What a bounded connection needs besides the settings of the driver. */
 export interface BoundedClientConfig extends ClientConfig {
@@ -22,12 +23,11 @@ export interface LimitedStatement {
 }
 
 /** No answer came in time. Whether the statement took effect is unknown, as after a lost connection. */
-export class AnswerTimeoutError extends Error {
+export class AnswerTimeoutError extends NamedError {
   readonly code = 'ETIMEDOUT';
 
   constructor(limitMs: number) {
     super(`Postgres did not answer within ${limitMs} ms`);
-    this.name = 'AnswerTimeoutError';
   }
 }
 

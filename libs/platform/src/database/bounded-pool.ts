@@ -11,6 +11,7 @@ import { systemClock } from '../clock/clock.js';
 import { logger } from '../log/logger.js';
 import { LongWaits } from './long-waits.js';
 import { BoundedClient, type BoundedClientConfig } from './bounded-client.js';
+import { NamedError } from '../named-error.js';
 
 const log = logger('database');
 
@@ -46,12 +47,11 @@ const LONG_AFTER_MS = 1_000;
 const END_LIMIT_MS = 5_000;
 
 /** The server has stopped answering: requests fail at once until it answers again. */
-export class CircuitOpenError extends Error {
+export class CircuitOpenError extends NamedError {
   readonly code = 'ETIMEDOUT';
 
   constructor(cause: unknown) {
     super('Postgres does not answer', { cause });
-    this.name = 'CircuitOpenError';
   }
 }
 

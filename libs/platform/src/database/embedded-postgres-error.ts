@@ -1,10 +1,7 @@
+import { NamedError } from '../named-error.js';
+
 /** The embedded Postgres cannot be used; the message is one line that an operator can act on. */
-export class EmbeddedPostgresError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'EmbeddedPostgresError';
-  }
-}
+export class EmbeddedPostgresError extends NamedError {}
 
 /** Another living process works on the same data folder. */
 export class AlreadyRunningError extends EmbeddedPostgresError {
@@ -13,7 +10,6 @@ export class AlreadyRunningError extends EmbeddedPostgresError {
     readonly processId: number,
   ) {
     super(`DATA_DIR is in use by process ${processId}: stop it, or set another DATA_DIR (now ${dataDir}).`);
-    this.name = 'AlreadyRunningError';
   }
 }
 

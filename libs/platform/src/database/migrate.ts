@@ -7,6 +7,7 @@ import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg';
 import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import { BoundedClient } from './bounded-client.js';
 import { migrationNames, MIGRATIONS_FOLDER, readMigrations } from '../package-files.js';
+import { NamedError } from '../named-error.js';
 
 /** An arbitrary number, used for nothing else: one starting process migrates, all others wait for it. */
 const MIGRATION_LOCK = 4_720_250_716;
@@ -96,12 +97,7 @@ export async function pendingMigrations(database: Queryable, folder: string = MI
 const SCRIPT_LIMIT_MS = 3_600_000;
 
 /** A migration could not be applied; the message quotes the database. */
-class MigrationError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'MigrationError';
-  }
-}
+class MigrationError extends NamedError {}
 
 /**
  * Applies what is missing with Prisma's own engine, which keeps its usual `_prisma_migrations` table, so the Prisma

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BoundedClient } from './bounded-client.js';
 import { isConnectionError } from './connection-errors.js';
+import { NamedError } from '../named-error.js';
 
 /** The oldest major version that every statement was run on. */
 const OLDEST = 15;
@@ -21,12 +22,7 @@ export function tooOldPostgres(versionNumber: string): string | null {
 }
 
 /** Postgres did not appear in time, or refuses us. The message is one line that says what to check. */
-export class PostgresAwayError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'PostgresAwayError';
-  }
-}
+export class PostgresAwayError extends NamedError {}
 
 /** How often a connection is tried and its failure reported; also the longest that one try may take. In milliseconds. */
 const TURN_MS = 1_000;

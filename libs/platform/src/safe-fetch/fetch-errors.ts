@@ -1,3 +1,5 @@
+import { CodedError, NamedError } from '../named-error.js';
+
 /** A rule of ours that forbids the request or its answer. Asking again does not help. */
 export type FetchRefusedCode =
   | 'bad_url'
@@ -13,35 +15,18 @@ export type FetchRefusedCode =
   | 'too_many_interim_responses';
 
 /** The safe fetcher will not do it. The message may be shown to the owner of the URL: it never contains a resolved address. */
-export class FetchRefused extends Error {
-  readonly code: FetchRefusedCode;
-
-  constructor(code: FetchRefusedCode, message: string) {
-    super(message);
-    this.name = 'FetchRefused';
-    this.code = code;
-  }
-}
+export class FetchRefused extends CodedError<FetchRefusedCode> {}
 
 /** What the network or the other side did. Asking again may help. */
 export type FetchFailedCode = 'name_not_found' | 'timeout' | 'connection_failed';
 
 /** The other side could not be reached, was too slow, or cut the connection. */
-export class FetchFailed extends Error {
-  readonly code: FetchFailedCode;
-
-  constructor(code: FetchFailedCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'FetchFailed';
-    this.code = code;
-  }
-}
+export class FetchFailed extends CodedError<FetchFailedCode> {}
 
 /** A file was requested and the host answered with another status than success. */
-export class RemoteStatus extends Error {
+export class RemoteStatus extends NamedError {
   constructor(readonly status: number) {
     super(`its host answered ${status}`);
-    this.name = 'RemoteStatus';
   }
 }
 

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { to as copyTo } from 'pg-copy-streams';
 import type { MediaStore } from '#media';
-import { type BoundedClient, migrationNames, MIGRATIONS_FOLDER, pendingMigrations, VERSION } from '#platform';
+import { type BoundedClient, migrationNames, MIGRATIONS_FOLDER, NamedError, pendingMigrations, VERSION } from '#platform';
 import { type BackupTable, backupTables, connectForCopies, quoted } from './backup-tables.js';
 import { type NamedFile, namedFiles } from './stored-files.js';
 
@@ -30,12 +30,7 @@ export interface BackupManifest {
 }
 
 /** The database or the folder is not as the step needs it; the message says what to do. */
-export class BackupError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'BackupError';
-  }
-}
+export class BackupError extends NamedError {}
 
 /**
  * Writes everything the gateway remembers into a new folder, while it keeps working: all tables as of one moment, and

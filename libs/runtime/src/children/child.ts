@@ -1,15 +1,14 @@
 import cluster, { type Worker } from 'node:cluster';
 import { type EventEmitter, once } from 'node:events';
-import { childSettings, logger, type Readiness, type Series, within } from '#platform';
+import { childSettings, logger, NamedError, type Readiness, type Series, within } from '#platform';
 import { type ChildCalls, type ParentCalls, ProcessChannel } from './process-channel.js';
 
 const log = logger('process');
 
 /** A child ended before it served requests; its own lines say why. */
-export class ChildStartError extends Error {
+export class ChildStartError extends NamedError {
   constructor(number: number) {
     super(`API process ${number} ended before it served requests; what it wrote before says why.`);
-    this.name = 'ChildStartError';
   }
 }
 

@@ -1,4 +1,5 @@
 import type { MediaUpstream, Medium, Operation, UpstreamOutput, ResultSpool } from '#contracts';
+import { NamedError } from '#platform';
 import {
   type CopiedFile,
   copyToStore,
@@ -29,7 +30,7 @@ const TYPES = {
 } as const satisfies Record<Medium, readonly string[]>;
 
 /** What was delivered in place of an image or video. */
-export class WrongMedium extends Error {
+export class WrongMedium extends NamedError {
   constructor(
     readonly expected: Medium,
     readonly contentType: string | undefined,
@@ -37,7 +38,6 @@ export class WrongMedium extends Error {
     super(
       `${contentType ?? 'a file of no known type'} came in place of ${expected === 'image' ? 'an image' : 'a video'}`,
     );
-    this.name = 'WrongMedium';
   }
 }
 

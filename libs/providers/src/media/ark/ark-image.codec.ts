@@ -1,17 +1,20 @@
 import {
-  isJsonObject,
   type JsonObject,
   type JsonValue,
   type KappaRequest,
-  MEDIA_REASONS,
   MediaFailure,
   type PlannedOrder,
-  type UpstreamOutput,
   type Started,
-  type UndeliveredOutput,
-  type VendorCost,
 } from '#contracts';
-import type { FileAddress, MediaCodec } from '../http/media-codec.js';
+import {
+  asSent,
+  bearer,
+  callTraits,
+  fieldIn,
+  type FileAddress,
+  filesAt,
+  type MediaCodec,
+} from '../http/media-codec.js';
 import { costIn, wordsOf } from '../http/failure-rules.js';
 import { arkFailureReason, readArkFailure } from './ark-failures.js';
 
@@ -44,21 +47,13 @@ const LINK_LIFE_MS = 24 * 60 * 60_000;
 /** Images from Volcengine Ark and BytePlus ModelArk: one long request whose response has the files. */
 export const arkImageCodec: MediaCodec = {
   protocol: 'ark-image',
-  traits: {
-    style: 'call',
-    repeatStart: 'unknown',
-    startTimeoutMs: 300_000,
-    findableAfterMs: 0,
-    firstCheckMs: 0,
-    checkEveryMs: 0,
-    checkTimeoutMs: 10_000,
-  },
+  traits: callTraits(300_000),
   defaultBaseUrl: 'https://ark.ap-southeast.bytepluses.com/api/v3',
   domains: ['bytepluses.com', 'volces.com'],
   models: new Map(['kappa-a-4-0', 'kappa-b-4.0', 'kappa-b-4-0', 'Kappa-B-4.0'].map((model) => [model, MODEL])),
   marks: ['data'],
-  authorization: (key) => ({ authorization: `Bearer ${key}` }),
-  referenceForm: (_, way) => way ?? 'sent',
+  authorization: bearer,
+  referenceForm: asSent,
 
   writeStart: (order, ticket, file) => ({
     method: 'POST',
@@ -70,36 +65,24 @@ export const arkImageCodec: MediaCodec = {
 
   // The list of videos proves the key as well, and costs nothing.
   verification: { method: 'GET', path: '/contents/generations/tasks?page_num=1&page_size=1' },
-  readCost: costOf,
+  readCost: ({ usage }) => costIn('images', fieldIn(usage, 'generated_images')),
 };
 
 function finished({ data, created, error }: JsonObject): Started | undefined {
   if (!Array.isArray(data)) return undefined;
   const life = typeof created === 'number' ? { expiresAtMs: created * 1_000 + LINK_LIFE_MS } : {};
-  const outputs: UpstreamOutput[] = [];
-  const missing: UndeliveredOutput[] = [];
-  for (const [ordinal, item] of data.entries()) {
-    const url = isJsonObject(item) ? item['url'] : undefined;
-    if (typeof url === 'string') outputs.push({ role: 'output', contentType: 'image/jpeg', url, ...life });
-    else missing.push(undelivered(ordinal, item));
-  }
-  if (outputs.length === 0) throw nothingDelivered(errorOf(data[0]) ?? error ?? undefined);
-  return { kind: 'finished', outputs, ...(missing.length > 0 && { missing }) };
-}
-
-const errorOf = (item: JsonValue | undefined): JsonValue | undefined =>
-  isJsonObject(item) ? item['error'] : undefined;
-
-function undelivered(ordinal: number, item: JsonValue): UndeliveredOutput {
-  return { ordinal, ...MEDIA_REASONS[arkFailureReason(errorOf(item))] };
+  const files = filesAt(data, (item) => {
+    const url = fieldIn(item, 'url');
+    return typeof url === 'string'
+      ? { role: 'output', contentType: 'image/jpeg', url, ...life }
+      : arkFailureReason(fieldIn(item, 'error'));
+  });
+  if (files.outputs.length === 0) throw nothingDelivered(fieldIn(data[0], 'error') ?? error ?? undefined);
+  return { kind: 'finished', ...files };
 }
 
 /** @param error of the first image, or of the group as a whole. */
 function nothingDelivered(error: JsonValue | undefined): MediaFailure {
   const reason = error === undefined ? 'nothing_delivered' : arkFailureReason(error);
   return new MediaFailure('refused', reason, { vendor: wordsOf(200, error) });
-}
-
-function costOf({ usage }: JsonObject): VendorCost | undefined {
-  return costIn('images', isJsonObject(usage) ? usage['generated_images'] : undefined);
 }

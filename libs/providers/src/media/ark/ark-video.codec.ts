@@ -7,25 +7,24 @@ import {
   type OperationState,
   type PlannedOrder,
   type UpstreamOutput,
-  type VendorCost,
 } from '#contracts';
 import {
+  bearer,
+  cancelledBy,
+  fieldIn,
   type FileAddress,
-  isDone,
+  framesOf,
   type MediaCodec,
-  NotMakeable,
   type ReadState,
-  type VendorReply,
+  taskTraits,
 } from '../http/media-codec.js';
-import { costIn, stateWord, vendorId } from '../http/failure-rules.js';
+import { costIn, stateBy, vendorId } from '../http/failure-rules.js';
 import { arkFailureReason, readArkFailure } from './ark-failures.js';
 
 /** Request body for the alpha family: Seedance 2.0. */
 function mapAlpha(order: PlannedOrder, model: string, file: FileAddress): JsonObject {
   const asked = order.parameters as JsonObject & AlphaRequest;
-  const roles = order.references.map(({ role }) => role);
-  if (roles.includes('last_frame') && !roles.includes('first_frame'))
-    throw new NotMakeable('image_with_roles', 'image_with_roles needs a first_frame beside the last_frame here.');
+  framesOf(order, file, 'image_with_roles');
   return {
     model,
     content: [...(asked.prompt === undefined ? [] : [{ type: 'text', text: asked.prompt }]), ...files(order, file)],
@@ -81,16 +80,7 @@ export const arkVideoCodec: MediaCodec = {
         : [[name, `must be a whole number from ${least} to ${most}`]];
     }),
   protocol: 'ark-video',
-  traits: {
-    style: 'task',
-    // No idempotency key, and the list of tasks has no field of ours.
-    repeatStart: 'unknown',
-    startTimeoutMs: 60_000,
-    findableAfterMs: 0,
-    firstCheckMs: 10_000,
-    checkEveryMs: 5_000,
-    checkTimeoutMs: 10_000,
-  },
+  traits: taskTraits({ firstCheckMs: 10_000, checkEveryMs: 5_000 }),
   defaultBaseUrl: 'https://ark.ap-southeast.bytepluses.com/api/v3',
   domains: ['bytepluses.com', 'volces.com'],
   // The face models need assets of people who agreed, which this protocol cannot make.
@@ -99,7 +89,7 @@ export const arkVideoCodec: MediaCodec = {
     ['alpha-2.0-fast', 'dreamina-seedance-2-0-fast-260128'],
   ]),
   marks: ['id', 'status'],
-  authorization: (key) => ({ authorization: `Bearer ${key}` }),
+  authorization: bearer,
   // Videos are taken by link only.
   referenceForm: ({ medium }, way) => (medium === 'video' ? 'url' : (way ?? 'sent')),
 
@@ -118,29 +108,20 @@ export const arkVideoCodec: MediaCodec = {
 
   cancelForgets: true,
   writeCancel: (operation) => ({ method: 'DELETE', path: taskPath(operation) }),
-  readCancel,
+  // A task is deleted while it waits, and refused while it runs.
+  readCancel: cancelledBy(400, 404, 409),
 
   verification: { method: 'GET', path: `${TASKS}?page_num=1&page_size=1` },
-  readCost: costOf,
+  readCost: ({ usage }) => costIn('tokens', fieldIn(usage, 'total_tokens')),
 };
 
 function stateOf(body: JsonObject, operation: Operation): ReadState | undefined {
-  const { status } = body;
-  switch (stateWord(status)) {
-    case 'queued':
-    case 'running':
-      return { state: 'pending' };
-    case 'succeeded':
-      return delivered(body, operation);
-    case 'failed':
-      return failedBecause(arkFailureReason(body['error']));
-    case 'cancelled':
-      return failedBecause('work_stopped');
-    case 'expired':
-      return failedBecause('work_expired');
-    default:
-      return typeof status === 'string' ? { state: 'strange', word: status } : undefined;
-  }
+  return stateBy(body['status'], ['queued', 'running'], {
+    succeeded: () => delivered(body, operation),
+    failed: () => failedBecause(arkFailureReason(body['error'])),
+    cancelled: () => failedBecause('work_stopped'),
+    expired: () => failedBecause('work_expired'),
+  });
 }
 
 function delivered(body: JsonObject, { lastFrame }: Operation): OperationState {
@@ -155,14 +136,4 @@ function delivered(body: JsonObject, { lastFrame }: Operation): OperationState {
   if (lastFrame === true && typeof frame === 'string')
     outputs.push({ role: 'last_frame', contentType: 'image/png', url: frame, ...life });
   return { state: 'succeeded', outputs };
-}
-
-/** A task is deleted while it waits, and refused while it runs. */
-function readCancel({ status }: VendorReply): 'cancelled' | 'too_late' | undefined {
-  if (isDone(status)) return 'cancelled';
-  return status === 400 || status === 404 || status === 409 ? 'too_late' : undefined;
-}
-
-function costOf({ usage }: JsonObject): VendorCost | undefined {
-  return costIn('tokens', isJsonObject(usage) ? usage['total_tokens'] : undefined);
 }

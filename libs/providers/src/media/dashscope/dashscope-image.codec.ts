@@ -1,18 +1,15 @@
 import {
   type EtaRequest,
-  isJsonObject,
   type JsonObject,
   type JsonValue,
-  MEDIA_REASONS,
   MediaFailure,
   type MediaOrder,
   type PlannedOrder,
-  type UpstreamOutput,
   type Started,
   type ThetaRequest,
-  type VendorCost,
+  type UpstreamOutput,
 } from '#contracts';
-import type { FileAddress, MediaCodec } from '../http/media-codec.js';
+import { asSent, callTraits, fieldIn, type FileAddress, filesOf, type MediaCodec } from '../http/media-codec.js';
 import { costIn } from '../http/failure-rules.js';
 import { DASHSCOPE, readDashscopeFailure } from './dashscope.js';
 
@@ -57,15 +54,7 @@ const GENERATION = '/api/v1/services/aigc/multimodal-generation/generation';
 /** Images from Alibaba Cloud Model Studio: one long request whose response has the files. */
 export const dashscopeImageCodec: MediaCodec = {
   protocol: 'dashscope-image',
-  traits: {
-    style: 'call',
-    repeatStart: 'unknown',
-    startTimeoutMs: 300_000,
-    findableAfterMs: 0,
-    firstCheckMs: 0,
-    checkEveryMs: 0,
-    checkTimeoutMs: 10_000,
-  },
+  traits: callTraits(300_000),
   defaultBaseUrl: DASHSCOPE.defaultBaseUrl,
   domains: DASHSCOPE.domains,
   models: new Map([
@@ -75,7 +64,7 @@ export const dashscopeImageCodec: MediaCodec = {
   ]),
   marks: ['output'],
   authorization: DASHSCOPE.authorization,
-  referenceForm: (_, way) => way ?? 'sent',
+  referenceForm: asSent,
 
   writeStart: (order, { model }, file) => ({
     method: 'POST',
@@ -86,34 +75,25 @@ export const dashscopeImageCodec: MediaCodec = {
   readFailure: readDashscopeFailure,
 
   verification: DASHSCOPE.verification,
-  readCost: costOf,
+  readCost: ({ usage }) => costIn('images', fieldIn(usage, 'image_count')),
 };
 
 function finished(body: JsonObject, order: MediaOrder): Started | undefined {
   const { output, code } = body;
   // An error may come with status 200.
   if (typeof code === 'string' && code !== '') throw readDashscopeFailure({ status: 200, headers: {}, body }, 'start');
-  const choices = isJsonObject(output) ? output['choices'] : undefined;
+  const choices = fieldIn(output, 'choices');
   if (!Array.isArray(choices)) return undefined;
   const outputs = choices.flatMap(imagesIn);
   if (outputs.length === 0) throw new MediaFailure('refused', 'nothing_delivered', { vendor: { status: 200 } });
-  const missing = Array.from({ length: Math.max(0, order.output.count - outputs.length) }, (_, index) => ({
-    ordinal: outputs.length + index,
-    ...MEDIA_REASONS.nothing_delivered,
-  }));
-  return { kind: 'finished', outputs, ...(missing.length > 0 && { missing }) };
+  return { kind: 'finished', ...filesOf(outputs, order.output.count, 'nothing_delivered') };
 }
 
 /** Several images come as several choices, or as several parts of one. */
 function imagesIn(choice: JsonValue): UpstreamOutput[] {
-  const message = isJsonObject(choice) ? choice['message'] : undefined;
-  const content = isJsonObject(message) ? message['content'] : undefined;
+  const content = fieldIn(fieldIn(choice, 'message'), 'content');
   return (Array.isArray(content) ? content : []).flatMap((part) => {
-    const url = isJsonObject(part) ? part['image'] : undefined;
+    const url = fieldIn(part, 'image');
     return typeof url === 'string' && url !== '' ? [{ role: 'output' as const, contentType: 'image/png', url }] : [];
   });
-}
-
-function costOf({ usage }: JsonObject): VendorCost | undefined {
-  return costIn('images', isJsonObject(usage) ? usage['image_count'] : undefined);
 }

@@ -14,15 +14,16 @@ import {
   type VendorCost,
 } from '#contracts';
 import {
+  cancelledBy,
   chosenSeed,
+  fieldIn,
   type FileAddress,
-  isDone,
   type MediaCodec,
   NotMakeable,
   type ReadState,
-  type VendorReply,
+  taskTraits,
 } from '../http/media-codec.js';
-import { costIn, stateWord, vendorId } from '../http/failure-rules.js';
+import { costIn, stateBy, vendorId } from '../http/failure-rules.js';
 import { DASHSCOPE, dashscopeFailureReason, isBeijing, readDashscopeFailure } from './dashscope.js';
 
 /** What a model makes a video from: a text alone, or images and videos too. */
@@ -171,17 +172,8 @@ const MAPS = {
 /** Videos from Alibaba Cloud Model Studio. */
 export const dashscopeVideoCodec: MediaCodec = {
   protocol: 'dashscope-video',
-  traits: {
-    style: 'task',
-    // No idempotency key, and the list of tasks has no field of ours.
-    repeatStart: 'unknown',
-    startTimeoutMs: 60_000,
-    findableAfterMs: 0,
-    firstCheckMs: 15_000,
-    // 20 checks a second for the whole account.
-    checkEveryMs: 10_000,
-    checkTimeoutMs: 10_000,
-  },
+  // 20 checks a second for the whole account.
+  traits: taskTraits({ firstCheckMs: 15_000, checkEveryMs: 10_000 }),
   defaultBaseUrl: DASHSCOPE.defaultBaseUrl,
   domains: DASHSCOPE.domains,
   models: new Map([
@@ -203,7 +195,7 @@ export const dashscopeVideoCodec: MediaCodec = {
     body: MAPS[order.model as keyof typeof MAPS](order, ticket.model, file),
   }),
   readStart: ({ output }) => {
-    const id = isJsonObject(output) ? vendorId(output['task_id']) : undefined;
+    const id = vendorId(fieldIn(output, 'task_id'));
     return id !== undefined ? { kind: 'operation', operation: { id } } : undefined;
   },
 
@@ -213,7 +205,8 @@ export const dashscopeVideoCodec: MediaCodec = {
   readFailure: readDashscopeFailure,
 
   writeCancel: (operation) => ({ method: 'POST', path: `${taskPath(operation)}/cancel` }),
-  readCancel,
+  // Work that waits is stopped; a refusal says that it does not wait any more.
+  readCancel: cancelledBy(400, 404, 409),
 
   verification: DASHSCOPE.verification,
   readCost: costOf,
@@ -221,23 +214,12 @@ export const dashscopeVideoCodec: MediaCodec = {
 
 function stateOf({ output, usage }: JsonObject): ReadState | undefined {
   if (!isJsonObject(output)) return undefined;
-  const { task_status: status } = output;
-  switch (stateWord(status)) {
-    case 'pending':
-    case 'running':
-    case 'suspended':
-      return { state: 'pending' };
-    case 'succeeded':
-      return delivered(output, isJsonObject(usage) ? usage : {});
-    case 'failed':
-      return failedBecause(dashscopeFailureReason(output));
-    case 'canceled':
-      return failedBecause('work_stopped');
-    case 'unknown':
-      return failedBecause('work_lost');
-    default:
-      return typeof status === 'string' ? { state: 'strange', word: status } : undefined;
-  }
+  return stateBy(output['task_status'], ['pending', 'running', 'suspended'], {
+    succeeded: () => delivered(output, isJsonObject(usage) ? usage : {}),
+    failed: () => failedBecause(dashscopeFailureReason(output)),
+    canceled: () => failedBecause('work_stopped'),
+    unknown: () => failedBecause('work_lost'),
+  });
 }
 
 function delivered({ video_url: url }: JsonObject, usage: JsonObject): OperationState {
@@ -246,12 +228,6 @@ function delivered({ video_url: url }: JsonObject, usage: JsonObject): Operation
   const seconds = output ?? whole;
   const length = typeof seconds === 'number' ? { seconds } : {};
   return { state: 'succeeded', outputs: [{ role: 'output', contentType: 'video/mp4', url, ...length }] };
-}
-
-/** Work that waits is stopped; a refusal says that it does not wait any more. */
-function readCancel({ status }: VendorReply): 'cancelled' | 'too_late' | undefined {
-  if (isDone(status)) return 'cancelled';
-  return status === 400 || status === 404 || status === 409 ? 'too_late' : undefined;
 }
 
 /** What was billed: seconds of a resolution, those of a reference video too. Wan 2.5 has names of its own for both. */

@@ -1,13 +1,13 @@
 import type { JsonValue, MediaFailure, MediaReason } from '#contracts';
 import { failureBy, type FailureTable, PERIOD_QUOTA, workFailureBy } from '../http/failure-rules.js';
-import type { VendorReply, VendorRequest, Verb } from '../http/media-codec.js';
+import { bearer, type VendorReply, type VendorRequest, type Verb } from '../http/media-codec.js';
 
 /** What videos and images of Alibaba Cloud Model Studio have in common. */
 export const DASHSCOPE = {
   /** Singapore. Keys do not cross regions. */
   defaultBaseUrl: 'https://dashscope-intl.aliyuncs.com',
   domains: ['aliyuncs.com'],
-  authorization: (key: string) => ({ authorization: `Bearer ${key}` }),
+  authorization: bearer,
   /** The list of tasks proves the key and costs nothing. */
   verification: { method: 'GET', path: '/api/v1/tasks?page_no=1&page_size=1' } satisfies VendorRequest,
 };

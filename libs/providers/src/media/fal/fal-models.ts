@@ -12,13 +12,14 @@ import {
   type IotaEditRequest,
   type IotaRequest,
   type JsonObject,
+  type JsonValue,
   type KappaRequest,
   omitUndefined,
   type PlannedOrder,
   type ThetaRequest,
   type ZetaQ3ProRequest,
 } from '#contracts';
-import { chosenSeed, type FileAddress, fileAs, referencesOf, refuseIf } from '../http/media-codec.js';
+import { chosenSeed, type FileAddress, fileAs, framesOf, referencesOf, refuseIf } from '../http/media-codec.js';
 
 /** An order in fal's words: `endpoint` is what follows the model's name in the address, if anything does. */
 interface FalOrder {
@@ -112,14 +113,8 @@ const mapGamma: FalMapping = (order, file) => {
 /** Hailuo at fal: 1080p is a path of its own, and lasts 6 s. What is sold as 5 s is made as 6. */
 const mapEpsilon: FalMapping = (order, file) => {
   const asked = order.parameters as JsonObject & (Epsilon02Request | Epsilon23Request);
-  const first = fileAs(order, 'first_frame', file);
-  const last = fileAs(order, 'last_frame', file);
+  const { first, last } = framesOf(order, file, 'last_frame_image');
   const grade = asked.resolution === '1080p' ? 'pro' : 'standard';
-  refuseIf(
-    last !== undefined && first === undefined,
-    'last_frame_image',
-    'last_frame_image needs first_frame_image here.',
-  );
   return {
     endpoint: `${grade}/${first === undefined ? 'text' : 'image'}-to-video`,
     input: omitUndefined({
@@ -154,9 +149,9 @@ const mapDelta: FalMapping = (order, file) => {
   return { endpoint: 'image-to-video', input: omitUndefined({ ...input, ...frames }) };
 };
 
-/** Wan 2.6 at fal. Its videos always have sound. */
-const mapBeta26: FalMapping = (order, file) => {
-  const asked = order.parameters as JsonObject & Beta26Request;
+/** What Wan 2.5 preview and 2.6 have in common at fal. Their videos always have sound. */
+function beta(order: PlannedOrder, file: FileAddress, aspect_ratio: JsonValue | undefined, own: JsonObject): FalOrder {
+  const asked = order.parameters as JsonObject & (Beta25PreviewRequest | Beta26Request);
   const image = fileAs(order, 'first_frame', file);
   const input = omitUndefined({
     prompt: asked.prompt,
@@ -165,32 +160,21 @@ const mapBeta26: FalMapping = (order, file) => {
     duration: String(asked.duration),
     enable_prompt_expansion: asked.prompt_extend,
     audio_url: fileAs(order, 'soundtrack', file),
-    // The maker's own default is one shot, that of fal several.
-    multi_shots: asked.shot_type === 'multi',
     seed: chosenSeed(asked.seed),
+    ...own,
   });
   return image === undefined
-    ? { endpoint: 'text-to-video', input: { ...input, aspect_ratio: asked.aspect_ratio } }
+    ? { endpoint: 'text-to-video', input: omitUndefined({ ...input, aspect_ratio }) }
     : { endpoint: 'image-to-video', input: { ...input, image_url: image } };
+}
+
+/** Wan 2.6. The maker's own default is one shot, that of fal several. */
+const mapBeta26: FalMapping = (order, file) => {
+  const { aspect_ratio: ratio, shot_type: shots } = order.parameters as JsonObject & Beta26Request;
+  return beta(order, file, ratio, { multi_shots: shots === 'multi' });
 };
 
-/** Wan 2.5 preview at fal. Its videos always have sound. */
-const mapBeta25Preview: FalMapping = (order, file) => {
-  const asked = order.parameters as JsonObject & Beta25PreviewRequest;
-  const image = fileAs(order, 'first_frame', file);
-  const input = omitUndefined({
-    prompt: asked.prompt,
-    negative_prompt: asked.negative_prompt,
-    resolution: asked.resolution,
-    duration: String(asked.duration),
-    enable_prompt_expansion: asked.prompt_extend,
-    audio_url: fileAs(order, 'soundtrack', file),
-    seed: asked.seed,
-  });
-  return image === undefined
-    ? { endpoint: 'text-to-video', input: { ...input, aspect_ratio: asked.size } }
-    : { endpoint: 'image-to-video', input: { ...input, image_url: image } };
-};
+const mapBeta25Preview: FalMapping = (order, file) => beta(order, file, order.parameters['size'], {});
 
 /** Wan 2.7 at fal: from a text, from frames, or as the continuation of a video. */
 const mapBeta27: FalMapping = (order, file) => {
@@ -264,13 +248,7 @@ const MAX_FILES = 12;
 /** Seedance 2.0 at fal: the endpoint follows the files (pages of bytedance/seedance-2.0). */
 const mapAlpha: FalMapping = (order, file) => {
   const asked = order.parameters as JsonObject & AlphaRequest;
-  const first = fileAs(order, 'first_frame', file);
-  const last = fileAs(order, 'last_frame', file);
-  refuseIf(
-    last !== undefined && first === undefined,
-    'image_with_roles',
-    'image_with_roles needs a first_frame beside the last_frame here.',
-  );
+  const { first, last } = framesOf(order, file, 'image_with_roles');
   refuseIf(
     order.references.length > MAX_FILES,
     'image_urls',

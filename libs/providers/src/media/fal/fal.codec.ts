@@ -2,20 +2,20 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  MEDIA_REASONS,
   MediaFailure,
   type Operation,
   type OperationState,
-  type UpstreamOutput,
   type Started,
-  type UndeliveredOutput,
+  type UpstreamOutput,
 } from '#contracts';
-import { failureBy, type FailureTable, QUESTIONS, stateWord } from '../http/failure-rules.js';
+import { failureBy, type FailureTable, QUESTIONS, stateBy } from '../http/failure-rules.js';
 import {
-  isDone,
+  cancelledBy,
+  filesAt,
   type MediaCodec,
   NotMakeable,
   type ReadState,
+  taskTraits,
   type VendorReply,
   type Verb,
 } from '../http/media-codec.js';
@@ -61,16 +61,7 @@ const NO_REQUEST = '/fal-ai/veo3.1/requests/00000000-0000-0000-0000-000000000000
 /** fal: one queue for the models of many makers (fal.ai/docs: queue, errors; types of @fal-ai/client 1.10.1). */
 export const falCodec: MediaCodec = {
   protocol: 'fal',
-  traits: {
-    style: 'task',
-    // It gives each request an id of its own, and lists none.
-    repeatStart: 'unknown',
-    startTimeoutMs: 60_000,
-    findableAfterMs: 0,
-    firstCheckMs: 2_000,
-    checkEveryMs: 3_000,
-    checkTimeoutMs: 10_000,
-  },
+  traits: taskTraits({ firstCheckMs: 2_000, checkEveryMs: 3_000 }),
   defaultBaseUrl: 'https://queue.fal.run',
   domains: ['fal.run'],
   models: FAL_MODELS,
@@ -101,7 +92,8 @@ export const falCodec: MediaCodec = {
   readFailure: readFalFailure,
 
   writeCancel: ({ cancel }) => (typeof cancel === 'string' ? { method: 'PUT', path: cancel } : undefined),
-  readCancel,
+  // Accepted also while it runs: then the maker decides whether it stops.
+  readCancel: cancelledBy(400, 404),
 
   verification: { method: 'GET', path: NO_REQUEST },
   readVerification: ({ status, body }) =>
@@ -125,37 +117,28 @@ function pathIn(address: JsonValue | undefined): string | undefined {
 }
 
 function stateOf({ status }: JsonObject, operation: Operation): ReadState | undefined {
-  switch (stateWord(status)) {
-    case 'in_queue':
-    case 'in_progress':
-      return { state: 'pending' };
-    case 'succeeded':
-      // Work that failed is completed too: then the result is its error.
-      return {
-        state: 'elsewhere',
-        request: { method: 'GET', path: operation['result'] as string },
-        read: (body) => delivered(body, Number(operation['count'])),
-      };
-    default:
-      return typeof status === 'string' ? { state: 'strange', word: status } : undefined;
-  }
+  return stateBy(status, ['in_queue', 'in_progress'], {
+    // Work that failed is completed too: then the result is its error.
+    succeeded: () => ({
+      state: 'elsewhere',
+      request: { method: 'GET', path: operation['result'] as string },
+      read: (body) => delivered(body, Number(operation['count'])),
+    }),
+  });
 }
 
 function delivered(body: JsonObject, count: number): OperationState {
   const { video, images, has_nsfw_concepts: withheld } = body;
-  const files = Array.isArray(images) ? images : [video ?? null];
-  const outputs: UpstreamOutput[] = [];
-  const missing: UndeliveredOutput[] = [];
-  for (let ordinal = 0; ordinal < Math.max(count, files.length); ordinal += 1) {
+  const files: readonly (JsonValue | undefined)[] = Array.isArray(images) ? images : [video];
+  const places = Array.from({ length: Math.max(count, files.length) }, (_, ordinal) => files[ordinal]);
+  const found = filesAt(places, (file, ordinal) => {
     // In its place stands a black image.
-    const isWithheld = Array.isArray(withheld) && withheld[ordinal] === true;
-    const output = isWithheld ? undefined : outputOf(files[ordinal], Array.isArray(images) ? 'image/png' : 'video/mp4');
-    if (output) outputs.push(output);
-    else missing.push(undelivered(ordinal, isWithheld));
-  }
-  if (outputs.length === 0)
-    throw new MediaFailure('refused', missing[0]?.code === 'content_policy' ? 'result_refused' : 'nothing_delivered');
-  return { state: 'succeeded', outputs, ...(missing.length > 0 && { missing }) };
+    if (Array.isArray(withheld) && withheld[ordinal] === true) return 'result_refused';
+    return outputOf(file, Array.isArray(images) ? 'image/png' : 'video/mp4') ?? 'nothing_delivered';
+  });
+  if (found.outputs.length > 0) return { state: 'succeeded', ...found };
+  const [first] = found.missing ?? [];
+  throw new MediaFailure('refused', first?.code === 'content_policy' ? 'result_refused' : 'nothing_delivered');
 }
 
 function outputOf(file: JsonValue | undefined, usual: string): UpstreamOutput | undefined {
@@ -167,14 +150,4 @@ function outputOf(file: JsonValue | undefined, usual: string): UpstreamOutput | 
     url,
     ...(typeof duration === 'number' && { seconds: duration }),
   };
-}
-
-function undelivered(ordinal: number, isWithheld: boolean): UndeliveredOutput {
-  return { ordinal, ...MEDIA_REASONS[isWithheld ? 'result_refused' : 'nothing_delivered'] };
-}
-
-/** Accepted also while it runs: then the maker decides whether it stops. */
-function readCancel({ status }: VendorReply): 'cancelled' | 'too_late' | undefined {
-  if (isDone(status)) return 'cancelled';
-  return status === 400 || status === 404 ? 'too_late' : undefined;
 }

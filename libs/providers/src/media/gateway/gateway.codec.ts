@@ -9,17 +9,19 @@ import {
   type Operation,
   type OperationState,
   parseMicros,
-  type UpstreamOutput,
   type TaskView,
+  type UpstreamOutput,
   type VendorCost,
 } from '#contracts';
 import { wrappedIn } from '../../http/envelopes.js';
 import { failureBy, type FailureTable, stateWord, vendorId, workFailureBy } from '../http/failure-rules.js';
 import {
+  bearer,
   isDone,
   type MediaCodec,
   NotMakeable,
   type ReadState,
+  taskTraits,
   type VendorReply,
   type VendorRequest,
   type Verb,
@@ -70,19 +72,15 @@ const IDEMPOTENCY_HEADER = 'idempotency-key';
  */
 export const gatewayCodec: MediaCodec = {
   protocol: 'gateway',
-  traits: {
-    style: 'task',
+  traits: taskTraits({
     repeatStart: 'idempotent',
-    startTimeoutMs: 60_000,
-    findableAfterMs: 0,
     firstCheckMs: 500,
     // No longer than the steady pace of polling, so that finished work is visible within 2 s.
     checkEveryMs: 1_000,
-    checkTimeoutMs: 10_000,
-  },
+  }),
   domains: [],
   models: new Map(MODEL_IDS.map((model) => [model, model])),
-  authorization: (key) => ({ authorization: `Bearer ${key}` }),
+  authorization: bearer,
   referenceForm: () => 'source',
 
   writeStart: (order, ticket) => {

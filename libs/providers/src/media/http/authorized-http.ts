@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonValue } from '#contracts';
-import type { Credentials } from './credentials.js';
-import type { VendorReply, VendorRequest } from './media-codec.js';
+import type { Credentials, VendorReply, VendorRequest } from './media-codec.js';
 import type { ExchangeLimits, VendorHttp } from './vendor-http.js';
 
 const HIDDEN = '[hidden]';
@@ -55,9 +54,5 @@ export class AuthorizedHttp {
 
   secrets(): readonly string[] {
     return [...this.credentials.secrets(), this.host];
-  }
-
-  close(): Promise<void> {
-    return this.http.close();
   }
 }

@@ -13,7 +13,7 @@ import {
   type VendorWords,
 } from '#contracts';
 import { resumesInMs } from '../../resumes-in.js';
-import { isDone, type MediaCodec, type VendorReply, type Verb } from './media-codec.js';
+import { isDone, type MediaCodec, type ReadState, type VendorReply, type Verb } from './media-codec.js';
 
 const MAX_MESSAGE = 1_000;
 const CODE = /^[\w.:-]{1,128}$/;
@@ -101,6 +101,18 @@ export function stateWord(value: JsonValue | undefined): string | undefined {
     .replaceAll(/[\s-]+/g, '_')
     .replace(STATUS, '');
   return GOOD_ENDS.has(word) ? 'succeeded' : word;
+}
+
+/** What a vendor's word for a state says. @param pending words for work under way. @param ends what follows from each other word. */
+export function stateBy(
+  said: JsonValue | undefined,
+  pending: readonly string[],
+  ends: Readonly<Record<string, () => ReadState>>,
+): ReadState | undefined {
+  const word = stateWord(said);
+  if (typeof said !== 'string' || word === undefined) return undefined;
+  if (pending.includes(word)) return { state: 'pending' };
+  return Object.hasOwn(ends, word) ? ends[word]?.() : { state: 'strange', word: said };
 }
 
 /** Words that mean a bad end wherever they are said. */

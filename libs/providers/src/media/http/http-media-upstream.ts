@@ -35,12 +35,13 @@ import {
   traitsInWords,
 } from '../traits/media-traits.js';
 import { AuthorizedHttp } from './authorized-http.js';
-import { type Credentials, keyCredentials } from './credentials.js';
 import { asFailure, failedStart, wordsOfUnread } from './call-failures.js';
 import type { InlineFiles } from './inline-files.js';
 import {
+  type Credentials,
   type FileAddress,
   isDone,
+  keyCredentials,
   type MediaCodec,
   NotMakeable,
   type PlannedReference,

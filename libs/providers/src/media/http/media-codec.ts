@@ -1,21 +1,25 @@
 import {
   type CallbackRequest,
+  isJsonObject,
   type JsonObject,
   type JsonValue,
+  MEDIA_REASONS,
   type MediaFailure,
   type MediaOrder,
+  type MediaReason,
   type MediaReference,
   type Operation,
   type OperationState,
   type PlannedOrder,
   type Started,
+  type UndeliveredOutput,
   type UpstreamCallRef,
+  type UpstreamOutput,
   type UpstreamTraits,
   type VendorCost,
   type Verified,
 } from '#contracts';
-import type { SafeFetcher } from '#platform';
-import type { Credentials } from './credentials.js';
+import { NamedError, type SafeFetcher } from '#platform';
 
 /** One request to a vendor. The key is not in it: the transport puts it into its header. */
 export interface VendorRequest {
@@ -35,6 +39,25 @@ export interface VendorReply {
   /** How the body is encoded, where it could not be read for that. */
   readonly encoding?: string;
 }
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What authenticates us to a vendor. */
+export interface Credentials {
+  /** The headers of one call. @throws MediaFailure when there are none to be had. */
+  headers(signal: AbortSignal): Headers | Promise<Headers>;
+  /** Whether headers made now may be accepted after this reply to earlier ones. Absent: they never change. */
+  renewedAfter?(reply: VendorReply): boolean;
+  /** Texts that must not be shown. */
+  secrets(): readonly string[];
+}
+
+export const keyCredentials = (key: string, codec: Pick<MediaCodec, 'authorization'>): Credentials => ({
+  headers: () => codec.authorization(key),
+  secrets: () => [key],
+});
+
+export const bearer = (key: string): Headers => ({ authorization: `Bearer ${key}` });
 
 /** Whether a status says that all went well: 200, and 202 or 204 where nothing needs to be said. */
 export const isDone = (status: number): boolean => status >= 200 && status < 300;
@@ -70,13 +93,12 @@ export type ReadState =
 export type ReadWork = (body: JsonObject) => ReadState | undefined;
 
 /** Thrown by a mapping for what its vendor lacks. */
-export class NotMakeable extends Error {
+export class NotMakeable extends NamedError {
   constructor(
     readonly param: string | undefined,
     message: string,
   ) {
     super(message);
-    this.name = 'NotMakeable';
   }
 }
 
@@ -110,7 +132,7 @@ export interface MediaCodec {
 
   /** Fields by which its replies are known where a reseller wraps them. Absent: its readers look for themselves. */
   readonly marks?: readonly string[];
-  authorization(key: string): Readonly<Record<string, string>>;
+  authorization(key: string): Headers;
   /** Where more than the key itself is sent. */
   credentials?(key: string, parts: { readonly fetcher: SafeFetcher }): Credentials;
   referenceForm(reference: PlannedReference, way: ReferenceWay | undefined): ReferenceForm;
@@ -194,6 +216,71 @@ export function referencesOf(
   return found.length > 0 ? found.map(({ param }) => file(param)) : undefined;
 }
 
+const LONE_LAST_FRAME = {
+  image_with_roles: 'image_with_roles needs a first_frame beside the last_frame here.',
+  last_frame_image: 'last_frame_image needs first_frame_image here.',
+} as const;
+
+/** The frames that an order begins and ends with. @param param the field of the last one. @throws NotMakeable for a last one alone. */
+export function framesOf(order: PlannedOrder, file: FileAddress, param: keyof typeof LONE_LAST_FRAME) {
+  const [first, last] = [fileAs(order, 'first_frame', file), fileAs(order, 'last_frame', file)];
+  refuseIf(last !== undefined && first === undefined, param, LONE_LAST_FRAME[param]);
+  return { first, last };
+}
+
 /** The seed that a caller chose: absent and -1 leave it to the vendor. */
 export const chosenSeed = (seed: number | undefined): number | undefined =>
   seed === undefined || seed < 0 ? undefined : seed;
+
+/** The traits of most protocols: no idempotency key, and no list of orders that has a field of ours. */
+export const taskTraits = (
+  own: Partial<UpstreamTraits> & Pick<UpstreamTraits, 'firstCheckMs' | 'checkEveryMs'>,
+): UpstreamTraits => ({
+  style: 'task',
+  repeatStart: 'unknown',
+  startTimeoutMs: 60_000,
+  findableAfterMs: 0,
+  checkTimeoutMs: 10_000,
+  ...own,
+});
+
+/** The same of one that answers the files at once, so that nothing is asked afterwards. */
+export const callTraits = (startTimeoutMs: number): UpstreamTraits =>
+  taskTraits({ style: 'call', startTimeoutMs, firstCheckMs: 0, checkEveryMs: 0 });
+
+/** As the operator wants it, else as the caller sent it. */
+export const asSent: MediaCodec['referenceForm'] = (_reference, way) => way ?? 'sent';
+
+/** Reads a cancellation whose status says it all. @param tooLate the statuses of work that cannot be stopped any more. */
+export const cancelledBy =
+  (...tooLate: readonly number[]): NonNullable<MediaCodec['readCancel']> =>
+  ({ status }) => {
+    if (isDone(status)) return 'cancelled';
+    return tooLate.includes(status) ? 'too_late' : undefined;
+  };
+
+/** The value of a field; undefined where there is none, or nothing that could have one. */
+export const fieldIn = (value: JsonValue | undefined, name: string): JsonValue | undefined =>
+  isJsonObject(value) ? value[name] : undefined;
+
+/** The files of a reply, and what is missing among them: at each place there is one, or a reason why not. */
+export function filesAt<Item>(
+  items: readonly Item[],
+  fileAt: (item: Item, ordinal: number) => UpstreamOutput | MediaReason,
+) {
+  const outputs: UpstreamOutput[] = [];
+  const missing: UndeliveredOutput[] = [];
+  for (const [ordinal, item] of items.entries()) {
+    const file = fileAt(item, ordinal);
+    if (typeof file === 'string') missing.push({ ordinal, ...MEDIA_REASONS[file] });
+    else outputs.push(file);
+  }
+  return { outputs, ...(missing.length > 0 && { missing }) };
+}
+
+/** The same of files that came in a row, of which the last are missing. */
+export const filesOf = (outputs: readonly UpstreamOutput[], ordered: number, reason: MediaReason) =>
+  filesAt(
+    Array.from({ length: Math.max(ordered, outputs.length) }, (_, ordinal) => outputs[ordinal]),
+    (file) => file ?? reason,
+  );

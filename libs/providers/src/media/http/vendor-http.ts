@@ -11,7 +11,7 @@ import {
 } from 'node:zlib';
 import { Client, type Dispatcher, Pool } from 'undici';
 import { isJsonObject, type JsonValue } from '#contracts';
-import { parseBounded, serverNames, withinTime } from '#platform';
+import { NamedError, parseBounded, serverNames, withinTime } from '#platform';
 import { ReplyTooLarge, wholeReplyBytes } from '../../http/whole-reply.js';
 import { type InlineFiles, withoutFiles } from './inline-files.js';
 import type { VendorReply, VendorRequest } from './media-codec.js';
@@ -151,13 +151,12 @@ export interface ExchangeLimits {
 }
 
 /** No reply came. `sent`: the last of the request was handed to the line, so that it may have been taken. */
-export class NoReply extends Error {
+export class NoReply extends NamedError {
   constructor(
     readonly sent: boolean,
     cause: unknown,
   ) {
     super('no reply', { cause });
-    this.name = 'NoReply';
   }
 }
 

@@ -10,32 +10,35 @@ import {
   type Operation,
   type OperationState,
   type PlannedOrder,
-  type UpstreamOutput,
   type Started,
+  type UpstreamOutput,
   type VendorCost,
 } from '#contracts';
-import { type Credentials, keyCredentials } from '../http/credentials.js';
 import {
   clockAheadMs,
   costIn,
   failureBy,
   type FailureTable,
-  stateWord,
+  stateBy,
   UNUSABLE_FILE,
   vendorId,
   wordsOf,
   workFailureBy,
 } from '../http/failure-rules.js';
-import type {
-  FileAddress,
-  MediaCodec,
-  PlannedReference,
-  ReadState,
-  ReferenceForm,
-  ReferenceWay,
-  VendorReply,
-  VendorRequest,
-  Verb,
+import {
+  bearer,
+  type Credentials,
+  type FileAddress,
+  keyCredentials,
+  type MediaCodec,
+  type PlannedReference,
+  type ReadState,
+  type ReferenceForm,
+  type ReferenceWay,
+  taskTraits,
+  type VendorReply,
+  type VendorRequest,
+  type Verb,
 } from '../http/media-codec.js';
 
 /** Request body for delta-v2-6: Kling v2.6. */
@@ -94,8 +97,6 @@ const EARLIER_SECONDS = 5;
 /** Codes for a token that does not hold yet, and for one that holds no more. */
 const OTHER_TIME = new Set(['1003', '1004']);
 
-const bearer = (key: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}` });
-
 /**
  * An API key as it is, or `ACCESS_KEY:SECRET_KEY`, from which a token is signed for each call. A token that came at the
  * wrong time is signed once more by the vendor's own clock.
@@ -136,16 +137,13 @@ const pathOf = ({ references }: PlannedOrder): string => (references.length > 0 
 
 export const klingCodec: MediaCodec = {
   protocol: 'kling',
-  traits: {
-    style: 'task',
+  traits: taskTraits({
     // Our task id goes with the order, and orders can be asked about by it.
     repeatStart: 'lookup',
-    startTimeoutMs: 60_000,
     findableAfterMs: 30_000,
     firstCheckMs: 15_000,
     checkEveryMs: 6_000,
-    checkTimeoutMs: 10_000,
-  },
+  }),
   defaultBaseUrl: 'https://api-singapore.klingai.com',
   domains: ['klingai.com'],
   models: new Map([['delta-v2-6', 'kling-v2-6']]),
@@ -220,19 +218,13 @@ function started(data: JsonObject | undefined, path: string, watermark: boolean)
 }
 
 function stateOf(data: JsonObject | undefined, operation: Operation): ReadState | undefined {
-  if (data === undefined) return undefined;
-  const { task_status: status, task_status_msg: sentence } = data;
-  switch (stateWord(status)) {
-    case 'submitted':
-    case 'processing':
-      return { state: 'pending' };
-    case 'succeeded':
-      return delivered(data, operation);
-    case 'failed':
-      return failedBecause(klingFailureReason(sentence));
-    default:
-      return typeof status === 'string' ? { state: 'strange', word: status } : undefined;
-  }
+  return (
+    data &&
+    stateBy(data['task_status'], ['submitted', 'processing'], {
+      succeeded: () => delivered(data, operation),
+      failed: () => failedBecause(klingFailureReason(data['task_status_msg'])),
+    })
+  );
 }
 
 function delivered(

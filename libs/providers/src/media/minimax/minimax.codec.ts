@@ -17,18 +17,21 @@ import {
   failureBy,
   type FailureTable,
   QUESTIONS,
+  stateBy,
   stateWord,
   UNUSABLE_FILE,
   vendorId,
   workFailureBy,
 } from '../http/failure-rules.js';
 import {
+  asSent,
+  bearer,
   type FileAddress,
-  fileAs,
+  framesOf,
   isDone,
   type MediaCodec,
   type ReadState,
-  refuseIf,
+  taskTraits,
   type VendorReply,
   type Verb,
 } from '../http/media-codec.js';
@@ -39,13 +42,7 @@ import {
  */
 function mapEpsilon(order: PlannedOrder, model: string, file: FileAddress): JsonObject {
   const asked = order.parameters as JsonObject & (Epsilon02Request | Epsilon23Request);
-  const first = fileAs(order, 'first_frame', file);
-  const last = fileAs(order, 'last_frame', file);
-  refuseIf(
-    last !== undefined && first === undefined,
-    'last_frame_image',
-    'last_frame_image needs first_frame_image here.',
-  );
+  const { first, last } = framesOf(order, file, 'last_frame_image');
   return omitUndefined({
     model,
     prompt: asked.prompt,
@@ -121,17 +118,8 @@ const QUERY = '/v1/query/video_generation?task_id=';
 /** Videos from MiniMax Hailuo: submit, poll, and one more request for the file. */
 export const minimaxCodec: MediaCodec = {
   protocol: 'minimax',
-  traits: {
-    style: 'task',
-    // No idempotency key, and no list of tasks.
-    repeatStart: 'unknown',
-    startTimeoutMs: 60_000,
-    findableAfterMs: 0,
-    // A video of 6 s takes minutes.
-    firstCheckMs: 30_000,
-    checkEveryMs: 10_000,
-    checkTimeoutMs: 10_000,
-  },
+  // A video of 6 s takes minutes.
+  traits: taskTraits({ firstCheckMs: 30_000, checkEveryMs: 10_000 }),
   defaultBaseUrl: 'https://api.minimax.io',
   domains: ['minimax.com', 'minimax.io', 'minimaxi.com', 'minimaxi.io'],
   models: new Map([
@@ -140,8 +128,8 @@ export const minimaxCodec: MediaCodec = {
     ['epsilon-02', 'MiniMax-Hailuo-02'],
   ]),
   marks: ['base_resp'],
-  authorization: (key) => ({ authorization: `Bearer ${key}` }),
-  referenceForm: (_, way) => way ?? 'sent',
+  authorization: bearer,
+  referenceForm: asSent,
 
   callback: { field: 'callback_url' },
   // Before the vendor calls an address it asks it to repeat a word, within three seconds.
@@ -176,21 +164,11 @@ function readStart(body: JsonObject): Started | undefined {
 
 function stateOf(body: JsonObject): ReadState | undefined {
   const { status } = body;
-  const word = stateWord(status);
   // Why it failed stands where a refused question would say so.
-  if (word === 'fail') return failedBecause(minimaxFailureReason(body));
+  if (stateWord(status) === 'fail') return failedBecause(minimaxFailureReason(body));
   const failure = failureInside(body, 'check');
   if (failure) throw failure;
-  switch (word) {
-    case 'preparing':
-    case 'queueing':
-    case 'processing':
-      return { state: 'pending' };
-    case 'succeeded':
-      return filed(body);
-    default:
-      return typeof status === 'string' ? { state: 'strange', word: status } : undefined;
-  }
+  return stateBy(status, ['preparing', 'queueing', 'processing'], { succeeded: () => filed(body) });
 }
 
 /** The video is a file, whose link has to be asked for. */

@@ -1,8 +1,7 @@
 import { importPKCS8, SignJWT } from 'jose';
 import { isJsonObject, type JsonObject, type JsonValue, MediaFailure } from '#contracts';
 import { parseBounded, type SafeFetcher } from '#platform';
-import type { Credentials } from '../http/credentials.js';
-import type { VendorReply } from '../http/media-codec.js';
+import type { Credentials, VendorReply } from '../http/media-codec.js';
 import { notableSkewMs, wordsOf } from '../http/failure-rules.js';
 
 /** Where a project makes videos. */

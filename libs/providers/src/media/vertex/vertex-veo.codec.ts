@@ -4,7 +4,6 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  MEDIA_REASONS,
   type MediaFailure,
   type Operation,
   type OperationState,
@@ -13,9 +12,12 @@ import {
 } from '#contracts';
 import { failureBy, type FailureTable, PERIOD_QUOTA, workFailureBy } from '../http/failure-rules.js';
 import {
+  bearer,
   type FileAddress,
+  filesOf,
   type MediaCodec,
   type ReadState,
+  taskTraits,
   type VendorReply,
   type VendorRequest,
   type Verb,
@@ -125,17 +127,13 @@ export function vertexVeo({ project, region, storageUri, storageEndpoint }: Part
     `projects/${project ?? ''}/locations/${place}/publishers/google/models/${model}`;
   return {
     protocol: 'vertex-veo',
-    traits: {
-      style: 'task',
-      repeatStart: 'unknown',
+    traits: taskTraits({
       startTimeoutMs: 90_000,
-      findableAfterMs: 0,
       firstCheckMs: 20_000,
       checkEveryMs: 10_000,
       // Without a bucket a reply holds the videos themselves.
-      checkTimeoutMs: storageUri === undefined ? 60_000 : 10_000,
-      ...(storageUri === undefined && { checksBring: 'video' as const }),
-    },
+      ...(storageUri === undefined && { checkTimeoutMs: 60_000, checksBring: 'video' }),
+    }),
     defaultBaseUrl:
       place === 'global' ? 'https://aiplatform.googleapis.com' : `https://${place}-aiplatform.googleapis.com`,
     domains: ['googleapis.com'],
@@ -144,7 +142,7 @@ export function vertexVeo({ project, region, storageUri, storageEndpoint }: Part
       ['gamma-3.1-quality-official', 'veo-3.1-generate-001'],
     ]),
     marks: ['name', 'done'],
-    authorization: (token) => ({ authorization: `Bearer ${token}` }),
+    authorization: bearer,
     credentials: (key, { fetcher }) => new GoogleCredentials(readServiceAccount(key), fetcher),
     referenceForm: () => 'inline',
 
@@ -192,11 +190,7 @@ function stateOf({ done, error, response }: JsonObject, operation: Operation): R
 function delivered({ videos }: JsonObject, ordered: number): OperationState {
   const outputs = (Array.isArray(videos) ? videos : []).flatMap(outputOf);
   if (outputs.length === 0) return failedBecause('result_refused');
-  const missing = Array.from({ length: Math.max(0, ordered - outputs.length) }, (_, index) => ({
-    ordinal: outputs.length + index,
-    ...MEDIA_REASONS.result_refused,
-  }));
-  return { state: 'succeeded', outputs, ...(missing.length > 0 && { missing }) };
+  return { state: 'succeeded', ...filesOf(outputs, ordered, 'result_refused') };
 }
 
 function outputOf(video: JsonValue): UpstreamOutput[] {

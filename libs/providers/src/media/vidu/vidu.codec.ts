@@ -11,19 +11,21 @@ import {
   type Operation,
   type OperationState,
   type PlannedOrder,
-  type VendorCost,
   type Verified,
   type ZetaQ3ProRequest,
   type ZetaQ3Request,
 } from '#contracts';
-import { costIn, failureBy, type FailureTable, stateWord, vendorId, workFailureBy } from '../http/failure-rules.js';
+import { costIn, failureBy, type FailureTable, stateBy, vendorId, workFailureBy } from '../http/failure-rules.js';
 import {
+  asSent,
+  cancelledBy,
   chosenSeed,
+  fieldIn,
   type FileAddress,
-  isDone,
   type MediaCodec,
   type ReadState,
   refuseIf,
+  taskTraits,
   type VendorReply,
   type Verb,
 } from '../http/media-codec.js';
@@ -128,16 +130,8 @@ const taskPath = ({ id }: Operation): string => `/ent/v2/tasks/${encodeURICompon
 /** Videos from Vidu Q3. */
 export const viduCodec: MediaCodec = {
   protocol: 'vidu',
-  traits: {
-    style: 'task',
-    // `payload` comes back in replies, but nothing searches for it.
-    repeatStart: 'unknown',
-    startTimeoutMs: 60_000,
-    findableAfterMs: 0,
-    firstCheckMs: 10_000,
-    checkEveryMs: 5_000,
-    checkTimeoutMs: 10_000,
-  },
+  // `payload` comes back in replies, but nothing searches for it.
+  traits: taskTraits({ firstCheckMs: 10_000, checkEveryMs: 5_000 }),
   defaultBaseUrl: 'https://api.vidu.com',
   domains: ['vidu.cn', 'vidu.com'],
   models: new Map([
@@ -148,7 +142,7 @@ export const viduCodec: MediaCodec = {
   ]),
   marks: ['state', 'task_id'],
   authorization: (key) => ({ authorization: `Token ${key}` }),
-  referenceForm: (_, way) => way ?? 'sent',
+  referenceForm: asSent,
 
   callback: { field: 'callback_url' },
   readCallback: (request, key) => (isSignedByVidu(request, key) ? { reply: {} } : 'forged'),
@@ -172,40 +166,26 @@ export const viduCodec: MediaCodec = {
     path: `${taskPath(operation)}/cancel`,
     body: { id: operation['id'] as string },
   }),
-  readCancel,
+  // Only a task that still waits is stopped; any other is a 400.
+  readCancel: cancelledBy(400, 404),
 
   verification: { method: 'GET', path: '/ent/v2/credits?show_detail=false' },
   readVerification: verified,
-  readCost: costOf,
+  readCost: ({ credits }) => costIn('credits', credits),
 };
 
 function stateOf(body: JsonObject): ReadState | undefined {
-  const { state } = body;
-  switch (stateWord(state)) {
-    case 'created':
-    case 'queueing':
-    case 'processing':
-      return { state: 'pending' };
-    case 'succeeded':
-      return delivered(body);
-    case 'failed':
-      return failedBecause(viduFailureReason(body['err_code']));
-    default:
-      return typeof state === 'string' ? { state: 'strange', word: state } : undefined;
-  }
+  return stateBy(body['state'], ['created', 'queueing', 'processing'], {
+    succeeded: () => delivered(body),
+    failed: () => failedBecause(viduFailureReason(body['err_code'])),
+  });
 }
 
 function delivered({ creations }: JsonObject): OperationState {
   const [first] = Array.isArray(creations) ? creations : [];
-  const url = isJsonObject(first) ? first['url'] : undefined;
+  const url = fieldIn(first, 'url');
   if (typeof url !== 'string' || url === '') return failedBecause('nothing_delivered');
   return { state: 'succeeded', outputs: [{ role: 'output', contentType: 'video/mp4', url }] };
-}
-
-/** Only a task that still waits is stopped; any other is a 400. */
-function readCancel({ status }: VendorReply): 'cancelled' | 'too_late' | undefined {
-  if (isDone(status)) return 'cancelled';
-  return status === 400 || status === 404 ? 'too_late' : undefined;
 }
 
 /** Credits that are left, in all packages together. */
@@ -217,8 +197,4 @@ function verified({ status, body }: VendorReply): Verified | undefined {
     (each) => isJsonObject(each) && (each['type'] === 'concurrent' || Number(each['credit_remain']) > 0),
   );
   return canPay ? { ok: true } : { ok: false, problem: 'no_balance', vendor: { status } };
-}
-
-function costOf({ credits }: JsonObject): VendorCost | undefined {
-  return costIn('credits', credits);
 }

@@ -4,16 +4,23 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  MEDIA_REASONS,
   MediaFailure,
   type PlannedOrder,
-  type UpstreamOutput,
   type Started,
-  type UndeliveredOutput,
-  type VendorCost,
+  type UpstreamOutput,
 } from '#contracts';
 import { costIn, failureBy, type FailureTable, wordsOf } from '../http/failure-rules.js';
-import { type FileAddress, type MediaCodec, type VendorReply, type Verb } from '../http/media-codec.js';
+import {
+  asSent,
+  bearer,
+  callTraits,
+  fieldIn,
+  type FileAddress,
+  filesAt,
+  type MediaCodec,
+  type VendorReply,
+  type Verb,
+} from '../http/media-codec.js';
 
 const UNPAID = /credit|balance|billing|spending limit/i;
 
@@ -78,15 +85,7 @@ export const xaiImageCodec: MediaCodec = {
 function xaiImage(form: Form = 'url'): MediaCodec {
   return {
     protocol: 'xai-image',
-    traits: {
-      style: 'call',
-      repeatStart: 'unknown',
-      startTimeoutMs: 180_000,
-      findableAfterMs: 0,
-      firstCheckMs: 0,
-      checkEveryMs: 0,
-      checkTimeoutMs: 10_000,
-    },
+    traits: callTraits(180_000),
     defaultBaseUrl: 'https://api.x.ai/v1',
     domains: ['x.ai'],
     models: new Map([
@@ -94,8 +93,8 @@ function xaiImage(form: Form = 'url'): MediaCodec {
       [EDIT, MODEL],
     ]),
     marks: ['data'],
-    authorization: (key) => ({ authorization: `Bearer ${key}` }),
-    referenceForm: (_, way) => way ?? 'sent',
+    authorization: bearer,
+    referenceForm: asSent,
 
     writeStart: (order, { model }, file) =>
       order.model === EDIT
@@ -105,7 +104,7 @@ function xaiImage(form: Form = 'url'): MediaCodec {
     readFailure: readXaiFailure,
 
     verification: { method: 'GET', path: '/models' },
-    readCost: costOf,
+    readCost: ({ usage }) => costIn('usd_ticks', fieldIn(usage, 'cost_in_usd_ticks')),
 
     otherwise: {
       isNeeded: ({ status, body, headers }) => {
@@ -125,18 +124,10 @@ function xaiImage(form: Form = 'url'): MediaCodec {
 
 function finished({ data }: JsonObject): Started | undefined {
   if (!Array.isArray(data)) return undefined;
-  const outputs: UpstreamOutput[] = [];
-  const missing: UndeliveredOutput[] = [];
-  for (const [ordinal, item] of data.entries()) {
-    const output = outputOf(item);
-    if (output) outputs.push(output);
-    else missing.push(withheld(ordinal));
-  }
-  if (outputs.length === 0)
-    throw new MediaFailure('refused', data.length > 0 ? 'result_refused' : 'nothing_delivered', {
-      vendor: { status: 200 },
-    });
-  return { kind: 'finished', outputs, ...(missing.length > 0 && { missing }) };
+  const files = filesAt(data, (item) => outputOf(item) ?? 'result_refused');
+  if (files.outputs.length > 0) return { kind: 'finished', ...files };
+  const reason = data.length > 0 ? 'result_refused' : 'nothing_delivered';
+  throw new MediaFailure('refused', reason, { vendor: { status: 200 } });
 }
 
 /** Undefined for an image that was withheld: it comes with status 200, and sometimes with a link to nothing. */
@@ -145,10 +136,4 @@ function outputOf(item: JsonValue): UpstreamOutput | undefined {
   const { b64_json: kept, url = kept, mime_type: type } = item;
   if (typeof url !== 'string' || url === '') return undefined;
   return { role: 'output', contentType: typeof type === 'string' ? type : 'image/jpeg', url };
-}
-
-const withheld = (ordinal: number): UndeliveredOutput => ({ ordinal, ...MEDIA_REASONS.result_refused });
-
-function costOf({ usage }: JsonObject): VendorCost | undefined {
-  return costIn('usd_ticks', isJsonObject(usage) ? usage['cost_in_usd_ticks'] : undefined);
 }

@@ -1,16 +1,11 @@
 import { excerpt, type JsonObject, type JsonValue } from '#contracts';
-import { FetchFailed, FetchRefused } from '#platform';
+import { FetchFailed, FetchRefused, NamedError } from '#platform';
 
 /** How much of a server's own words is repeated, in characters. */
 const LONGEST_WORDS = 300;
 
 /** What kept a server of tools from answering, in words that its owner may read: they hold no address and no token. */
-export class McpFailure extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'McpFailure';
-  }
-}
+export class McpFailure extends NamedError {}
 
 const NOT_OF_PROTOCOL = 'it broke off, or sent something that is not part of the Model Context Protocol';
 

@@ -1,4 +1,5 @@
 import type { FoundPage } from '#contracts';
+import { NamedError } from '#platform';
 
 export const WEB_SEARCH_ENGINES = ['searxng', 'brave', 'tavily'] as const;
 export type WebSearchEngineName = (typeof WEB_SEARCH_ENGINES)[number];
@@ -18,12 +19,7 @@ export interface WebSearch {
 }
 
 /** What kept an engine from answering; the message may be shown to callers. */
-export class WebSearchFailure extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'WebSearchFailure';
-  }
-}
+export class WebSearchFailure extends NamedError {}
 
 const PAGES = 3;
 
