@@ -26,7 +26,7 @@ export { RequestLedger } from './billing/ledger/request-ledger.js';
 export { ReservationLedger } from './billing/ledger/reservation-ledger.js';
 export { type SpendLimit, SpendLimits } from './billing/ledger/spend-limits.js';
 export { LowBalanceNotices } from './billing/low-balance-notices.js';
-export { applyPricesFile, fieldName, type PricesOfFile, readPricesFile } from './billing/prices/apply-prices-file.js';
+export { applyPricesFile, type PricesOfFile, readPricesFile } from './billing/prices/apply-prices-file.js';
 export { priceName } from './billing/prices/bands.js';
 export {
   BAND_MAX,

@@ -72,3 +72,18 @@ export const mistakesInList = <Entry extends { readonly id: string }>(
       ...inEntry(entry, path),
     ];
   });
+
+/** Whether a name is one that a pattern means, in which `*` stands for anything. No pattern takes longer than its length times that of the name. */
+export function isLike(pattern: string, name: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return pattern === name;
+  if (!name.startsWith(first)) return false;
+  let place = first.length;
+  for (const piece of rest) {
+    const found = name.indexOf(piece, place);
+    if (found === -1) return false;
+    place = found + piece.length;
+  }
+  return name.length - last.length >= place && name.endsWith(last);
+}

@@ -8,7 +8,6 @@ import {
   type DatedPrice,
   exportPrices,
   ENTRIES_MAX,
-  fieldName,
   type ImportedFile,
   LISTS_MAX,
   missingText,
@@ -21,6 +20,7 @@ import {
   ruleConflictText,
 } from '#features';
 import { Database, nextTurn, Turns } from '#platform';
+import { fieldName } from '#providers';
 import { checked } from '../checked-input.js';
 import { type Answer, PageRoute } from '../console/console-routes.js';
 import { rowOf } from '../console/views.js';

@@ -1,38 +1,24 @@
 import { Injectable } from '@nestjs/common';
-import { encodeTime } from 'ulid';
-import { type JsonObject, type Medium, type PublicTaskStatus, type TaskState } from '#contracts';
+import type { JsonObject, Medium, TaskState } from '#contracts';
 import { Database } from '#platform';
 import { foreignCursor, type Page } from '../paging/page.js';
-import { PUBLIC_STATUS_SQL } from '../tasks/read/task-list.js';
+import { foundPage, pageOfTasks, type SoughtTasks, soughtBy, whereAll } from '../tasks/read/sought-tasks.js';
 import { isTaskId } from '../tasks/task-row.js';
 
-/** What operators may look for, all of it together. Null: whatever. */
-export interface TaskSearch {
+/** What operators may look for. */
+export interface TaskSearch extends SoughtTasks {
   readonly taskId: string | null;
   readonly requestId: string | null;
-  readonly accountId: string | null;
-  readonly keyId: string | null;
-  readonly model: string | null;
-  readonly medium: Medium | null;
-  /** As clients see it. */
-  readonly status: PublicTaskStatus | null;
   readonly state: TaskState | null;
   readonly errorCode: string | null;
   /** Any text in the vendor's handle of the work, whole. */
   readonly vendorId: string | null;
   /** The vendor's own id of a request that was about the task, whole. */
   readonly vendorRequestId: string | null;
-  /** Unix milliseconds, both inclusive; of the submission. */
-  readonly createdFromMs: number | null;
-  readonly createdToMs: number | null;
 }
 
-/** The smallest id a task of that moment can have. */
-const earliestId = (unixMs: number): string => `task_${encodeTime(unixMs, 10)}`;
-
 /**
- * Finds tasks of all accounts, newest first. The conditions are only those that are asked for, so that each has its index;
- * open tasks and ended ones are looked for apart, because the indexes of search hold only what has ended.
+ * Finds tasks of all accounts, newest first. The conditions are only those that are asked for, so that each has its index.
  */
 @Injectable()
 export class TaskSearchService {
@@ -49,57 +35,23 @@ export class TaskSearchService {
   ): Promise<Page<OperatorTask>> {
     if (page.cursor !== null && !isTaskId(page.cursor)) throw foreignCursor();
     const values: unknown[] = [];
-    const conditions = conditionsOf(search, page.cursor).map(([text, value]) => {
-      values.push(value);
-      return text.replace('?', `$${values.length}`);
-    });
-    const where = conditions.map((condition) => ` and ${condition}`).join('');
-    // No ended task has an open status, and all would be read to learn so.
-    const mayBeEnded = search.status === null || isEndedStatus(search.status);
-    values.push(page.limit + 1);
-    const limit = `$${values.length}`;
+    const where = whereAll([...ofOperators(search), ...soughtBy(search, page.cursor)], values);
     const text = `
-      with open as materialized (
-        select id from task where finished_at is null${where}
-      ), ended as (
-        select id from task where ${mayBeEnded} and finished_at is not null${where} order by id desc limit ${limit}
-      )
-      select ${OPERATOR_TASK_COLUMNS} from task
-      where id = any(array(select id from (select id from open union all select id from ended) found order by id desc limit ${limit}))
-      order by id desc`;
-    const { rows } = await this.database.ofOperators().query<OperatorTask>({ text, values });
-    const items = rows.slice(0, page.limit);
-    return { items, nextCursor: rows.length > page.limit ? (items.at(-1)?.id ?? null) : null };
+      with ${pageOfTasks(where, `$${values.push(page.limit + 1)}`, search.status)}
+      select ${OPERATOR_TASK_COLUMNS} from task where id = any(array(select id from page)) order by id desc`;
+    return foundPage((await this.database.ofOperators().query<OperatorTask>({ text, values })).rows, page.limit);
   }
 }
 
-/** Each condition with the value that its `?` stands for. */
-function conditionsOf(search: TaskSearch, cursor: string | null): [string, unknown][] {
-  const all: readonly (readonly [string, unknown])[] = [
-    ['id = ?', search.taskId],
-    ['request_id = ?', search.requestId],
-    ['account_id = ?', search.accountId],
-    ['api_key_id = ?', search.keyId],
-    ['model = ?', search.model],
-    ['medium = ?', search.medium],
-    // Said twice, as state and as status, the planner would expect far too few.
-    [`(${PUBLIC_STATUS_SQL}) = ?`, isEndedStatus(search.status) ? null : search.status],
-    ['state = ?', isEndedStatus(search.status) ? search.status : null],
-    ['state = ?', search.state],
-    ['error_code = ?', search.errorCode],
-    // The path names no key, because each vendor has its own.
-    [`operation @@ ?::jsonpath`, search.vendorId === null ? null : `$.** == ${JSON.stringify(search.vendorId)}`],
-    ['id = any(array(select task_id from task_call where vendor_request_id = ?))', search.vendorRequestId],
-    ['id >= ?', search.createdFromMs === null ? null : earliestId(search.createdFromMs)],
-    ['id < ?', search.createdToMs === null ? null : earliestId(search.createdToMs + 1)],
-    ['id < ?', cursor],
-  ];
-  return all.filter(([, value]) => value !== null).map(([text, value]) => [text, value]);
-}
-
-/** The status of an ended task is its state, which has an index. */
-const isEndedStatus = (status: PublicTaskStatus | null): boolean =>
-  status === 'completed' || status === 'failed' || status === 'cancelled';
+const ofOperators = (search: TaskSearch): [string, unknown][] => [
+  ['id = ?', search.taskId],
+  ['request_id = ?', search.requestId],
+  ['state = ?', search.state],
+  ['error_code = ?', search.errorCode],
+  // The path names no key, because each vendor has its own.
+  [`operation @@ ?::jsonpath`, search.vendorId === null ? null : `$.** == ${JSON.stringify(search.vendorId)}`],
+  ['id = any(array(select task_id from task_call where vendor_request_id = ?))', search.vendorRequestId],
+];
 
 /** A task as operators see it: its state, never the content of the order. */
 export interface OperatorTask {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, type Database, logger, parseYamlFile } from '#platform';
+import { fieldName } from '#providers';
 import { AuditedChanges } from '../../audit/audit.js';
-import { checkPrices, type DatedPrice, type FileList, type PriceMistake } from './check-prices.js';
+import { checkPrices, type DatedPrice, type FileList } from './check-prices.js';
 import { missingText, PriceImport } from './price-import.js';
 import { ruleConflictText } from './price-list-import.js';
 
@@ -28,13 +29,6 @@ export function readPricesFile(file: string): PricesOfFile {
     throw new ConfigError(mistakes.map(({ path, rule }) => `${file}:${lineOf(path)}: ${fieldName(path)} ${rule}`));
   return { lists, prices: prices.map((price, index) => ({ ...price, place: `${file}:${lineOf(['prices', index])}` })) };
 }
-
-/** `prices[3].amount` */
-export const fieldName = (path: PriceMistake['path']): string =>
-  path.reduce<string>(
-    (name, step) => (typeof step === 'number' ? `${name}[${step}]` : name ? `${name}.${step}` : step),
-    '',
-  );
 
 function readText(file: string): string {
   try {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { GatewayError, type Billing, MAX_MICROS, type Micros } from '#contracts';
+import { dividedHalfUp, GatewayError, type Billing, MAX_MICROS, type Micros } from '#contracts';
 import { Database } from '#platform';
 import { VARIANT } from './bands.js';
 import { grouped, pricedBy, type PriceInForce, type PriceRule } from './price-rules.js';
@@ -187,7 +187,7 @@ export class PriceBook {
     const price =
       (await this.inForce()).find(model, unit, variant, list) ?? (await this.reread()).get(model, unit, variant, list);
     // A factor may make fractions of a micro, of which a whole number is held and charged for each unit.
-    const unitMicros = (2n * price.amountMicros + price.perQuantity) / (2n * price.perQuantity);
+    const unitMicros = dividedHalfUp(price.amountMicros, price.perQuantity);
     const holdMicros = unitMicros * BigInt(billing.quantity);
     if (holdMicros > MOST_HELD_MICROS)
       throw new GatewayError('invalid_parameter', 'This request could cost more than any balance holds; ask for less.');

@@ -3,7 +3,7 @@ import { formatMicros } from '#contracts';
 import { Database, type StatementRunner, timeOrderedId } from '#platform';
 import { missingInBands, type MissingPrice, priceName, type PriceOf, storedVariant, VARIANT } from './bands.js';
 import type { CheckedPrices, DatedPrice } from './check-prices.js';
-import { compareLists, type ImportedLists, missingInLists, writeLists } from './price-list-import.js';
+import { compareLists, type ImportedLists, missingInLists, partsOf, writeLists } from './price-list-import.js';
 import { grouped } from './price-rules.js';
 import { AuditedChanges, type Operator } from '../../audit/audit.js';
 
@@ -124,13 +124,6 @@ export async function importOn(
     for (const part of partsOf(prices))
       await transaction.query({ text: WRITE, values: [JSON.stringify(part.map(toSent)), actor, proposalId] });
   return result;
-}
-
-/** So many prices go in one statement: more would keep other work waiting. */
-const AT_ONCE = 500;
-
-function* partsOf(prices: readonly DatedPrice[]): Generator<readonly DatedPrice[]> {
-  for (let from = 0; from < prices.length; from += AT_ONCE) yield prices.slice(from, from + AT_ONCE);
 }
 
 /** The most differences of a kind that the audit lists; the book itself has all of them, with who imported them. */

@@ -69,11 +69,11 @@ set factor_millionths = excluded.factor_millionths, amount_micros = excluded.amo
   created_by = excluded.created_by
 where price_list_rule.effective_from > now()`;
 
-/** So many rules go in one statement: more would keep other work waiting. */
+/** So many prices or rules go in one statement: more would keep other work waiting. */
 const AT_ONCE = 500;
 
-function* partsOf(rules: readonly ListedRule[]): Generator<readonly ListedRule[]> {
-  for (let from = 0; from < rules.length; from += AT_ONCE) yield rules.slice(from, from + AT_ONCE);
+export function* partsOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += AT_ONCE) yield items.slice(from, from + AT_ONCE);
 }
 
 const rulesIn = (lists: readonly FileList[]): ListedRule[] =>

@@ -1,5 +1,6 @@
 import {
   callsOf,
+  dividedHalfUp,
   type FeeUnit,
   type Micros,
   type OpenedUnit,
@@ -342,8 +343,5 @@ function lineOf(
 
 function amountOf(tokens: number, { amountMicros, perQuantity }: PriceInForce): Micros {
   if (!Number.isSafeInteger(tokens) || tokens < 0) throw new RangeError(`${tokens} tokens cannot be billed`);
-  return roundHalfUp(BigInt(tokens) * amountMicros, perQuantity);
+  return dividedHalfUp(BigInt(tokens) * amountMicros, perQuantity);
 }
-
-const roundHalfUp = (numerator: bigint, denominator: bigint): bigint =>
-  (2n * numerator + denominator) / (2n * denominator);

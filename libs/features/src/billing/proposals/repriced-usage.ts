@@ -1,4 +1,4 @@
-import { type Micros, TOOL_UNITS, type TextUsage } from '#contracts';
+import { dividedHalfUp, type Micros, TOOL_UNITS, type TextUsage } from '#contracts';
 import type { PricesInForce } from '../prices/price-book.js';
 import { TextTariff } from '../prices/text-tariff.js';
 
@@ -38,7 +38,7 @@ export class RepricedUsage {
       const price = this.prices.find(model, unit, variant, list);
       if (!price) return undefined;
       // As orders are: each unit is a whole number of micros.
-      sum += ((2n * price.amountMicros + price.perQuantity) / (2n * price.perQuantity)) * BigInt(quantity);
+      sum += dividedHalfUp(price.amountMicros, price.perQuantity) * BigInt(quantity);
     }
     return sum;
   }

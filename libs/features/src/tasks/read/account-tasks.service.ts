@@ -1,22 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { encodeTime } from 'ulid';
-import { type JsonObject, type Medium, type PublicTaskStatus, type TaskView } from '#contracts';
+import type { JsonObject, TaskView } from '#contracts';
 import { Database } from '#platform';
 import { foreignCursor, type Page, type PageRequest } from '../../paging/page.js';
 import { isTaskId } from '../task-row.js';
-import { PUBLIC_STATUS_SQL } from './task-list.js';
+import { foundPage, pageOfTasks, type SoughtTasks, soughtBy, whereAll } from './sought-tasks.js';
 import { ReadTaskService } from './read-task.service.js';
 
-/** Which tasks of an account, all of it together. Null: whatever. */
-export interface AccountTasksQuery {
+export interface AccountTasksQuery extends SoughtTasks {
   readonly accountId: string;
-  readonly keyId: string | null;
-  readonly status: PublicTaskStatus | null;
-  readonly medium: Medium | null;
-  readonly model: string | null;
-  /** Unix milliseconds of the submission, both inclusive. */
-  readonly createdFromMs: number | null;
-  readonly createdToMs: number | null;
   /** A part of the prompt, in any letter case. */
   readonly text: string | null;
 }
@@ -117,14 +108,14 @@ export class AccountTasks {
 
   private async find(query: AccountTasksQuery, limit: number, cursor: string | null) {
     const values: unknown[] = [];
-    const where = conditionsOf(query, cursor)
-      .map(([text, value]) => text.replaceAll('?', `$${values.push(value)}`))
-      .join(' and ');
+    const where = whereAll(soughtBy(query, cursor), values);
     if (query.text === null) {
-      const text = pageText(where, values.push(limit + 1), query.status);
-      const { rows } = await this.database.of(query.accountId).query<FoundRow>({ text, values });
-      const items = rows.slice(0, limit);
-      return { rows: items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+      const text = pageText(where, values.push(limit + 1), query);
+      const { items, nextCursor } = foundPage(
+        (await this.database.of(query.accountId).query<FoundRow>({ text, values })).rows,
+        limit,
+      );
+      return { rows: items, next: nextCursor };
     }
     const wanted = values.push(`%${query.text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
     const text = searchText(where, wanted, values.push(limit));
@@ -150,24 +141,11 @@ export class AccountTasks {
   }
 }
 
-/**
- * Open and ended tasks are looked for apart, because the indexes of search hold only what has ended. Of an open status no
- * ended task is looked at: none has it, and all would be read to learn so.
- */
-function pageText(where: string, limit: number, status: PublicTaskStatus | null): string {
-  const mayBeEnded = status === null || isEnded(status);
-  return `
-with open as materialized (
-  select id from task where finished_at is null and ${where}
-), ended as (
-  select id from task where ${mayBeEnded} and finished_at is not null and ${where} order by id desc limit $${limit}
-), page as (
-  select id from (select id from open union all select id from ended) both_kinds order by id desc limit $${limit}
-), found as (
+const pageText = (where: string, limit: number, query: AccountTasksQuery): string => `
+with ${pageOfTasks(where, `$${limit}`, query.status)}, found as (
   select t.id, t.api_key_id, ${PROMPT} as prompt from task t where t.id = any(array(select id from page))
 )
 select ${FOUND}`;
-}
 
 /** Looks through the newest tasks alone, and says where it stopped. */
 function searchText(where: string, wanted: number, limit: number): string {
@@ -191,25 +169,3 @@ function nextOfSearch(
   if (rows.length === limit && rows.at(-1)?.id) return rows.at(-1)?.id ?? null;
   return first && Number(first.searched) === SEARCHED_MAX ? first.last_searched : null;
 }
-
-/** Each condition with the value that its `?` stands for. */
-function conditionsOf(query: AccountTasksQuery, cursor: string | null): [string, unknown][] {
-  const all: readonly (readonly [string, unknown])[] = [
-    ['account_id = ?', query.accountId],
-    ['api_key_id = ?', query.keyId],
-    // The status of an ended task is its state, which has an index. Said twice, the planner would expect far too few.
-    isEnded(query.status) ? ['state = ?', query.status] : [`(${PUBLIC_STATUS_SQL}) = ?`, query.status],
-    ['medium = ?', query.medium],
-    ['model = ?', query.model],
-    ['id >= ?', query.createdFromMs === null ? null : earliestId(query.createdFromMs)],
-    ['id < ?', query.createdToMs === null ? null : earliestId(query.createdToMs + 1)],
-    ['id < ?', cursor],
-  ];
-  return all.filter(([, value]) => value !== null).map(([text, value]) => [text, value]);
-}
-
-const isEnded = (status: PublicTaskStatus | null): boolean =>
-  status === 'completed' || status === 'failed' || status === 'cancelled';
-
-/** The smallest id a task of that moment can have. */
-const earliestId = (unixMs: number): string => `task_${encodeTime(unixMs, 10)}`;

@@ -12,7 +12,7 @@ import {
   callTraits,
   fieldIn,
   type FileAddress,
-  filesAt,
+  deliveredAt,
   type MediaCodec,
 } from '../http/media-codec.js';
 import { costIn, wordsOf } from '../http/failure-rules.js';
@@ -71,7 +71,7 @@ export const arkImageCodec: MediaCodec = {
 function finished({ data, created, error }: JsonObject): Started | undefined {
   if (!Array.isArray(data)) return undefined;
   const life = typeof created === 'number' ? { expiresAtMs: created * 1_000 + LINK_LIFE_MS } : {};
-  const files = filesAt(data, (item) => {
+  const files = deliveredAt(data, (item) => {
     const url = fieldIn(item, 'url');
     return typeof url === 'string'
       ? { role: 'output', contentType: 'image/jpeg', url, ...life }

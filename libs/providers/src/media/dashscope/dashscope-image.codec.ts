@@ -9,7 +9,7 @@ import {
   type ThetaRequest,
   type UpstreamOutput,
 } from '#contracts';
-import { asSent, callTraits, fieldIn, type FileAddress, filesOf, type MediaCodec } from '../http/media-codec.js';
+import { asSent, callTraits, fieldIn, type FileAddress, deliveredInRow, type MediaCodec } from '../http/media-codec.js';
 import { costIn } from '../http/failure-rules.js';
 import { DASHSCOPE, readDashscopeFailure } from './dashscope.js';
 
@@ -86,7 +86,7 @@ function finished(body: JsonObject, order: MediaOrder): Started | undefined {
   if (!Array.isArray(choices)) return undefined;
   const outputs = choices.flatMap(imagesIn);
   if (outputs.length === 0) throw new MediaFailure('refused', 'nothing_delivered', { vendor: { status: 200 } });
-  return { kind: 'finished', ...filesOf(outputs, order.output.count, 'nothing_delivered') };
+  return { kind: 'finished', ...deliveredInRow(outputs, order.output.count, 'nothing_delivered') };
 }
 
 /** Several images come as several choices, or as several parts of one. */

@@ -11,7 +11,7 @@ import {
 import { failureBy, type FailureTable, QUESTIONS, stateBy } from '../http/failure-rules.js';
 import {
   cancelledBy,
-  filesAt,
+  deliveredAt,
   type MediaCodec,
   NotMakeable,
   type ReadState,
@@ -131,7 +131,7 @@ function delivered(body: JsonObject, count: number): OperationState {
   const { video, images, has_nsfw_concepts: withheld } = body;
   const files: readonly (JsonValue | undefined)[] = Array.isArray(images) ? images : [video];
   const places = Array.from({ length: Math.max(count, files.length) }, (_, ordinal) => files[ordinal]);
-  const found = filesAt(places, (file, ordinal) => {
+  const found = deliveredAt(places, (file, ordinal) => {
     // In its place stands a black image.
     if (Array.isArray(withheld) && withheld[ordinal] === true) return 'result_refused';
     return outputOf(file, Array.isArray(images) ? 'image/png' : 'video/mp4') ?? 'nothing_delivered';

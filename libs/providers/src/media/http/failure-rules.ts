@@ -12,6 +12,7 @@ import {
   type VendorCost,
   type VendorWords,
 } from '#contracts';
+import { isLike } from '../../check-fields.js';
 import { resumesInMs } from '../../resumes-in.js';
 import { isDone, type MediaCodec, type ReadState, type VendorReply, type Verb } from './media-codec.js';
 
@@ -313,20 +314,11 @@ interface Failed {
   readonly asked: Asked;
 }
 
-const patterns = new Map<string, RegExp>();
-
-function isCode(pattern: string, code: string): boolean {
-  if (!pattern.includes('*')) return pattern === code;
-  const known = patterns.get(pattern) ?? new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`, 's');
-  patterns.set(pattern, known);
-  return known.test(code);
-}
-
 const isStatus = (line: NonNullable<FailureLine['status']>, status: number): boolean =>
   line === 'broken' ? status >= 500 : line.includes(status);
 
 const fits = ({ code, status, says, on }: FailureLine, failed: Failed): boolean =>
-  (code === undefined || code.some((pattern) => isCode(pattern, failed.code))) &&
+  (code === undefined || code.some((pattern) => isLike(pattern, failed.code))) &&
   (status === undefined || isStatus(status, failed.status)) &&
   (says === undefined || says.test(failed.message)) &&
   (on === undefined || on.includes(failed.asked));

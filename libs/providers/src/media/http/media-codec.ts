@@ -264,7 +264,7 @@ export const fieldIn = (value: JsonValue | undefined, name: string): JsonValue |
   isJsonObject(value) ? value[name] : undefined;
 
 /** The files of a reply, and what is missing among them: at each place there is one, or a reason why not. */
-export function filesAt<Item>(
+export function deliveredAt<Item>(
   items: readonly Item[],
   fileAt: (item: Item, ordinal: number) => UpstreamOutput | MediaReason,
 ) {
@@ -279,8 +279,8 @@ export function filesAt<Item>(
 }
 
 /** The same of files that came in a row, of which the last are missing. */
-export const filesOf = (outputs: readonly UpstreamOutput[], ordered: number, reason: MediaReason) =>
-  filesAt(
+export const deliveredInRow = (outputs: readonly UpstreamOutput[], ordered: number, reason: MediaReason) =>
+  deliveredAt(
     Array.from({ length: Math.max(ordered, outputs.length) }, (_, ordinal) => outputs[ordinal]),
     (file) => file ?? reason,
   );

@@ -11,6 +11,7 @@ import {
   type PlannedOrder,
   type Scalar,
 } from '#contracts';
+import { isLike } from '../../check-fields.js';
 import { NotMakeable } from '../http/media-codec.js';
 
 /** What a vendor allows in one field of a model, beyond the catalogue. What is absent is not limited. */
@@ -54,21 +55,6 @@ interface TraitSubject {
   /** The vendor's name for it. */
   readonly name: string;
   readonly region?: string | undefined;
-}
-
-/** `*` stands for anything; all else for itself. */
-function isLike(pattern: string, name: string): boolean {
-  const [first = '', ...rest] = pattern.split('*');
-  if (rest.length === 0) return pattern === name;
-  const last = rest.pop() ?? '';
-  if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length) return false;
-  let at = first.length;
-  for (const part of rest) {
-    const found = name.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
-  }
-  return at <= name.length - last.length;
 }
 
 const isAbout = (pattern: string, { model, name }: TraitSubject): boolean =>

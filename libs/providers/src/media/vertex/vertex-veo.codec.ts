@@ -14,7 +14,7 @@ import { failureBy, type FailureTable, PERIOD_QUOTA, workFailureBy } from '../ht
 import {
   bearer,
   type FileAddress,
-  filesOf,
+  deliveredInRow,
   type MediaCodec,
   type ReadState,
   taskTraits,
@@ -190,7 +190,7 @@ function stateOf({ done, error, response }: JsonObject, operation: Operation): R
 function delivered({ videos }: JsonObject, ordered: number): OperationState {
   const outputs = (Array.isArray(videos) ? videos : []).flatMap(outputOf);
   if (outputs.length === 0) return failedBecause('result_refused');
-  return { state: 'succeeded', ...filesOf(outputs, ordered, 'result_refused') };
+  return { state: 'succeeded', ...deliveredInRow(outputs, ordered, 'result_refused') };
 }
 
 function outputOf(video: JsonValue): UpstreamOutput[] {

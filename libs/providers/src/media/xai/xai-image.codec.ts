@@ -16,7 +16,7 @@ import {
   callTraits,
   fieldIn,
   type FileAddress,
-  filesAt,
+  deliveredAt,
   type MediaCodec,
   type VendorReply,
   type Verb,
@@ -124,7 +124,7 @@ function xaiImage(form: Form = 'url'): MediaCodec {
 
 function finished({ data }: JsonObject): Started | undefined {
   if (!Array.isArray(data)) return undefined;
-  const files = filesAt(data, (item) => outputOf(item) ?? 'result_refused');
+  const files = deliveredAt(data, (item) => outputOf(item) ?? 'result_refused');
   if (files.outputs.length > 0) return { kind: 'finished', ...files };
   const reason = data.length > 0 ? 'result_refused' : 'nothing_delivered';
   throw new MediaFailure('refused', reason, { vendor: { status: 200 } });

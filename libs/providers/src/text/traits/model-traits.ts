@@ -1,5 +1,6 @@
 import { isJsonObject, type ModelTraits, REASONING_EFFORTS, TRAIT_LIMITS, TRAITS } from '#contracts';
 import { unknownFieldRule } from '#platform';
+import { isLike } from '../../check-fields.js';
 import { type AskedProtocol, KNOWN_TRAITS, type TraitRow, USUAL_TRAITS } from './known-traits.js';
 import { isFrom, type NamedModel, namedModel } from './model-names.js';
 
@@ -90,23 +91,8 @@ export function upstreamTraits({ models, ofAll, said, ...place }: TraitPlace): T
 
 const isName = (pattern: string): boolean => !pattern.includes('*');
 
-/** Whether a name is one that a pattern means, in which `*` stands for any letters. Case does not matter. */
-function fits(pattern: string, name: string): boolean {
-  const pieces = pattern.toLowerCase().split('*');
-  const [first = '', ...rest] = pieces;
-  const last = rest.pop();
-  const lower = name.toLowerCase();
-  if (last === undefined) return lower === first;
-  if (!lower.startsWith(first)) return false;
-  // Piece after piece at the first place where it fits: no pattern takes longer than its length times that of the name.
-  let place = first.length;
-  for (const piece of rest) {
-    const found = lower.indexOf(piece, place);
-    if (found === -1) return false;
-    place = found + piece.length;
-  }
-  return lower.length - last.length >= place && lower.endsWith(last);
-}
+/** Case does not matter. */
+const fits = (pattern: string, name: string): boolean => isLike(pattern.toLowerCase(), name.toLowerCase());
 
 /** What a field of traits breaks. */
 interface TraitMistake {
