@@ -128,7 +128,7 @@ export class FileSearch {
     limit: number,
   ): Promise<readonly RankedPassage[]> {
     const terms = await this.termsOf(request.query, searched);
-    return this.turns.during(request.accountId, () => this.rank(request.accountId, terms, searched, limit));
+    return this.turns.run(request.accountId, () => this.rank(request.accountId, terms, searched, limit));
   }
 
   private async termsOf(query: string, searched: readonly SearchedIndex[]): Promise<QueryTerms> {

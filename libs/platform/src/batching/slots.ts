@@ -19,83 +19,99 @@ export class NoSlot extends NamedError {
 
 interface Waiting {
   readonly begin: () => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+interface Share {
+  underWay: number;
+  readonly waiting: Set<Waiting>;
 }
 
 /**
- * Lets work start within two limits: one in all, one for each share (an account). When there is not room for all, the
- * shares take turns, so that a share with much to do delays only itself.
+ * Lets work start within two limits: one in all, one for each share (an account). When there is not room for all, the share with
+ * least under way comes first, and of several the one that was served longest ago, so that a share with much to do delays only itself.
  */
 export class FairSlots {
+  /** Those at work or waiting, in the order of turns. */
+  private readonly shares = new Map<string, Share>();
   private underWay = 0;
-  private readonly perShare = new Map<string, number>();
-  /** In the order of turns: the share that was served last stands last. */
-  private readonly waiting = new Map<string, Set<Waiting>>();
+  private waiting = 0;
 
   constructor(private readonly options: FairSlotsOptions) {}
 
-  /** @throws NoSlot when the wait was too long, or too many wait already. */
-  async run<Result>(share: string, work: () => Promise<Result>): Promise<Result> {
-    if (this.hasRoom(share)) this.take(share);
-    else await this.turn(share);
+  /** @throws NoSlot, or what takes its place, when the wait was too long or too many wait already. */
+  async run<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+    const share = this.shareOf(name);
+    if (share.waiting.size === 0 && this.hasRoom(this.underWay, share.underWay)) this.count(share, 1);
+    else await this.turnOf(share);
     try {
       return await work();
     } finally {
-      this.release(share);
+      this.count(share, -1);
+      this.letOthersBegin();
+      if (share.underWay === 0 && share.waiting.size === 0) this.shares.delete(name);
     }
   }
 
-  private hasRoom(share: string): boolean {
-    return this.underWay < this.options.most && (this.perShare.get(share) ?? 0) < this.options.mostPerShare;
+  protected hasRoom(underWay: number, ofShare: number): boolean {
+    return underWay < this.options.most && ofShare < this.options.mostPerShare;
   }
 
-  private take(share: string): void {
-    this.underWay += 1;
-    this.perShare.set(share, (this.perShare.get(share) ?? 0) + 1);
+  protected refusal(): Error {
+    return new NoSlot();
   }
 
-  private release(share: string): void {
-    this.underWay -= 1;
-    const left = (this.perShare.get(share) ?? 1) - 1;
-    if (left === 0) this.perShare.delete(share);
-    else this.perShare.set(share, left);
-    this.beginNext();
+  private shareOf(name: string): Share {
+    const share = this.shares.get(name) ?? { underWay: 0, waiting: new Set() };
+    this.shares.set(name, share);
+    return share;
   }
 
-  private turn(share: string): Promise<void> {
-    const queue = this.waiting.get(share) ?? new Set<Waiting>();
-    if (queue.size >= this.options.mostWaitingPerShare) return Promise.reject(new NoSlot());
-    this.waiting.set(share, queue);
-    return new Promise<void>((resolve, reject) => {
-      const entry: Waiting = {
-        begin: () => {
-          clearTimeout(timer);
-          resolve();
-        },
+  /** Resolves when the work is counted as under way. */
+  private turnOf(share: Share): Promise<void> {
+    if (share.waiting.size >= this.options.mostWaitingPerShare) return Promise.reject(this.refusal());
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        share.waiting.delete(waiting);
+        this.waiting -= 1;
+        reject(this.refusal());
       };
-      const timer = setTimeout(() => {
-        this.leave(share, entry);
-        reject(new NoSlot());
-      }, this.options.waitMs);
-      queue.add(entry);
+      const waiting: Waiting = { begin: resolve, timer: setTimeout(end, this.options.waitMs) };
+      share.waiting.add(waiting);
+      this.waiting += 1;
     });
   }
 
-  private leave(share: string, entry: Waiting): void {
-    const queue = this.waiting.get(share);
-    queue?.delete(entry);
-    if (queue?.size === 0) this.waiting.delete(share);
+  private letOthersBegin(): void {
+    while (this.waiting > 0) {
+      const [name, share] = this.nextShare() ?? [];
+      const [next] = share?.waiting ?? [];
+      if (name === undefined || !share || !next) return;
+      share.waiting.delete(next);
+      this.waiting -= 1;
+      clearTimeout(next.timer);
+      this.shares.delete(name);
+      this.shares.set(name, share);
+      this.count(share, 1);
+      next.begin();
+    }
   }
 
-  private beginNext(): void {
-    for (const [share, queue] of this.waiting) {
-      if (this.underWay >= this.options.most) return;
-      const [entry] = queue;
-      if (!entry || !this.hasRoom(share)) continue;
-      this.leave(share, entry);
-      if (this.waiting.delete(share)) this.waiting.set(share, queue);
-      this.take(share);
-      entry.begin();
-    }
+  private nextShare(): [string, Share] | undefined {
+    let least: [string, Share] | undefined;
+    for (const [name, share] of this.shares)
+      if (
+        share.waiting.size > 0 &&
+        (!least || share.underWay < least[1].underWay) &&
+        this.hasRoom(this.underWay, share.underWay)
+      )
+        least = [name, share];
+    return least;
+  }
+
+  private count(share: Share, change: 1 | -1): void {
+    share.underWay += change;
+    this.underWay += change;
   }
 }
 

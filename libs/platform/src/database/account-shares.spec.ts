@@ -97,7 +97,7 @@ describe('Connections of a pool', () => {
     /** Begins work of an account that lasts until it is told to end. */
     function work(shares: AccountShares, accountId: string, begun: string[]): () => void {
       let end = (): void => undefined;
-      void shares.during(accountId, () => {
+      void shares.run(accountId, () => {
         begun.push(accountId);
         return new Promise<void>((resolve) => (end = resolve));
       });
@@ -151,7 +151,7 @@ describe('Connections of a pool', () => {
     it('go to the work of an account in the order in which it came', async () => {
       const shares = new AccountShares(2, PATIENT_MS);
       const order: number[] = [];
-      const works = [0, 1, 2, 3].map((nth) => shares.during('a', () => Promise.resolve(order.push(nth))));
+      const works = [0, 1, 2, 3].map((nth) => shares.run('a', () => Promise.resolve(order.push(nth))));
       await Promise.all(works);
       expect(order).toEqual([0, 1, 2, 3]);
     });

@@ -109,7 +109,7 @@ export class Database implements StatementRunner {
    * on a share of the connections. What it asks beyond its share waits, and is refused when nothing becomes free in time.
    */
   of(accountId: string): AccountDatabase {
-    const during = <Result>(work: () => Promise<Result>): Promise<Result> => this.shares.during(accountId, work);
+    const during = <Result>(work: () => Promise<Result>): Promise<Result> => this.shares.run(accountId, work);
     return {
       query: (statement) => during(() => this.query(statement)),
       transaction: (work) => during(() => this.transaction(work)),
