@@ -47,7 +47,7 @@ export {
 export { PriceBook } from './billing/prices/price-book.js';
 export { exportPrices, importPrices, priceFileYaml } from './billing/prices/price-commands.js';
 export { type ImportedFile, missingText, PriceImport } from './billing/prices/price-import.js';
-export { factorText, ruleConflictText } from './billing/prices/price-list-import.js';
+export { ruleConflictText } from './billing/prices/price-list-import.js';
 export { type ListedPrice, PriceList } from './billing/prices/price-list.js';
 export {
   type NewPriceRule,

@@ -1,10 +1,9 @@
 import { Body, Param, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import type { AdminCostWarnings, AdminPriceList, AdminPriceListSummary } from '#contracts';
+import { type AdminCostWarnings, type AdminPriceList, type AdminPriceListSummary, shortDecimal } from '#contracts';
 import {
   AccountsService,
   belowCostText,
-  factorText,
   type NewPriceRule,
   PricesBelowCost,
   PriceListsService,
@@ -135,7 +134,7 @@ function shownSummary<List extends Pick<PriceListSummary, 'factor_millionths'>>(
   factor_millionths: factor,
   ...list
 }: List): Omit<List, 'factor_millionths'> & { readonly factor: string | null } {
-  return { ...list, factor: factor === null ? null : factorText(factor) };
+  return { ...list, factor: factor === null ? null : shortDecimal(factor) };
 }
 
 /** A list with its rules in the form in which they are sent. */
@@ -145,7 +144,7 @@ function shownList(list: { readonly rules: readonly object[] }): object {
 
 const ruleView = ({ factor_millionths: factor, ...rule }: Record<string, unknown>): object =>
   Object.fromEntries(
-    Object.entries({ ...rule, factor: typeof factor === 'string' ? factorText(BigInt(factor)) : null })
+    Object.entries({ ...rule, factor: typeof factor === 'string' ? shortDecimal(BigInt(factor)) : null })
       .filter(([, value]) => value !== null)
       .map(([name, value]) => [name, name === 'amount_micros' ? BigInt(String(value)) : value]),
   );

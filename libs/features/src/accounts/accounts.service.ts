@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, type Micros, wireNames } from '#contracts';
 import { type Account, Database, type ModelTransaction, timeOrderedId } from '#platform';
-import { AuditedChanges, type Change, type Operator } from '../audit/audit.js';
+import { AuditedChanges, type Change, changeOf, type Operator } from '../audit/audit.js';
 import { missingAccount } from '../billing/ledger/locked-account.js';
 import { idOfCursor, type Page, pageById, type PageRequest } from '../paging/page.js';
 
@@ -37,7 +37,7 @@ export class AccountsService {
       if (typeof settings.timeZone === 'string') await expectTimeZone(transaction, settings.timeZone);
       const data = { id: timeOrderedId('acct'), ...columnsOf(settings, null), name: settings.name };
       const created = await account.create({ data });
-      return { result: created, change: changeOf('account.created', null, created) };
+      return { result: created, change: changeOf('account', 'account.created', created.id, null, wireNames(created)) };
     });
   }
 
@@ -120,7 +120,7 @@ async function changed(
       where: { accountId: id, endedAt: null },
       data: { isOn: false, sealedKey: null, endedAt: new Date() },
     });
-  return { result: after, change: changeOf('account.updated', before, after) };
+  return { result: after, change: changeOf('account', 'account.updated', id, wireNames(before), wireNames(after)) };
 }
 
 /** Every statement that holds money asks the database for the days of the zone. @throws GatewayError `invalid_parameter`. */
@@ -144,14 +144,6 @@ const columnsOf = ({ disabled, ...settings }: AccountSettings, disabledAt: Date 
   // Setting the limit again arms the notice again.
   ...(settings.lowBalanceMicros !== undefined && { lowBalanceNoticedAt: null }),
   ...(disabled !== undefined && { disabledAt: disabled ? (disabledAt ?? new Date()) : null }),
-});
-
-const changeOf = (action: string, before: Account | null, after: Account): Change => ({
-  action,
-  subjectType: 'account',
-  subjectId: after.id,
-  before: before && wireNames(before),
-  after: wireNames(after),
 });
 
 /** Only the fields that are given: an undefined one leaves its column as it is. */

@@ -11,7 +11,7 @@ import {
   timeOrderedId,
 } from '#platform';
 import { KEY_PEPPER } from '#runtime';
-import { AuditedChanges, type Change, type Operator } from '../audit/audit.js';
+import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
 import { given, lock } from './accounts.service.js';
 import { hashApiKey, newApiKey, visiblePrefix } from './api-key.js';
 import { FIRST_ACCOUNT_ID } from './seed.service.js';
@@ -82,7 +82,7 @@ export class KeysService {
       await expectFewKeys(transaction, accountId);
       const data = { id, accountId, ...columnsOf(settings), name: settings.name, ...this.secretColumns(key) };
       const row = await transaction.apiKey.create({ data, omit: HIDDEN });
-      return { result: { key, row }, change: changeOf('key.created', null, row) };
+      return { result: { key, row }, change: changeOf('api_key', 'key.created', id, null, wireNames(row)) };
     });
   }
 
@@ -144,7 +144,7 @@ export class KeysService {
       if (!locked || !before) return missingKey(id);
       const after = await update(transaction, id, changed(before, locked.now));
       const { keyHash: _hash, previousKeyHash: _previousHash, ...shown } = before;
-      return { result: after, change: changeOf(action, shown, after) };
+      return { result: after, change: changeOf('api_key', action, id, wireNames(shown), wireNames(after)) };
     });
   }
 
@@ -181,14 +181,6 @@ const columnsOf = ({ allowedModels, allowedAddresses, scopes, tags, ...settings 
   ...(allowedAddresses && { allowedAddresses: [...allowedAddresses] }),
   ...(scopes && { scopes: [...scopes] }),
   ...(tags && { tags: [...tags] }),
-});
-
-const changeOf = (action: string, before: KeyView | null, after: KeyView): Change => ({
-  action,
-  subjectType: 'api_key',
-  subjectId: after.id,
-  before: before && wireNames(before),
-  after: wireNames(after),
 });
 
 /** Whose key, and what to call it. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Micros } from '#contracts';
 import { Database } from '#platform';
-import { AuditedChanges, type Operator } from '../audit/audit.js';
+import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
 import { missingAccount } from '../billing/ledger/locked-account.js';
 
 /** What the work of a tag may cost; null: no limit. */
@@ -65,14 +65,8 @@ export class TagLimitsService {
       };
       const { rows: before } = await transaction.query(read);
       await transaction.query({ text: REPLACE, values: [accountId, JSON.stringify(rows)] });
-      const change = {
-        action: 'account.tag_limits_set',
-        subjectType: 'account',
-        subjectId: accountId,
-        before: { tag_limits: before },
-        after: { tag_limits: rows },
-      } as const;
-      return { result: undefined, change };
+      const states = [{ tag_limits: before }, { tag_limits: rows }] as const;
+      return { result: undefined, change: changeOf('account', 'account.tag_limits_set', accountId, ...states) };
     });
     return this.list(accountId);
   }

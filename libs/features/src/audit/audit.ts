@@ -18,6 +18,15 @@ export interface Change {
   readonly after: object | null;
 }
 
+/** @param before null where it was not there before, or nothing of it is worth keeping; `after` likewise. */
+export const changeOf = (
+  subjectType: Change['subjectType'],
+  action: string,
+  subjectId: string,
+  before: object | null = null,
+  after: object | null = null,
+): Change => ({ action, subjectType, subjectId, before, after });
+
 const WRITE_AUDIT = `
 insert into audit_record (id, actor, action, subject_type, subject_id, before, after, request_id, address)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
 import { Database, type WebhookDelivery } from '#platform';
-import { AuditedChanges, type Operator } from '../audit/audit.js';
+import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
 import { foreignCursor, type Page } from '../paging/page.js';
 
 /** Which deliveries; null: whatever. */
@@ -62,13 +62,10 @@ export class DeliverySearchService {
         throw new GatewayError('not_found', `There is no webhook delivery "${deliveryId.slice(0, 64)}".`);
       const data = { state: 'pending', nextAttemptAt: locked.at, finishedAt: null };
       const after = await transaction.webhookDelivery.update({ where, data });
-      const change = {
-        action: 'webhook_delivery.redelivered',
-        subjectType: 'webhook_delivery' as const,
-        subjectId: deliveryId,
-        before: { status: before.state, attempts: before.attempts },
-        after: { status: 'pending' },
-      };
+      const was = { status: before.state, attempts: before.attempts };
+      const change = changeOf('webhook_delivery', 'webhook_delivery.redelivered', deliveryId, was, {
+        status: 'pending',
+      });
       return { result: toOperatorDelivery(after), change };
     });
   }

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { entrySql, GatewayError, type LedgerKind, type Micros, type TaskView } from '#contracts';
 import { type StatementRunner, timeOrderedId } from '#platform';
 import { TASK_NOTIFIER, type TaskNotifier } from '#runtime';
-import { AuditedChanges, type Operator } from '../audit/audit.js';
+import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
 import { beyondBooks, lockAccount } from '../billing/ledger/locked-account.js';
 import { SpendLimits } from '../billing/ledger/spend-limits.js';
 import type { Attribution } from '../billing/usage/attribution.js';
@@ -71,7 +71,7 @@ export class TaskRemediesService {
   async cancel(operator: Operator, taskId: string, reason: string | null, signal: AbortSignal): Promise<TaskView> {
     const accountId = await this.changes.runStatements(operator, async (transaction) => {
       const task = await lockTask(transaction, taskId);
-      const change = changeOf('task.cancel_requested', taskId, { state: task.state }, { reason });
+      const change = changeOf('task', 'task.cancel_requested', taskId, { state: task.state }, { reason });
       // Nothing changes for a task that has ended.
       return { result: task.account_id, change: task.finished_at ? null : change };
     });
@@ -112,7 +112,7 @@ export class TaskRemediesService {
         reference: refund.reference,
         reason: refund.reason,
       };
-      const change = changeOf('task.refunded', task.id, { refunded_micros: before }, after);
+      const change = changeOf('task', 'task.refunded', task.id, { refunded_micros: before }, after);
       return { result: answer(entryId, amount, refunded, false), change };
     });
   }
@@ -137,6 +137,7 @@ export class TaskRemediesService {
       await submitAgain(transaction, found, newId, operator.requestId);
       await transaction.query({ text: LINK, values: [taskId, newId, operator.actor, reason] });
       const change = changeOf(
+        'task',
         'task.redriven',
         taskId,
         { error_code: found.error_code },
@@ -154,9 +155,6 @@ async function lockTask(transaction: StatementRunner, taskId: string): Promise<R
   if (task) return task;
   throw new GatewayError('task_not_found', `There is no task "${taskId.slice(0, 64)}".`, { param: 'task_id' });
 }
-
-const changeOf = (action: string, subjectId: string, before: object, after: object) =>
-  ({ action, subjectType: 'task', subjectId, before, after }) as const;
 
 async function refundedOf(transaction: StatementRunner, taskId: string): Promise<Micros> {
   const { rows } = await transaction.query<{ refunded: bigint }>({ text: REFUNDED, values: [taskId] });

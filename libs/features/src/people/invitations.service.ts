@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type AccountRole, GatewayError, type OperatorConsoleRole } from '#contracts';
 import { Database, type ModelTransaction, timeOrderedId } from '#platform';
-import { AuditedChanges, type Operator } from '../audit/audit.js';
+import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
 import { lock } from '../accounts/accounts.service.js';
 import type { ProvedIdentity } from './identity-provider.js';
 import {
@@ -85,8 +85,7 @@ export class InvitationsService {
       if (open >= OPEN_MAX) throw new GatewayError('conflict', `At most ${OPEN_MAX} invitations may be open at once.`);
       const data = { id, codeHash: new Uint8Array(hashOfCode(code)), accountId, role, email, invitedBy, expiresAt };
       const invitation = await transaction.invitation.create({ data, select: SHOWN });
-      const after = { account_id: accountId, role, email };
-      const change = { action: 'user.invited', subjectType: 'user' as const, subjectId: id, before: null, after };
+      const change = changeOf('user', 'user.invited', id, null, { account_id: accountId, role, email });
       return { result: { invitation, code }, change };
     });
   }
@@ -103,9 +102,7 @@ export class InvitationsService {
     await this.changes.run(operator, async ({ invitation }) => {
       const { count } = await invitation.deleteMany({ where: { id, accountId } });
       if (count === 0) throw new GatewayError('not_found', 'There is no such invitation.', { param: 'invitation_id' });
-      const before = { account_id: accountId };
-      const change = { action: 'user.uninvited', subjectType: 'user' as const, subjectId: id, before, after: null };
-      return { result: undefined, change };
+      return { result: undefined, change: changeOf('user', 'user.uninvited', id, { account_id: accountId }) };
     });
   }
 
@@ -199,8 +196,7 @@ export class InvitationsService {
         await transaction.consoleSession.deleteMany({ where: { userId } });
       } else await joinAccount(transaction, { userId, accountId, role });
       const after = { account_id: accountId, role, invitation_id: taken.id };
-      const change = { action: 'user.joined', subjectType: 'user' as const, subjectId: userId, before: null, after };
-      return { result: { userId, accountId }, change };
+      return { result: { userId, accountId }, change: changeOf('user', 'user.joined', userId, null, after) };
     });
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
 import { Database, randomId } from '#platform';
 import { FIRST_ACCOUNT_ID } from '../accounts/seed.service.js';
-import { AuditedChanges } from '../audit/audit.js';
+import { AuditedChanges, changeOf } from '../audit/audit.js';
 import { hashOfCode, newSecretCode } from './password.js';
 
 /** The first user of a fresh gateway: owner of the first account, and operator. */
@@ -75,13 +75,7 @@ export async function printedConsoleLink(database: Database, baseUrl: string, { 
     code = await links.create(userId);
   }
   const operator = { actor: 'console-link command', requestId: randomId('req'), address: null };
-  const change = {
-    action: 'user.link_made',
-    subjectType: 'user' as const,
-    subjectId: userId,
-    before: null,
-    after: null,
-  };
+  const change = changeOf('user', 'user.link_made', userId);
   await new AuditedChanges(database).run(operator, async () => ({ result: undefined, change }));
   return consoleLinkOf(baseUrl, code);
 }

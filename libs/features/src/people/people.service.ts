@@ -3,7 +3,7 @@ import { isEmail } from 'class-validator';
 import { type AccountRole, GatewayError, type OperatorConsoleRole } from '#contracts';
 import { brokeConstraint, Database, type ModelTransaction } from '#platform';
 import { lock } from '../accounts/accounts.service.js';
-import { AuditedChanges, type Change, type Operator } from '../audit/audit.js';
+import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
 import { idOfCursor, type Page, pageById, type PageRequest } from '../paging/page.js';
 import { hashPassword, isPassword, PASSWORD_CHARACTERS } from './password.js';
 
@@ -129,10 +129,8 @@ export class PeopleService {
       await transaction.consoleSession.deleteMany({ where: { userId, accountId } });
       const action = role === null ? 'user.removed' : 'user.role_changed';
       const after = role && { account_id: accountId, role };
-      return {
-        result: undefined,
-        change: changeOf(action, userId, { account_id: accountId, role: before.role }, after),
-      };
+      const change = changeOf('user', action, userId, { account_id: accountId, role: before.role }, after);
+      return { result: undefined, change };
     });
   }
 
@@ -158,7 +156,7 @@ export class PeopleService {
         operator_role: role,
         disabled_at: disabledAt,
       });
-      return { result: toKnown(after), change: changeOf('user.changed', userId, shown(before), shown(after)) };
+      return { result: toKnown(after), change: changeOf('user', 'user.changed', userId, shown(before), shown(after)) };
     });
   }
 
@@ -235,14 +233,6 @@ const toKnown = ({ operatorRole, memberships, ...user }: ShownUser): KnownPerson
   ...user,
   operatorRole: operatorRole as OperatorConsoleRole | null,
   memberships: memberships.map(toNamed),
-});
-
-const changeOf = (action: string, subjectId: string, before: object | null, after: object | null): Change => ({
-  action,
-  subjectType: 'user',
-  subjectId,
-  before,
-  after,
 });
 
 const missing = (userId: string): GatewayError =>

@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
 import { Database, SecretSealer, type StatementRunner, timeOrderedId } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
-import { AuditedChanges, type Operator } from '../audit/audit.js';
+import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
 import { missingAccount } from '../billing/ledger/locked-account.js';
 import { cursorTime, fromCursor, type Page, type PageRequest, toPage } from '../paging/page.js';
 import type { SealedTexts } from './prompt-log-writer.js';
@@ -123,13 +123,8 @@ export class PromptLogService {
         const text = 'update prompt_log set is_on = $2, retention_days = $3, redactions = $4 where id = $1';
         await transaction.query({ text, values: [before.id, enabled, days, redactions] });
       } else await this.begin(transaction, accountId, settings);
-      return {
-        result: undefined,
-        change: changeOf('account.prompt_log_set', accountId, {
-          before: before ? settingsOf(before) : null,
-          after: settings,
-        }),
-      };
+      const was = before ? settingsOf(before) : null;
+      return { result: undefined, change: changeOf('account', 'account.prompt_log_set', accountId, was, settings) };
     });
     return this.settings(accountId);
   }
@@ -145,7 +140,7 @@ export class PromptLogService {
       await this.begin(transaction, accountId, before);
       return {
         result: undefined,
-        change: changeOf('account.prompt_log_cleared', accountId, { before: null, after: null }),
+        change: changeOf('account', 'account.prompt_log_cleared', accountId),
       };
     });
     return this.settings(accountId);
@@ -172,7 +167,7 @@ export class PromptLogService {
       const [found] = rows;
       if (!found) throw unknownEntry(entryId);
       const after = { entry_id: entryId, request_id: found.request_id };
-      return { result: found, change: changeOf('account.prompt_read', accountId, { before: null, after }) };
+      return { result: found, change: changeOf('account', 'account.prompt_read', accountId, null, after) };
     });
     const { sealed, sealed_key: sealedKey, log_id: logId, ...entry } = row;
     const opened = this.sealer.withKey(sealedKey, logId).open(sealed, entryId);
@@ -186,7 +181,7 @@ export class PromptLogService {
       const { rows } = await transaction.query({ text: REMOVE_ENTRY, values: [accountId, entryId] });
       if (rows.length === 0) throw unknownEntry(entryId);
       const before = { entry_id: entryId };
-      return { result: undefined, change: changeOf('account.prompt_removed', accountId, { before, after: null }) };
+      return { result: undefined, change: changeOf('account', 'account.prompt_removed', accountId, before) };
     });
   }
 
@@ -225,12 +220,6 @@ async function expectOpenAccount(
   if (isToBeLogged && account.disabled_at)
     throw new GatewayError('conflict', 'The account is disabled: nothing of it can be logged.', { param: 'enabled' });
 }
-
-const changeOf = (
-  action: string,
-  accountId: string,
-  states: { readonly before: object | null; readonly after: object | null },
-) => ({ action, subjectType: 'account', subjectId: accountId, ...states }) as const;
 
 const unknownEntry = (entryId: string): GatewayError =>
   new GatewayError('not_found', `There is no logged request "${entryId}": it is unknown, or was deleted.`);

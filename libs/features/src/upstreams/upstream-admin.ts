@@ -15,7 +15,7 @@ import {
 import { Database, logger, SecretSealer, type StatementRunner } from '#platform';
 import { fieldName, type UpstreamMistake, VERIFY_REMEDIES, type VerifyProblem } from '#providers';
 import { PLATFORM, type Platform } from '#runtime';
-import { AuditedChanges, type Operator } from '../audit/audit.js';
+import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
 import type { RoutedUpstream } from './media-upstreams.js';
 import { mediaKind, type MediaUpstreamRow, type StoredMediaEntry } from './media-kind.js';
 import { type StoredTextEntry, TEXT_KIND, type TextUpstreamRow } from './text-kind.js';
@@ -268,13 +268,8 @@ export class ManagedUpstreams<Row extends UpstreamRow, Entry extends FileEntry> 
   private changeOf(action: string, before: Row | null, after: Row | null) {
     const recorded = (row: Row): object => ({ ...this.settingsShown(row), key_set: row.api_key_sealed !== null });
     const isSameKey = before?.api_key_sealed?.toString('hex') === after?.api_key_sealed?.toString('hex');
-    return {
-      action,
-      subjectType: 'upstream' as const,
-      subjectId: (after ?? before)?.id ?? '',
-      before: before && recorded(before),
-      after: after && { ...recorded(after), key_changed: !isSameKey },
-    };
+    const shown = after && { ...recorded(after), key_changed: !isSameKey };
+    return changeOf('upstream', action, (after ?? before)?.id ?? '', before && recorded(before), shown);
   }
 }
 

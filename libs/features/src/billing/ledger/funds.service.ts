@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Book, type BookMove, GatewayError, type LedgerKind, type Micros } from '#contracts';
 import type { StatementRunner } from '#platform';
 import { collectDebts } from './debts.js';
-import { AuditedChanges, type Operator } from '../../audit/audit.js';
+import { AuditedChanges, changeOf, type Operator } from '../../audit/audit.js';
 import { beyondBooks, lockAccount } from './locked-account.js';
 
 /** What an operator books by hand. */
@@ -80,13 +80,7 @@ export class FundsService {
         reference: funding.reference,
         note: funding.note,
       };
-      const change = {
-        action: `account.${kind}`,
-        subjectType: 'account' as const,
-        subjectId: accountId,
-        before,
-        after,
-      };
+      const change = changeOf('account', `account.${kind}`, accountId, before, after);
       return { result: { entryId, amountMicros, availableMicros, replayed: false }, change };
     });
   }

@@ -5,7 +5,7 @@ import { missingInBands, type MissingPrice, priceName, type PriceOf, storedVaria
 import type { CheckedPrices, DatedPrice } from './check-prices.js';
 import { compareLists, type ImportedLists, missingInLists, partsOf, writeLists } from './price-list-import.js';
 import { grouped } from './price-rules.js';
-import { AuditedChanges, type Operator } from '../../audit/audit.js';
+import { AuditedChanges, changeOf, type Operator } from '../../audit/audit.js';
 
 /** A price of a list against the one of the same model, unit, variant and moment in the book. */
 export interface PriceDifference {
@@ -83,16 +83,8 @@ export class PriceImport {
       for (const part of partsOf(file.prices))
         await transaction.query({ text: WRITE, values: [JSON.stringify(part.map(toSent)), operator.actor, null] });
       if (result.lists) await writeLists(transaction, file.lists, operator.actor);
-      return {
-        result,
-        change: {
-          action: 'prices.imported',
-          subjectType: 'price',
-          subjectId: 'import',
-          before: null,
-          after: { ...auditedImport(result), ...(result.lists && { lists: auditedLists(result.lists) }) },
-        },
-      };
+      const after = { ...auditedImport(result), ...(result.lists && { lists: auditedLists(result.lists) }) };
+      return { result, change: changeOf('price', 'prices.imported', 'import', null, after) };
     });
   }
 }

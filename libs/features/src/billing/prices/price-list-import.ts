@@ -1,4 +1,4 @@
-import { formatMicros } from '#contracts';
+import { formatMicros, shortDecimal } from '#contracts';
 import { type StatementRunner, timeOrderedId } from '#platform';
 import { missingInBands, type MissingPrice, type PriceOf, shownVariant } from './bands.js';
 import type { DatedRule, FileList } from './check-prices.js';
@@ -145,10 +145,7 @@ const saidOf = ({
 }: Pick<DatedRule, 'factorMillionths' | 'amountMicros' | 'perQuantity'>): SaidRule =>
   factorMillionths === null
     ? { amount: formatMicros(amountMicros ?? 0n), per_quantity: Number(perQuantity ?? 1n) }
-    : { factor: factorText(factorMillionths) };
-
-/** `900000` millionths are `0.9`. */
-export const factorText = (millionths: bigint): string => formatMicros(millionths).replace(/\.?0+$/, '');
+    : { factor: shortDecimal(factorMillionths) };
 
 const wasOf = (row: ComparedRow): SaidRule | null =>
   row.id === null

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
 import { brokeConstraint, Database, type StatementRunner, timeOrderedId } from '#platform';
-import { AuditedChanges, type Operator } from '../../audit/audit.js';
+import { AuditedChanges, changeOf, type Operator } from '../../audit/audit.js';
 import type { DatedRule } from './check-prices.js';
 import { priceListNow } from './price-book.js';
 import { missingText } from './price-import.js';
@@ -121,11 +121,7 @@ export class PriceListsService {
       this.changes.runStatements(operator, async (transaction) => {
         await transaction.query({ text: ADD_LIST, values: [id, name, operator.actor] });
         if (rules.length > 0) await addRules(transaction, id, rules, operator);
-        const after = { id, name, rules };
-        return {
-          result: undefined,
-          change: { action: 'price_list.added', subjectType: 'price', subjectId: id, before: null, after },
-        };
+        return { result: undefined, change: changeOf('price', 'price_list.added', id, null, { id, name, rules }) };
       }),
     );
     return this.one(id);
@@ -137,16 +133,7 @@ export class PriceListsService {
     await refusingTwice(() =>
       this.changes.runStatements(operator, async (transaction) => {
         await addRules(transaction, id, rules, operator);
-        return {
-          result: undefined,
-          change: {
-            action: 'price_list.rules_added',
-            subjectType: 'price',
-            subjectId: id,
-            before: null,
-            after: { rules },
-          },
-        };
+        return { result: undefined, change: changeOf('price', 'price_list.rules_added', id, null, { rules }) };
       }),
     );
     return this.one(id);
@@ -167,8 +154,7 @@ export class PriceListsService {
           throw unknownList(list, 'list');
         const { rows } = await transaction.query({ text: ASSIGN, values: [accountId, list, from, operator.actor] });
         const result: object = rows[0] ?? {};
-        const subject = { subjectType: 'account' as const, subjectId: accountId };
-        return { result, change: { action: 'account.price_list_set', ...subject, before: null, after: result } };
+        return { result, change: changeOf('account', 'account.price_list_set', accountId, null, result) };
       }),
     );
   }

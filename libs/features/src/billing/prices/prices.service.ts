@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, type Micros, wireNames } from '#contracts';
 import { brokeConstraint, Database, type ModelTransaction, type Price, timeOrderedId } from '#platform';
-import { AuditedChanges, type Operator } from '../../audit/audit.js';
+import { AuditedChanges, changeOf, type Operator } from '../../audit/audit.js';
 import { shownVariant, storedVariant, VARIANT } from './bands.js';
 import { missingText, missingWith } from './price-import.js';
 
@@ -81,10 +81,7 @@ export class PricesService {
         const variant = storedVariant(price.variant, price.fromInputTokens);
         const data = { id, ...price, variant, effectiveFrom, createdBy: operator.actor };
         const row = shown(await transaction.price.create({ data, omit: HIDDEN }));
-        return {
-          result: row,
-          change: { action: 'price.added', subjectType: 'price', subjectId: id, before: null, after: wireNames(row) },
-        };
+        return { result: row, change: changeOf('price', 'price.added', id, null, wireNames(row)) };
       });
     } catch (error) {
       if (!brokeConstraint(error, 'price_starts_once')) throw error;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { familyOf, GatewayError } from '#contracts';
 import { Database } from '#platform';
-import { AuditedChanges, type Operator } from '../../audit/audit.js';
+import { AuditedChanges, changeOf, type Operator } from '../../audit/audit.js';
 import { STORAGE_MODEL } from '../prices/check-prices.js';
 import type { ListSource } from './listed-models.js';
 
@@ -48,14 +48,7 @@ export class PriceNamesService {
       if ((rows[0]?.count ?? 0) >= NAMES_MAX)
         throw new GatewayError('invalid_parameter', `At most ${NAMES_MAX} names can be kept.`, { param: 'id' });
       await transaction.query({ text: SAVE, values: [source, id, model, operator.actor] });
-      const change = {
-        action: 'price_name.set',
-        subjectType: 'price',
-        subjectId: id,
-        before: null,
-        after: name,
-      } as const;
-      return { result: undefined, change };
+      return { result: undefined, change: changeOf('price', 'price_name.set', id, null, name) };
     });
     return name;
   }

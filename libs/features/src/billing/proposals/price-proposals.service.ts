@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError, parseMicros, SPECIFIED_TEXT_MODELS } from '#contracts';
 import { Database, nextTurn, type StatementRunner, timeOrderedId, Turns } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
-import { AuditedChanges, type Operator } from '../../audit/audit.js';
+import { AuditedChanges, changeOf, type Operator } from '../../audit/audit.js';
 import { TextUpstreams } from '../../upstreams/text-upstreams.js';
 import { TextUpstreamsService } from '../../upstreams/upstream-admin.js';
 import { storedVariant, VARIANT } from '../prices/bands.js';
@@ -231,7 +231,7 @@ export class PriceProposalsService {
       await transaction.query({ text: ADD, values: [...said, operator.actor] });
       await addItems(transaction, id, kept, marks);
       const after = { source, origin: list.origin, sha256: list.sha256, factor_millionths: factorMillionths, rounding };
-      return { result: undefined, change: { ...changeOf('added', id), after } };
+      return { result: undefined, change: changeOf('price', 'price_proposal.added', id, null, after) };
     });
     return this.one(id);
   }
@@ -301,7 +301,7 @@ export class PriceProposalsService {
       const { source, origin, sha256, factor_millionths, rounding } = proposal;
       const after = { source, origin, sha256, factor_millionths, rounding, ...auditedImport(imported) };
       const result = { added: imported.added.length, changed: imported.changed.length, prices };
-      return { result, change: { ...changeOf('applied', id), after } };
+      return { result, change: changeOf('price', 'price_proposal.applied', id, null, after) };
     });
     return { proposal: await this.one(id), ...done };
   }
@@ -333,7 +333,10 @@ export class PriceProposalsService {
       await transaction.query({ text: UNDONE, values: [id, operator.actor] });
       const added = (withdrawn.rowCount ?? 0) + (removed.rowCount ?? 0);
       const after = { removed: added, put_back: changed.length };
-      return { result: { added, changed: changed.length, prices: [] }, change: { ...changeOf('undone', id), after } };
+      return {
+        result: { added, changed: changed.length, prices: [] },
+        change: changeOf('price', 'price_proposal.undone', id, null, after),
+      };
     });
     return { proposal: await this.one(id), ...done };
   }
@@ -492,6 +495,3 @@ async function timeOf(transaction: StatementRunner): Promise<Date> {
 }
 
 const latest = (one: Date | null, other: Date): Date => (one && one > other ? one : other);
-
-const changeOf = (what: 'added' | 'applied' | 'undone', subjectId: string) =>
-  ({ action: `price_proposal.${what}`, subjectType: 'price', subjectId, before: null }) as const;
