@@ -16,7 +16,6 @@ export const migrationNames = (folder: string): string[] =>
     .map((entry) => entry.name)
     .sort();
 
-/** The folder in the form the migration engine reads. */
 export const readMigrations = (folder: string): MigrationList => ({
   baseDir: folder,
   lockfile: { path: LOCK_FILE, content: readFileSync(join(folder, LOCK_FILE), 'utf8') },

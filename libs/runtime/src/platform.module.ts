@@ -3,7 +3,6 @@ import { Database, SafeFetcher, SecretSealer } from '#platform';
 import { sandboxSells } from './config/sales.config.js';
 import type { Platform } from './platform.js';
 
-/** Injects the whole Platform. */
 export const PLATFORM = Symbol('Platform');
 export const MEDIA_STORE = Symbol('MediaStore');
 export const TASK_NOTIFIER = Symbol('TaskNotifier');

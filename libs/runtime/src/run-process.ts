@@ -21,7 +21,6 @@ import { parentProcess } from './children/parent-process.js';
 import { readProcessConfig, type ProcessConfig } from './config/process-config.js';
 import { makeObjectsYoung } from './young-objects.js';
 
-/** A started process. */
 export interface RunningProcess {
   /** What it does from now on, in one line. */
   readonly ready: string;

@@ -4,7 +4,6 @@ import type { DynamicModule, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { NestLogger } from '#platform';
 
-/** What works by itself between its start and its stop. */
 export interface Worker {
   start(): void;
   /** Takes nothing new and lets what is under way reach a safe point within `graceMs`. */

@@ -183,7 +183,6 @@ const columnsOf = ({ allowedModels, allowedAddresses, scopes, tags, ...settings 
   ...(tags && { tags: [...tags] }),
 });
 
-/** Whose key, and what to call it. */
 interface KeyCommand {
   /** The first account when absent. */
   readonly account?: string | undefined;

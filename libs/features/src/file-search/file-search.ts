@@ -238,7 +238,6 @@ interface SearchedPart {
   bytes: number;
 }
 
-/** Gathers indexes into parts. */
 class PartsOfIndexes {
   readonly all: SearchedPart[] = [];
 

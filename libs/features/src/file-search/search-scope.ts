@@ -3,7 +3,6 @@ import { nextTurn, type StatementRunner, Turns } from '#platform';
 import { DEFAULT_CHUNKING, JOINED_FILE_IS_READY } from './uploaded-file.js';
 import type { Language } from './stemmer.js';
 
-/** An index that is looked through. */
 export interface SearchedIndex {
   readonly id: string;
   readonly fileId: string;

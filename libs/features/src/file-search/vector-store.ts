@@ -51,7 +51,6 @@ export interface StoreEntry {
   readonly usageBytes: bigint;
 }
 
-/** Files that were put into a vector store together. */
 export interface FileBatch {
   readonly id: string;
   readonly vectorStoreId: string;

@@ -17,7 +17,6 @@ export interface OperatorEntry {
   readonly created_at: Date;
 }
 
-/** Something that happened to a task. */
 export interface TimelineEntry {
   readonly time: Date;
   readonly event: string;

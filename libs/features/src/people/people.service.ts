@@ -22,7 +22,6 @@ interface NamedMembership {
   readonly role: AccountRole;
 }
 
-/** A person as operators see them. */
 export interface KnownPerson {
   readonly id: string;
   readonly name: string;

@@ -9,7 +9,6 @@ import { Redaction, RedactionTime } from './redaction.js';
 const log = logger('prompt-log');
 const compress = promisify(brotliCompress);
 
-/** One request and its answer on their way into a log. */
 interface WaitingEntry {
   readonly accountId: string;
   readonly requestId: string;

@@ -16,7 +16,6 @@ const OPENED_MAX = 8 * 1024 * 1024;
 
 export const PROMPT_RETENTION_DAYS = { least: 1, most: 90, usual: 7 } as const;
 
-/** What an account has logged, and how. */
 interface PromptLogSettings {
   readonly enabled: boolean;
   readonly retention_days: number;

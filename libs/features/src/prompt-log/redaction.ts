@@ -78,7 +78,6 @@ function ownDetector(pattern: string): Detector {
   return { pattern: new RegExp(expression, 'giu'), longest: OWN_LONGEST };
 }
 
-/** Work that took too long. */
 class RedactionTooSlow extends Error {}
 
 /** How long the texts of one entry may take, in milliseconds. */

@@ -126,7 +126,6 @@ export class TaskTransitions {
     return this.transitioned('begin_step', statements.BEGIN_STEP, [task.id, task.attempt, this.owner]);
   }
 
-  /** Gives back all that this worker still holds. */
   async giveBack(medium: Medium): Promise<void> {
     await this.run('give_back', statements.GIVE_BACK, [medium, this.owner]);
   }

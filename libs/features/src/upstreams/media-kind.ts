@@ -20,7 +20,6 @@ export class StoredMediaEntry extends MediaUpstreamEntry {
   enabled = true;
 }
 
-/** A media upstream as the database keeps it. */
 export interface MediaUpstreamRow extends UpstreamRow {
   readonly protocol: string;
   readonly base_url: string | null;

@@ -16,7 +16,6 @@ export class StoredTextEntry extends UpstreamEntry {
   enabled = true;
 }
 
-/** A text upstream as the database keeps it. */
 export interface TextUpstreamRow extends UpstreamRow {
   readonly protocol: string;
   readonly base_url: string | null;

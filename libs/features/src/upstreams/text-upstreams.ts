@@ -14,7 +14,6 @@ import {
 import { type ConfiguredTextUpstream, knownLimits, type ModelLimits } from '#providers';
 import { drawnBy, notAvailable, type SandboxPart, weightedOrder } from './upstream-choice.js';
 
-/** An upstream as the router sees it. */
 export interface TextUpstream extends ConfiguredTextUpstream {
   /** Names its health. An upstream whose settings changed has another one, and so begins without failures. */
   readonly healthName: string;
@@ -217,7 +216,6 @@ const isUntold = (
   style: TextStyle | undefined,
 ): boolean => use.kind === 'service_tiers' && allows(policy, use) && !isTold(provider.protocol, use, style);
 
-/** Whether a tier that is asked for is sent to the upstream. */
 const isTold = (protocol: TextProtocol, { name }: UnpricedUse, style: TextStyle | undefined): boolean =>
   speaks(protocol, style) || canAskForTier(protocol, name);
 

@@ -30,7 +30,6 @@ export interface UpstreamKind<Row extends UpstreamRow, Entry> {
   readonly written: readonly string[];
   /** Whether the row of a removed one stays until nothing names it any more. */
   readonly drains: boolean;
-  /** Settings as an operator sent them, the key left out. */
   settingsOf(row: Row): JsonObject;
   check(sent: JsonObject): { readonly checked: Entry; readonly mistakes: readonly UpstreamMistake[] };
   /** In the order of `written`, without the sealed key. */

@@ -7,7 +7,6 @@ export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 /** The type of a test call. */
 export const TEST_EVENT = 'webhook.test';
 
-/** A delivery that this process is to send now. */
 export interface ClaimedDelivery {
   readonly id: string;
   readonly account_id: string;

@@ -73,7 +73,6 @@ export interface ByteSource {
   close(): Promise<void>;
 }
 
-/** A file in memory. */
 export class BufferSource implements ByteSource {
   readonly size: number;
 

@@ -39,7 +39,6 @@ function hint(status: number): string {
   return status === 404 || status === 410 ? '; nothing is there' : '';
 }
 
-/** What checking remote files needs. */
 interface MediaCheckDependencies {
   readonly fetcher: SafeFetcher;
   /** Where files of our own lie. Absent: those are fetched like all others. */

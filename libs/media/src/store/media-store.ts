@@ -28,7 +28,6 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** How long a link works. */
 export interface LinkOptions {
   /** Whole seconds from now, at least 1; `null` makes a link that stays. */
   readonly ttlSeconds: number | null;

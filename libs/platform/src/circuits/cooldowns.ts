@@ -71,7 +71,6 @@ export class Cooldowns {
   private readonly unshared = new Map<string, (store: CooldownStore) => Promise<void>>();
   private readonly timer: NodeJS.Timeout | undefined;
   private comparing: Promise<void> | undefined;
-  /** Comparisons that failed in a row. */
   private failures = 0;
 
   private readonly claimTimeoutMs: number;

@@ -34,10 +34,8 @@ export function parseYamlFile(text: string, file: string): YamlFile {
 
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** A text whose references are filled in. */
 interface FilledText {
   readonly text: string;
-  /** Variables the text names and the environment lacks. */
   readonly missing: readonly string[];
 }
 

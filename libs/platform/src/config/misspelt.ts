@@ -33,7 +33,6 @@ export function misspeltVariables(environment: Environment = process.env): Missp
     });
 }
 
-/** One sentence for people. */
 export const explainMisspelt = ({ name, meant, isFormer }: MisspeltVariable): string =>
   isFormer
     ? `${name} is now ${meant}; the old name is read in this release for the last time.`

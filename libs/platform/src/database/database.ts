@@ -183,7 +183,6 @@ export class Database implements StatementRunner {
     }
   }
 
-  /** How busy the pool is at this moment. */
   connections(): PoolUse {
     const { totalCount: total, idleCount: idle, waitingCount: waiting, options } = this.pool;
     return { total, idle, waiting, limit: options.max };

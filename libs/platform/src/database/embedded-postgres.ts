@@ -30,7 +30,6 @@ const INITIALISE_TIMEOUT_MS = 60_000;
 const START_TIMEOUT_SECONDS = 60;
 const STOP_TIMEOUT_SECONDS = 10;
 
-/** A running Postgres that belongs to this process. */
 export interface EmbeddedPostgres {
   /** Connection string of the gateway's database; it holds the password. */
   readonly url: string;

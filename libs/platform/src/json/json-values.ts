@@ -1,6 +1,5 @@
 import { endOfString } from './json-structure.js';
 
-/** A value within long JSON. */
 interface JsonPart {
   /** The names and places that lead to it. */
   readonly path: readonly (string | number)[];

@@ -199,7 +199,6 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const LOG_FORMATS = ['json', 'pretty'] as const;
 type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** How much the process logs, and in which form. */
 export class LogConfig {
   @Variable({ description: `Lowest level that is logged: ${LOG_LEVELS.join(', ')}.` })
   @IsIn(LOG_LEVELS)

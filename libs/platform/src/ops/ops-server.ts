@@ -12,7 +12,6 @@ interface Observable {
   readonly metrics: MetricsPage;
 }
 
-/** A listening server for operators. */
 export interface OpsServer {
   readonly port: number;
   close(): Promise<void>;

@@ -19,7 +19,6 @@ export interface SharedNotes {
   close(): void;
 }
 
-/** Notes that replicas share through Redis. */
 export class RedisNotes implements SharedNotes {
   private readonly redis: Redis | Cluster;
   private readonly prefix: string;

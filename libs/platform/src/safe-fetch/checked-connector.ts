@@ -9,7 +9,6 @@ import { FetchRefused } from './fetch-errors.js';
 /** Finds all addresses of a host name, as `NameResolver.resolve` does. */
 export type ResolveName = (host: string, share: string) => Promise<readonly ResolvedAddress[]>;
 
-/** What the connector needs to decide. */
 interface CheckedConnectorOptions {
   readonly policy: AddressPolicy;
   /** `host:port` entries that skip the check. */

@@ -115,7 +115,6 @@ interface SafeSendOptions extends SafeGetOptions {
   readonly silenceMs?: number;
 }
 
-/** The answer to a POST, read as far as allowed. */
 interface SafePostAnswer {
   readonly status: number;
   readonly headers: Dispatcher.ResponseData['headers'];

@@ -78,7 +78,6 @@ const VENDORS = {
 };
 
 export interface VendorCallSubject {
-  /** The upstream's id. */
   readonly upstream: string;
   readonly protocol: keyof typeof VENDORS;
   /** As the upstream calls it. */
@@ -91,7 +90,6 @@ export interface VendorCallSubject {
   readonly operation?: 'embeddings';
 }
 
-/** What a reply used, in tokens. */
 export interface CalledUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -192,7 +190,6 @@ interface ToolCallSubject {
   readonly name: string;
   /** `datastore`: it searches what is kept here; `extension`: it asks a server outside. */
   readonly type: 'datastore' | 'extension';
-  /** The id that the model gave it. */
   readonly callId: string;
 }
 

@@ -178,7 +178,6 @@ export const keyOf = ({
   key ?? (file === undefined ? undefined : readFileSync(file).toString('base64'));
 
 export interface ServedModel {
-  /** The vendor's name for it. */
   readonly name: string;
   readonly references?: ReferenceWay | undefined;
 }

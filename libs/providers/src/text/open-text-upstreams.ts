@@ -79,7 +79,6 @@ export interface OpenTextUpstream extends ConfiguredTextUpstream {
 
 /** How long and how much to read on for callers that have left. Times in milliseconds, sizes in bytes. */
 export interface LeavingLimits {
-  /** How long an upstream is read on for its usage. */
   readonly readMs: number;
   /** The most that is read of a streamed reply. */
   readonly readBytes: number;

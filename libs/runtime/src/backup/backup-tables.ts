@@ -40,7 +40,6 @@ export async function backupTables(client: Client): Promise<BackupTable[]> {
   return ordered;
 }
 
-/** A name as SQL reads it. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 const CONNECT_LIMIT_MS = 10_000;

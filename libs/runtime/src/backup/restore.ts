@@ -12,7 +12,6 @@ import { BackupError, type BackupManifest, tableFile, type TableInBackup } from 
 import { connectForCopies, quoted } from './backup-tables.js';
 import { type NamedFile, namedFiles } from './stored-files.js';
 
-/** How careful a restore is. */
 export interface RestoreOptions {
   /** Writes into a store that has files already, for example those of this very installation; same names are replaced. */
   readonly intoFilledStore?: boolean;

@@ -1,7 +1,6 @@
 import { IsNotEmpty, IsOptional } from 'class-validator';
 import { type DatabaseConfig, Switch, Variable } from '#platform';
 
-/** What is sold, and for how much. */
 export class SalesConfig {
   @Variable({
     description:

@@ -20,7 +20,6 @@ const IsIssuer = (): PropertyDecorator =>
     },
   });
 
-/** An identity provider (OpenID Connect) that signs people in to the console. */
 export class SingleSignOnConfig {
   @Variable({
     description:

@@ -11,7 +11,6 @@ export interface ListenOptions {
   readonly room?: () => number;
 }
 
-/** A listener that is answering wake-ups. */
 export interface Listening {
   /**
    * Takes no further wake-ups and waits up to `graceMs` for running handlers, then aborts their signals and leaves.

@@ -17,7 +17,6 @@ export interface RequestHold {
   readonly limitedTags?: readonly string[] | undefined;
 }
 
-/** How a held request ended. */
 export interface RequestCapture {
   readonly requestId: string;
   /** The price of what was delivered, 0 to 2^63 - 1 micros. */

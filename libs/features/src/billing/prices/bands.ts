@@ -23,7 +23,6 @@ export interface PriceOf {
 export const priceName = ({ model, unit, variant, fromInputTokens }: PriceOf): string =>
   `${model} ${unit} ${variant}${fromInputTokens === 0 ? '' : ` from ${fromInputTokens}`}`;
 
-/** A price with the moment from which it is in force. */
 interface Dated extends PriceOf {
   readonly effectiveFrom: Date;
 }

@@ -20,7 +20,6 @@ export const STORAGE_MODEL = 'file-storage';
 /** A MiB that lies for a day. */
 export const STORAGE_UNIT = 'storage_mb_day';
 
-/** A price with the moment from which it is in force. */
 export interface DatedPrice {
   readonly model: string;
   readonly unit: string;
@@ -138,7 +137,6 @@ function* readList(sent: unknown): Generator<undefined, CheckedPrices> {
   return { prices, lists: read, mistakes: mistakes.slice(0, MISTAKES_MAX) };
 }
 
-/** Reads the price lists, and notes what is wrong with them. */
 function* readLists(sent: unknown, date: unknown, mistakes: PriceMistake[]): Generator<undefined, FileList[]> {
   if (!Array.isArray(sent) || sent.length > LISTS_MAX) {
     mistakes.push({ path: ['lists'], rule: `must be at most ${LISTS_MAX} lists` });
@@ -348,7 +346,6 @@ function isDay(date: string): boolean {
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(day);
 }
 
-/** Reads one price, and notes what is wrong with it. */
 class PriceReader extends EntryReader {
   read(): DatedPrice | undefined {
     const before = this.mistakes.length;

@@ -100,7 +100,6 @@ export async function compareLists(
   return { ...found, unchanged: found.unchanged.length, named: rows.map(({ id }) => id) };
 }
 
-/** Writes lists that have been compared and have no conflict. */
 export async function writeLists(
   transaction: StatementRunner,
   lists: readonly FileList[],

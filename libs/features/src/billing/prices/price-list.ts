@@ -20,7 +20,6 @@ order by p.model, p.from_input_tokens, p.unit, p.variant`;
 const NEXT_CHANGE = `
 select min(effective_from) as at from price where model = $1 and unit = $2 and variant = $3 and effective_from > now()`;
 
-/** The prices as people look them up. */
 @Injectable()
 export class PriceList {
   constructor(private readonly database: Database) {}

@@ -7,7 +7,6 @@ import { priceListNow } from './price-book.js';
 import { missingText } from './price-import.js';
 import { missingInLists } from './price-list-import.js';
 
-/** A rule to come into force. */
 export interface NewPriceRule extends Omit<DatedRule, 'effectiveFrom'> {
   /** Null: now. */
   readonly effectiveFrom: Date | null;
@@ -27,7 +26,6 @@ export interface PriceListSummary {
   readonly first_accounts: readonly string[];
 }
 
-/** A list as operators see it. */
 export interface PriceListView extends Pick<
   PriceListSummary,
   'id' | 'name' | 'created_by' | 'created_at' | 'account_count'

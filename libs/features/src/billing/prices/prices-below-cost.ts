@@ -123,7 +123,6 @@ export class PricesBelowCost {
   }
 }
 
-/** In words, for logs. */
 export const belowCostText = ({
   model,
   unit,

@@ -2,6 +2,5 @@ import { Module } from '@nestjs/common';
 import { PriceBook } from './price-book.js';
 import { TextPrices } from './text-prices.js';
 
-/** What things cost. */
 @Module({ providers: [PriceBook, TextPrices], exports: [PriceBook, TextPrices] })
 export class PricesModule {}

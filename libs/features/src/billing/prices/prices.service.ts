@@ -11,7 +11,6 @@ const HIDDEN = { createdAt: true } as const;
 /** A price as operators see it: `amountMicros` for each `perQuantity` of `unit`. */
 export type PriceView = Omit<Price, keyof typeof HIDDEN>;
 
-/** A price to come into force. */
 export interface NewPrice {
   readonly model: string;
   readonly unit: string;

@@ -90,7 +90,6 @@ function told(models: readonly ListedModel[]): readonly ListedModel[] {
   return [...found.values()];
 }
 
-/** The same text for the same prices. */
 const pricesIn = ({ prices }: ListedModel): string =>
   prices
     .map((price) => `${keyOf(price)}=${price.amount.digits}e-${price.amount.places}`)

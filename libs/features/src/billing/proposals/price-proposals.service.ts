@@ -45,7 +45,6 @@ export interface ProposalView {
   readonly undone_by: string | null;
 }
 
-/** What applying or undoing did. */
 export interface ProposalChange {
   readonly proposal: ProposalView;
   /** Prices that were added to the book, or taken out of it. */

@@ -33,7 +33,6 @@ export interface SimulatedSum {
   readonly margin_after_micros: Micros | null;
 }
 
-/** What new prices would have changed. */
 export interface Simulation {
   readonly total: SimulatedSum;
   /** Records that count as they were charged: refunds, and what has no price. */

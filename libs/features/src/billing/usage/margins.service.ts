@@ -4,7 +4,6 @@ import { Database } from '#platform';
 import { MARGIN_SOURCE, OF_RECORDS } from './margin-statements.js';
 import { expectAllSums, USAGE_SUMS_MAX } from './usage-sums.js';
 
-/** What margins can be kept apart by. */
 export const MARGIN_GROUPS = ['day', 'upstream', 'model', 'account', 'kind', 'band', 'tag'] as const;
 export type MarginGroup = (typeof MARGIN_GROUPS)[number];
 

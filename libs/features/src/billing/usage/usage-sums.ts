@@ -1,6 +1,5 @@
 import { GatewayError } from '#contracts';
 
-/** What sums can be kept apart by. */
 export const USAGE_GROUPS = ['day', 'model', 'key', 'account', 'tag'] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 

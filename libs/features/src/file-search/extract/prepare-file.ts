@@ -79,7 +79,6 @@ function expectRoom(size: number): void {
   throw new MemoryExceeded();
 }
 
-/** A file as a thread takes it. */
 export interface FileToPrepare {
   readonly bytes: Uint8Array;
   readonly filename: string;

@@ -28,7 +28,6 @@ select o.task_id, o.provider, o.operation, o.created_at from upstream_orphan o
 where o.resolved_at is null and not exists (select from task t where t.id = o.task_id and t.operation = o.operation)
 order by o.created_at desc limit ${LISTED_MAX}`;
 
-/** Finds the tasks that need a human. */
 @Injectable()
 export class TasksNeedingAttentionService {
   constructor(private readonly database: Database) {}

@@ -55,7 +55,6 @@ const NOTHING: Completion = { chargeMicros: 0n, quantity: 0, files: [], resultTt
 /** How long what was copied for a failed task lies there, in seconds: longer than a worker that lost the task may keep copying. */
 const LEFTOVERS_TTL_SECONDS = 3_600;
 
-/** A task that no worker has claimed. */
 interface UnclaimedTask {
   readonly id: string;
   readonly outputs: readonly UpstreamOutput[] | null;

@@ -129,7 +129,6 @@ export const NO_SPOOL: ResultSpool = {
 
 /** The bounds of storing what a vendor made. */
 export interface StoreLimits {
-  /** The largest file that is accepted. */
   readonly maxBytes: number;
   /** The longest that one download may take, and all the files of a task together, in milliseconds. */
   readonly downloadMs: number;

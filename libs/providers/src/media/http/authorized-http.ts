@@ -31,7 +31,6 @@ function withoutSecretsIn(reply: VendorReply, secrets: readonly string[]): Vendo
   };
 }
 
-/** Authorized connections to one upstream. */
 export class AuthorizedHttp {
   constructor(
     private readonly http: VendorHttp,

@@ -86,7 +86,6 @@ const FAILURES: FailureTable = [
 
 const readKlingFailure = (reply: VendorReply, verb: Verb): MediaFailure => failureBy(FAILURES, reply, reply.body, verb);
 
-/** Why work that was taken failed. */
 const klingFailureReason = (sentence: JsonValue | undefined): MediaReason =>
   workFailureBy(FAILURES, { message: sentence ?? '' });
 

@@ -85,7 +85,6 @@ function failureInside(body: JsonObject, verb: Verb): MediaFailure | undefined {
   return statusCodeOf(body) === '0' ? undefined : readMinimaxFailure({ status: 200, headers: {}, body }, verb);
 }
 
-/** Why work that was taken failed. */
 const minimaxFailureReason = (body: JsonObject): MediaReason => workFailureBy(FAILURES, errorOf(body));
 
 /** The code of a reply, `0` when all is well; undefined when the reply is none of MiniMax. */

@@ -61,7 +61,6 @@ interface SmokeReport {
   record(name: string, exchange: unknown): void;
 }
 
-/** What tests replace. */
 interface SmokeTools {
   readonly wait: (ms: number) => Promise<unknown>;
   /** Reaches tokens and buckets; closed when all is done. Absent: only public addresses are reached. */

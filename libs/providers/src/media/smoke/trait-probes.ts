@@ -10,7 +10,6 @@ export interface TraitProbe {
   /** Among the rules of the field. */
   readonly rule: number;
   readonly value: JsonValue | undefined;
-  /** Whether the rule allows it. */
   readonly isAllowed: boolean;
   readonly order: MediaOrder;
 }
@@ -114,7 +113,6 @@ function orderWith(
   });
 }
 
-/** A rule that says what the vendor did with a probe. */
 export function amendedRule(rule: TraitRule, { value, isAllowed }: TraitProbe): TraitRule | undefined {
   const { one_of: values, most, least, required, ...conditions } = rule;
   const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';

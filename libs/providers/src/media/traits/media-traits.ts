@@ -52,7 +52,6 @@ export type TraitSettings = Readonly<Record<string, Readonly<Record<string, Trai
 interface TraitSubject {
   readonly protocol: string;
   readonly model: string;
-  /** The vendor's name for it. */
   readonly name: string;
   readonly region?: string | undefined;
 }

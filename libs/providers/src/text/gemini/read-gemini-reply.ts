@@ -149,7 +149,6 @@ function readPart(part: Part): TextEvent[] {
     : [...proof, { type: 'text', text: part.text }];
 }
 
-/** Reads a content-generation stream. */
 export class GeminiStreamDecoder implements StreamDecoder {
   private called = false;
   private said = false;

@@ -83,7 +83,6 @@ const markLast = (blocks: readonly JsonObject[]): JsonObject[] =>
     place === blocks.length - 1 && !UNMARKED.has(block['type']) ? { ...block, ...CACHE_CONTROL } : block,
   );
 
-/** Writes the canonical request as a messages body. */
 export function writeMessagesRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
   const traits = traitsOf(options, 'messages', model);
   const { system, turns } =

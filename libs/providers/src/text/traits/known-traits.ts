@@ -1,7 +1,6 @@
 import type { ModelTraits, TextProtocol } from '#contracts';
 import type { Generation, ModelFamilyName } from './model-names.js';
 
-/** What an upstream that is no sandbox speaks. */
 export type AskedProtocol = Exclude<TextProtocol, 'sandbox'>;
 
 /** A fact about some models, where it was read and when. */

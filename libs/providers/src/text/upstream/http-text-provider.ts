@@ -172,7 +172,6 @@ type ReadBack = (events: readonly TextEvent[]) => readonly TextEvent[];
 /** A request in the form that the vendors of a protocol take. */
 interface AcceptedRequest {
   readonly request: TextRequest;
-  /** Begins to read one reply. */
   readonly readBack: () => ReadBack;
 }
 
@@ -232,7 +231,6 @@ function droppable(native: NativeBody): NativeBody {
   return letting === body ? native : { kind: 'rewritten', body: letting };
 }
 
-/** What an upstream is sent. */
 interface Asked {
   readonly body: RequestBytes | Promise<RequestBytes>;
   /** Undefined where body and reply pass through as they are. */

@@ -152,7 +152,6 @@ const SHAPE_WORDS = new Set([
 
 /** Schemas that refer to each other can be without end. */
 const DEEPEST = 16;
-/** What one schema takes, in fields. */
 const STEPS_OF_A_SCHEMA = 10;
 
 /** Reads schemas that are put together of others, all below one root. */

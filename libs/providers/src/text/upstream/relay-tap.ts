@@ -49,7 +49,6 @@ export class RelayTap {
     this.isOver = true;
   }
 
-  /** The failure that the upstream has reported. */
   get failure(): GatewayError | undefined {
     return this.seenFailure;
   }

@@ -1,7 +1,6 @@
 import { type ImagePart, isJsonObject, type TextPart } from '#contracts';
 import { notOfProtocol, textWithoutSecrets } from './mcp-failure.js';
 
-/** What a tool returned. */
 export interface McpResult {
   readonly content: readonly (TextPart | ImagePart)[];
   readonly isError: boolean;

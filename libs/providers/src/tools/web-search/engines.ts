@@ -3,7 +3,6 @@ import { excerpt, type FoundPage, isJsonObject, isParsableUrl, type JsonObject }
 import { abortAfter, parseBounded } from '#platform';
 import { type WebQuery, type WebSearch, type WebSearchEngineName, WebSearchFailure } from './web-search.js';
 
-/** An engine as an operator sets it. */
 interface EngineSettings {
   readonly engine: WebSearchEngineName;
   /** The engine's own address when it is left out, of those that have one. */
