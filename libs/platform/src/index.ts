@@ -38,7 +38,7 @@ export {
   type SettingsReaders,
 } from './config/load-config.js';
 export { explainMisspelt, misspeltVariables } from './config/misspelt.js';
-export { apiProcesses, ServerConfig } from './config/server.config.js';
+export { apiProcesses, PLAIN_URL, ServerConfig } from './config/server.config.js';
 export { fieldsOf, inheritedNameIn, optionalFieldsOf, unknownFieldRule } from './config/unknown-field.js';
 export { type ConfigClass, configClasses, Switch, Variable, variablesOf } from './config/variable.js';
 export { createCooldowns, RedisCooldownStore } from './cooldowns/cooldown-stores.js';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { IsInt, IsNumber, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
+import { PLAIN_URL } from '#platform';
 
 /** The name of an upstream, or of what several share. */
 export const IsUpstreamName = (): PropertyDecorator =>
@@ -7,19 +8,9 @@ export const IsUpstreamName = (): PropertyDecorator =>
     message: '$property must be 1 to 63 of the characters a-z, 0-9, ".", "_" and "-"',
   });
 
-/** What an address of an upstream may be. */
-export const BASE_URL = {
-  protocols: ['http', 'https'],
-  require_protocol: true,
-  require_tld: false,
-  disallow_auth: true,
-  allow_query_components: false,
-  allow_fragments: false,
-};
-
 /** It may be a private address: operators run models of their own. A secret in it would be shown, so it holds none. */
 export const IsUpstreamAddress = (): PropertyDecorator =>
-  IsUrl(BASE_URL, { message: '$property must be an http or https address without credentials, query or fragment' });
+  IsUrl(PLAIN_URL, { message: '$property must be an http or https address without credentials, query or fragment' });
 
 /** A key goes into a header, where a line break would fail every request. Quotation marks come from files that keep them. */
 export const IsUpstreamKey = (): PropertyDecorator =>

@@ -124,8 +124,5 @@ const refusal = (limit: Limit, count: RateCount): GatewayError =>
   new GatewayError(
     'rate_limit_exceeded',
     `${OWNER[limit.name]} may use ${limit.perMinute} ${WHAT[limit.name]} a minute; more are possible in ${Math.ceil(count.resetsInMs / 1000)} s.`,
-    {
-      retryAfterMs: count.resetsInMs,
-      headers: headersOf([policy(limit)], [standing(limit, count)]),
-    },
+    { retryAfterMs: count.resetsInMs, headers: headersOf([policy(limit)], [standing(limit, count)]) },
   );

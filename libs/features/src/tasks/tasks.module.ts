@@ -15,20 +15,24 @@ import { SubmissionService } from './submit/submission.service.js';
 import { TaskWriter } from './submit/task-writer.js';
 import { TaskTransitions } from './task-transitions.js';
 
+const SERVICES = [
+  AccountTasks,
+  CancelTaskService,
+  FileOwners,
+  FollowTaskService,
+  SubmissionService,
+  TasksNeedingAttentionService,
+  TaskWatch,
+  VendorCallbacksService,
+];
+
 /** What the API does with tasks, and what vendors say of them. Needs the TextModule, which is global and knows the models on sale. */
 @Module({
   imports: [PricesModule],
   providers: [
-    AccountTasks,
-    CancelTaskService,
-    FileOwners,
-    FollowTaskService,
+    ...SERVICES,
     SettleTaskService,
-    SubmissionService,
-    TasksNeedingAttentionService,
-    TaskWatch,
     TaskWriter,
-    VendorCallbacksService,
     {
       // Chooses from the configuration the unit in which amounts are shown.
       provide: ReadTaskService,
@@ -43,16 +47,6 @@ import { TaskTransitions } from './task-transitions.js';
       useFactory: (database: Database, signals: TaskSignals) => new TaskTransitions(database, signals, 'api', 0),
     },
   ],
-  exports: [
-    AccountTasks,
-    CancelTaskService,
-    FileOwners,
-    FollowTaskService,
-    ReadTaskService,
-    SubmissionService,
-    TasksNeedingAttentionService,
-    TaskWatch,
-    VendorCallbacksService,
-  ],
+  exports: [...SERVICES, ReadTaskService],
 })
 export class TasksModule {}

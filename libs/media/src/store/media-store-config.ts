@@ -42,9 +42,7 @@ export class MediaStoreConfig {
   @IsUrl(URL_RULE)
   MEDIA_S3_ENDPOINT?: string;
 
-  @Variable({
-    description: 'Region that requests are signed for.',
-  })
+  @Variable({ description: 'Region that requests are signed for.' })
   @IsString()
   @MinLength(1)
   MEDIA_S3_REGION = 'us-east-1';
@@ -58,18 +56,13 @@ export class MediaStoreConfig {
   @MinLength(3)
   MEDIA_S3_BUCKET?: string;
 
-  @Variable({
-    description: 'Access key that may read, write and delete objects of the bucket.',
-  })
+  @Variable({ description: 'Access key that may read, write and delete objects of the bucket.' })
   @ValidateIf(usesS3)
   @IsString()
   @MinLength(1)
   MEDIA_S3_ACCESS_KEY_ID?: string;
 
-  @Variable({
-    description: 'Secret of the access key.',
-    secret: true,
-  })
+  @Variable({ description: 'Secret of the access key.', secret: true })
   @ValidateIf(usesS3)
   @IsString()
   @MinLength(1)
@@ -96,11 +89,7 @@ export class MediaStoreConfig {
   @MinLength(16, { each: true })
   MEDIA_LINK_SECRETS?: string[];
 
-  @Variable({
-    description: 'Largest file that is stored.',
-    unit: 'MiB',
-    between: [1, 5_000],
-  })
+  @Variable({ description: 'Largest file that is stored.', unit: 'MiB', between: [1, 5_000] })
   MEDIA_MAX_FILE_MB = 500;
 
   @Variable({

@@ -219,7 +219,5 @@ const overloaded = (): GatewayError =>
   new GatewayError(
     'overloaded',
     'Too many requests are waiting at the moment. Nothing was charged; try again shortly.',
-    {
-      retryAfterMs: RETRY_AFTER_MS,
-    },
+    { retryAfterMs: RETRY_AFTER_MS },
   );

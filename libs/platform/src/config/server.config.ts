@@ -24,6 +24,16 @@ const IsProxyList = (): PropertyDecorator =>
     },
   });
 
+/** An address that others are made from. */
+export const PLAIN_URL = {
+  protocols: ['http', 'https'],
+  require_protocol: true,
+  require_tld: false,
+  disallow_auth: true,
+  allow_query_components: false,
+  allow_fragments: false,
+};
+
 const API_PROCESSES_MAX = 64;
 
 /** A number of processes, or the word for one for each core. */
@@ -60,20 +70,10 @@ export class ServerConfig {
     example: 'https://gateway.example.com',
   })
   @IsOptional()
-  @IsUrl(
-    {
-      protocols: ['http', 'https'],
-      require_protocol: true,
-      require_tld: false,
-      allow_query_components: false,
-      allow_fragments: false,
-      disallow_auth: true,
-    },
-    {
-      message:
-        '$property must be a full address that begins with http:// or https://, without a password, query or fragment',
-    },
-  )
+  @IsUrl(PLAIN_URL, {
+    message:
+      '$property must be a full address that begins with http:// or https://, without a password, query or fragment',
+  })
   PUBLIC_BASE_URL?: string;
 
   @Variable({

@@ -86,11 +86,7 @@ export class BoundedPool extends Pool {
       onSilence: (startedMs) => this.#noteSilence(startedMs),
       onAnswer: () => this.#noteAnswer(),
     };
-    super({
-      ...clientConfig,
-      Client: BoundedClient,
-      onConnect: introduce,
-    });
+    super({ ...clientConfig, Client: BoundedClient, onConnect: introduce });
     this.#clientConfig = clientConfig;
     this.#longWaits = new LongWaits(this, this.#clients, config.statementLimitMs + LONG_AFTER_MS);
     this.on('connect', (client) => {

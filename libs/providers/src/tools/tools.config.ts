@@ -1,7 +1,7 @@
-import { IsIn, IsNotEmpty, IsOptional, IsUrl, Matches } from 'class-validator';
+import { IsIn, IsNotEmpty, IsOptional, Matches } from 'class-validator';
 import { TOOL_ROUNDS_MAX } from '#contracts';
 import { ConfigError, loadConfig, Variable } from '#platform';
-import { BASE_URL } from '../routed-entry.js';
+import { IsUpstreamAddress } from '../routed-entry.js';
 import { type OpenWebSearch, openWebSearch } from './web-search/engines.js';
 import { WEB_SEARCH_ENGINES, type WebSearchEngineName } from './web-search/web-search.js';
 
@@ -68,7 +68,7 @@ export class ToolsConfig {
   })
   @IsOptional()
   @IsNotEmpty()
-  @IsUrl(BASE_URL, { message: '$property must be an http or https address without credentials, query or fragment' })
+  @IsUpstreamAddress()
   WEB_SEARCH_URL?: string;
 
   @Variable({ description: 'API key of Brave or Tavily. It is sent in a header, never in the URL.', secret: true })

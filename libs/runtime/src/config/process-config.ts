@@ -113,10 +113,7 @@ class FilesConfig {
   })
   FILES_ACCOUNT_MB = 1_024;
 
-  @Variable({
-    description: 'How long an uploaded file is kept if the upload has no `expires_after`.',
-    ...DAYS,
-  })
+  @Variable({ description: 'How long an uploaded file is kept if the upload has no `expires_after`.', ...DAYS })
   FILE_RETENTION_DAYS = 0;
 
   @Variable({

@@ -112,10 +112,7 @@ async function enter(transaction: StatementRunner, { accountId, kind, amountMicr
   const books: BookMove = takes ? ['available', 'funding'] : ['funding', 'available'];
   const values = [accountId, kind, ...books, takes ? -amountMicros : amountMicros, reference, note];
   const entered = await transaction.query<{ id: bigint }>({ text: ENTER, values });
-  const moved = await transaction.query<Moved>({
-    text: MOVE,
-    values: [accountId, amountMicros],
-  });
+  const moved = await transaction.query<Moved>({ text: MOVE, values: [accountId, amountMicros] });
   const row = moved.rows[0];
   // Money that comes in pays what is owed before anything else.
   if (!takes && row && row.owed_micros > 0n) await collectDebts(transaction, accountId);

@@ -53,11 +53,7 @@ export class PricePreview {
     const now = Date.now();
     const from = new Date(now - (DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
     const values = [model, unit, variant, from, amountMicros, perQuantity, fromInputTokens];
-    const { rows } = await this.database.query<RepricedAccount>({
-      text: CHARGED,
-      values,
-      limit: 'long',
-    });
+    const { rows } = await this.database.query<RepricedAccount>({ text: CHARGED, values, limit: 'long' });
     const inForce = await this.prices.inForce(model, new Date(now));
     const change = ({ charged_micros, repriced_micros }: RepricedAccount): bigint => {
       const difference = repriced_micros - charged_micros;

@@ -121,10 +121,7 @@ export class AccountTasks {
     const text = searchText(where, wanted, values.push(limit));
     const { rows } = await this.database
       .of(query.accountId)
-      .query<FoundRow & { searched: bigint; last_searched: string }>({
-        text,
-        values,
-      });
+      .query<FoundRow & { searched: bigint; last_searched: string }>({ text, values });
     return { rows: rows.filter(({ id }) => id !== null), next: nextOfSearch(rows, limit) };
   }
 
