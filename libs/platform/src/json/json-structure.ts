@@ -38,11 +38,6 @@ export abstract class JsonStructure {
 
   constructor(private readonly bounds: JsonBounds) {}
 
-  /** An upper bound of the values so far. */
-  get values(): number {
-    return this.valueCount;
-  }
-
   /** Keys of all objects so far. */
   get keys(): number {
     return this.keyCount;

@@ -1,41 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
 import { Database } from '#platform';
+import type { ShownRow } from '../../paging/page.js';
 import { MARGIN_SOURCE, OF_RECORDS } from './margin-statements.js';
 import { expectAllSums, USAGE_SUMS_MAX } from './usage-sums.js';
 
 export const MARGIN_GROUPS = ['day', 'upstream', 'model', 'account', 'kind', 'band', 'tag'] as const;
 export type MarginGroup = (typeof MARGIN_GROUPS)[number];
 
-/** What a vendor took, in a unit of its own. */
-export interface UnitCost {
-  readonly unit: string;
-  readonly amount_micros: string;
-}
-
-/** What tasks and text requests brought and what they cost; fields that were not asked apart are null, or absent. */
-export interface Margin {
-  readonly day: string | null;
-  readonly upstream: string | null;
-  readonly model: string | null;
-  readonly account?: string;
-  readonly kind?: string;
-  /** The first count of input tokens of the price band; 0: the base, or what has no bands. */
-  readonly band?: bigint;
-  /** What has several tags counts under each of them; null: what has none. */
-  readonly tag?: string | null;
+/**
+ * What tasks and text requests brought and what they cost; fields that were not asked apart are null, or absent. A margin is null while one of
+ * the costs is not known.
+ */
+export interface Margin extends ShownRow {
   /** Tasks and requests that an upstream was handed, and charges for what needs none. */
   readonly tasks: bigint;
   readonly completed_tasks: bigint;
   /** Charged, less what was refunded on these days. */
   readonly earned_micros: bigint;
-  readonly costs: readonly UnitCost[];
-  /** All known costs in the unit of balances. */
   readonly cost_micros: bigint;
   /** Those that were completed or charged and whose cost in the unit of balances is unknown. */
   readonly tasks_without_cost: bigint;
-  /** Earned less cost; null while one of the costs is not known. */
-  readonly margin_micros: bigint | null;
 }
 
 /** Groups whose column every answer has. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#contracts';
-import type { SchemaWork } from '../upstream/object-schema.js';
+import { referred, type SchemaWork } from '../upstream/object-schema.js';
 
 const numberOr = (value: JsonValue | undefined, absent: number): number => (typeof value === 'number' ? value : absent);
 
@@ -95,7 +95,7 @@ export class SchemaExample {
   private merged(schema: JsonObject, depth: number): JsonObject {
     const { $ref: reference, allOf, anyOf, oneOf, ...own } = schema;
     const others = [
-      ...(typeof reference === 'string' ? [this.resolve(reference)] : []),
+      referred(this.root, reference),
       ...listOf(allOf),
       ...listOf(anyOf).slice(0, 1),
       ...listOf(oneOf).slice(0, 1),
@@ -125,13 +125,6 @@ export class SchemaExample {
       ...(properties.length > 0 && { properties: Object.assign({}, ...properties) as JsonObject }),
       ...(required.length > 0 && { required }),
     };
-  }
-
-  private resolve(reference: string): JsonObject | undefined {
-    let at: JsonValue | undefined = this.root;
-    for (const step of reference.replace(/^#\/?/, '').split('/').filter(Boolean))
-      at = isJsonObject(at) ? at[step.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined;
-    return isJsonObject(at) ? at : undefined;
   }
 
   private ofType(schema: JsonObject, depth: number): JsonValue {
