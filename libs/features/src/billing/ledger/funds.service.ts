@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type Book, type BookMove, GatewayError, type LedgerKind, type Micros } from '#contracts';
 import type { StatementRunner } from '#platform';
-import { collectDebts } from './debts.js';
 import { AuditedChanges, changeOf, type Operator } from '../../audit/audit.js';
-import { beyondBooks, lockAccount } from './locked-account.js';
+import { beyondBooks, collectDebts, lockAccount } from './locked-account.js';
 
 /** What an operator books by hand. */
 export type FundingKind = Extract<LedgerKind, 'top_up' | 'adjustment'>;

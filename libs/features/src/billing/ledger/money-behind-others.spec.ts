@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase, untilBlocked } from '#testing';
-import { collectDebts } from './debts.js';
+import { collectDebts } from './locked-account.js';
 import { LedgerService } from './ledger.service.js';
 import { RequestLedger } from './request-ledger.js';
 import type { RequestUsage } from './request-usage.js';

@@ -12,7 +12,7 @@ import {
   SlotList,
 } from '#platform';
 import { PausedWork } from '../../observability/paused-work.js';
-import { collectDebts } from './debts.js';
+import { collectDebts } from './locked-account.js';
 import { HoldingProcess } from './holding-processes.js';
 import { inDebt, attemptTakenOver } from './payment-refusals.js';
 import type { Captured, RequestCapture, RequestHold, UnheldCapture } from './request-hold.js';

@@ -13,7 +13,7 @@ import {
   type StatementRunner,
 } from '#platform';
 import { FAILPOINTS, type Failpoints, TASK_NOTIFIER, type TaskNotifier } from '#runtime';
-import { collectDebts } from '../../billing/ledger/debts.js';
+import { collectDebts } from '../../billing/ledger/locked-account.js';
 import { inDebt, attemptTakenOver } from '../../billing/ledger/payment-refusals.js';
 import { type Lacking, SpendLimits } from '../../billing/ledger/spend-limits.js';
 import { writeLargeParameters } from '../large-parameters.js';

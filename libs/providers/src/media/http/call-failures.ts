@@ -1,5 +1,6 @@
 import { isJsonObject, MediaFailure, type VendorWords } from '#contracts';
 import { errorsIn } from '../../http/envelopes.js';
+import { textWithoutSecrets } from '../../hidden-secrets.js';
 import type { MediaCodec, VendorReply, Verb } from './media-codec.js';
 import { NoReply } from './vendor-http.js';
 
@@ -69,14 +70,13 @@ function handedOnBy(codec: MediaCodec, reply: VendorReply, verb: Verb): MediaFai
     .find((failure) => failure.kind !== kind || failure.reason !== reason || failure.scope !== scope);
 }
 
-const HIDDEN = '[hidden]';
-
 /** The same failure, what the vendor said in it without the operator's key and address. */
 export function withoutSecrets(failure: MediaFailure, secrets: readonly string[]): MediaFailure {
   const { message } = failure.vendor;
-  if (message === undefined || !secrets.some((secret) => message.includes(secret))) return failure;
-  const cleaned = secrets.reduce((text, secret) => text.replaceAll(secret, HIDDEN), message);
-  return withWords(failure, { ...failure.vendor, message: cleaned });
+  const cleaned = message && textWithoutSecrets(message, secrets);
+  return cleaned === undefined || cleaned === message
+    ? failure
+    : withWords(failure, { ...failure.vendor, message: cleaned });
 }
 
 function withWords(failure: MediaFailure, vendor: VendorWords): MediaFailure {

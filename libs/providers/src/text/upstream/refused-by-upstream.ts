@@ -1,6 +1,7 @@
 import { type ErrorCode, ERRORS, GatewayError, isJsonObject } from '#contracts';
 import { parseBounded } from '#platform';
 import { handedOn } from '../../http/envelopes.js';
+import { HIDDEN, textWithoutSecrets } from '../../hidden-secrets.js';
 import type { ReplyHead } from '../../http/whole-reply.js';
 import { resumesInMs } from '../../resumes-in.js';
 
@@ -331,13 +332,10 @@ export function parseRefusal(body: string): UpstreamRefusal {
 /** Names of accounts and keys as vendors write them, keys half hidden by stars too. */
 const ACCOUNT_NAMES = /\b(sk|gsk|xai|AIza)[-_]?[A-Za-z0-9_*-]{12,}|\b(org|proj)[-_][A-Za-z0-9]{12,}/g;
 
-const HIDDEN = '[hidden]';
-
 /** The same failure, its sentence without the operator's key, account and address. */
 export function withoutSecrets(error: GatewayError, secrets: readonly string[]): GatewayError {
   const { publicMessage, code, message: log, param, retryAfterMs, upstreamCode, cause } = error;
-  let cleaned = publicMessage.replace(ACCOUNT_NAMES, HIDDEN);
-  for (const secret of secrets) cleaned = cleaned.replaceAll(secret, HIDDEN);
+  const cleaned = textWithoutSecrets(publicMessage.replace(ACCOUNT_NAMES, HIDDEN), secrets);
   if (cleaned === publicMessage) return error;
   return new GatewayError(code, cleaned, {
     log,

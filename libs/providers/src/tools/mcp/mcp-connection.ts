@@ -1,7 +1,7 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { isJsonObject, type JsonObject, type ListedTool } from '#contracts';
 import { type SafeFetcher, withinTime } from '#platform';
-import { asMcpFailure, McpFailure, notOfProtocol, withoutSecrets } from './mcp-failure.js';
+import { asMcpFailure, McpFailure, notOfProtocol, saidByServer } from './mcp-failure.js';
 import { type McpResult, readMcpResult } from './mcp-result.js';
 import { type McpFetch, safeMcpFetch } from './safe-mcp-fetch.js';
 import { createSparingClient, type SparingClient } from './sparing-client.js';
@@ -32,7 +32,7 @@ class ToolList {
       this.characters += JSON.stringify(tool).length;
       if (this.characters > MAX_LIST_CHARACTERS)
         throw new McpFailure(`it says more than ${MAX_LIST_CHARACTERS} characters about its tools`);
-      if (!this.byName.has(tool.name)) this.byName.set(tool.name, withoutSecrets(tool, this.secrets));
+      if (!this.byName.has(tool.name)) this.byName.set(tool.name, saidByServer(tool, this.secrets));
     }
     return nextCursor ?? undefined;
   }

@@ -1,5 +1,6 @@
-import { excerpt, type JsonObject, type JsonValue } from '#contracts';
+import { excerpt } from '#contracts';
 import { FetchFailed, FetchRefused, NamedError } from '#platform';
+import { textWithoutSecrets, valueWithoutSecrets } from '../../hidden-secrets.js';
 
 /** How much of a server's own words is repeated, in characters. */
 const LONGEST_WORDS = 300;
@@ -57,25 +58,15 @@ function isLate(error: unknown): boolean {
 
 function own(message: unknown, secrets: readonly string[]): string {
   const words = String(message).replace(/^MCP error -?\d+: /, '');
-  return excerpt(textWithoutSecrets(words, secrets), LONGEST_WORDS);
+  return excerpt(wordsOfServer(words, secrets), LONGEST_WORDS);
 }
 
-/** What stands where a secret stood. */
 const HIDDEN = '***';
 
 /** A text of a server without what opens it, which it may echo. */
-export const textWithoutSecrets = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((words, secret) => words.replaceAll(secret, HIDDEN), text);
+export const wordsOfServer = (text: string, secrets: readonly string[]): string =>
+  textWithoutSecrets(text, secrets, HIDDEN);
 
 /** What a server said, names of fields included, without what opens it: it is stored, and shown to a model. */
-export function withoutSecrets<Sent extends object>(sent: Sent, secrets: readonly string[]): Sent {
-  if (!secrets.some((secret) => JSON.stringify(sent).includes(JSON.stringify(secret).slice(1, -1)))) return sent;
-  return JSON.parse(JSON.stringify(sent), (_, value: JsonValue) => opened(value, secrets)) as Sent;
-}
-
-function opened(value: JsonValue, secrets: readonly string[]): JsonValue {
-  if (typeof value === 'string') return textWithoutSecrets(value, secrets);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const fields = Object.entries(value as JsonObject);
-  return Object.fromEntries(fields.map(([name, field]) => [textWithoutSecrets(name, secrets), field]));
-}
+export const saidByServer = <Sent extends object>(sent: Sent, secrets: readonly string[]): Sent =>
+  valueWithoutSecrets(sent, secrets, HIDDEN);

@@ -1,5 +1,5 @@
 import { type ImagePart, isJsonObject, type TextPart } from '#contracts';
-import { notOfProtocol, textWithoutSecrets } from './mcp-failure.js';
+import { notOfProtocol, wordsOfServer } from './mcp-failure.js';
 
 export interface McpResult {
   readonly content: readonly (TextPart | ImagePart)[];
@@ -46,7 +46,7 @@ interface SentResult {
  * @throws McpFailure for content that is no list of objects.
  */
 export function readMcpResult(sent: SentResult, secrets: readonly string[]): McpResult {
-  const open = (text: string): string => textWithoutSecrets(text, secrets);
+  const open = (text: string): string => wordsOfServer(text, secrets);
   const content = partsOf(sent.content ?? [], open);
   if (content.length === 0 && sent.structuredContent !== undefined)
     content.push({ type: 'text', text: cut(open(JSON.stringify(sent.structuredContent)), MAX_CHARACTERS) });
