@@ -1,4 +1,5 @@
-import { type ChangeEvent, type ComponentProps, type ReactNode, useId } from 'react';
+import { type ChangeEvent, type ComponentProps, type ReactNode, useId, useState } from 'react';
+import { ApiError } from '../api/api-error';
 
 interface Described {
   readonly label: string;
@@ -78,12 +79,7 @@ export const TextField = ({
   </Field>
 );
 
-interface Typed {
-  readonly label: string;
-  readonly hint?: string;
-  readonly value: string;
-  readonly onType: (value: string) => void;
-}
+type Typed = ComponentProps<typeof TextField>;
 
 /** The email address for signing in; the browser offers the one it knows. */
 export const EmailField = (field: Typed) => <TextField {...field} type="email" autoComplete="username" />;
@@ -104,6 +100,11 @@ export const TextArea = ({
   <Field label={label} hint={hint} error={error} aside={aside}>
     {(control) => <textarea {...control} {...typing(onType)} {...input} />}
   </Field>
+);
+
+/** A field for code or JSON. */
+export const CodeArea = (area: Omit<ComponentProps<typeof TextArea>, 'className' | 'spellCheck'>) => (
+  <TextArea {...area} className="code-area" spellCheck={false} />
 );
 
 export const Select = ({ label, hint, error, aside, ...input }: Described & Omit<ComponentProps<'select'>, Own>) => (
@@ -132,6 +133,66 @@ export const Choice = ({
     ))}
   </Select>
 );
+
+/** What a field shows of a value that may be missing, and what was typed into it: nothing is null. */
+export const typed = (value: string | number | null): string => (value === null ? '' : String(value));
+export const textOrNull = (text: string): string | null => (text.trim() === '' ? null : text.trim());
+export const numberOrNull = (text: string): number | null => (text.trim() === '' ? null : Number(text));
+/** When something begins, as it is sent: the local time of a field; now where that is empty. */
+export const beginning = (local: string): { effective_from?: string } =>
+  local === '' ? {} : { effective_from: new Date(local).toISOString() };
+
+/** The names of a form's values of one type. */
+type NamesOf<Values, Type> = { [Name in keyof Values]: Values[Name] extends Type ? Name : never }[keyof Values] &
+  string;
+
+/** What a form holds: gives each control its value, how to change it, and what the server refused of it. */
+export interface Inputs<Values> {
+  readonly values: Values;
+  readonly set: (part: Partial<Values>) => void;
+  /** Of a field to type in. `wire`: its name in the request, where that is another. */
+  readonly text: (name: NamesOf<Values, string>, wire?: string) => Required<Typing> & Refusable & { value: string };
+  /** Of a list to choose from. */
+  readonly choice: (name: NamesOf<Values, string>, wire?: string) => Choosing & Refusable & { value: string };
+  /** Of a checkbox. */
+  readonly check: (name: NamesOf<Values, boolean>) => Pick<ComponentProps<'input'>, 'checked' | 'onChange'>;
+  readonly about: (wire: string) => string | undefined;
+}
+
+type Refusable = Pick<Described, 'error'>;
+interface Choosing {
+  readonly onChoose: (value: string) => void;
+}
+
+/** @param failure what the server answered to the form, if it refused it. @param onChange called before each change. */
+export function useInputs<Values extends object>(
+  first: Values | (() => Values),
+  failure: Error | null = null,
+  onChange?: () => void,
+): Inputs<Values> {
+  const [values, setValues] = useState(first);
+  const set = (part: Partial<Values>) => {
+    onChange?.();
+    setValues((before) => ({ ...before, ...part }));
+  };
+  const about = (wire: string) => (failure instanceof ApiError ? failure.about(wire) : undefined);
+  const change = (name: string) => (value: unknown) => set({ [name]: value } as Partial<Values>);
+  const of = (name: NamesOf<Values, string>, wire: string = name) => ({
+    value: values[name] as string,
+    error: about(wire),
+  });
+  return {
+    values,
+    set,
+    about,
+    text: (name, wire) => ({ ...of(name, wire), onType: change(name) }),
+    choice: (name, wire) => ({ ...of(name, wire), onChoose: change(name) }),
+    check: (name) => ({
+      checked: values[name] as boolean,
+      onChange: ({ target }) => change(name)(target.checked),
+    }),
+  };
+}
 
 /** A checkbox with its label; `kind` switch for settings that take effect at once. */
 export function Check({

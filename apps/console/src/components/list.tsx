@@ -4,8 +4,8 @@ import { type ItemOf, type ListRoute, useList } from '../api/queries';
 import { useKeptParts } from '../api/kept-parts';
 import { useMessages } from '../messages/language';
 import { Button } from './button';
-import { type Column, Table } from './table';
-import { Failure, Skeleton, Stale } from './states';
+import { type Column, type Keyed, RowTable } from './table';
+import { Empty, Failure, Skeleton, Stale } from './states';
 
 const FIRST_HEIGHT = 320;
 
@@ -21,14 +21,14 @@ export function ListCard<Route extends ListRoute>({
   isLinked = false,
   head,
   children,
-}: {
+}: Keyed<ItemOf<Route>> & {
   readonly route: Route;
   readonly input: CallInput<Route>;
   readonly label: string;
   readonly name: string;
   readonly columns: readonly Column<ItemOf<Route>>[];
-  readonly keyOf: (item: ItemOf<Route>) => string;
-  /** Shown when there is nothing. */
+  readonly keyOf?: (item: ItemOf<Route>) => string;
+  /** Shown when there is nothing: the words, or more than these. */
   readonly empty: ReactNode;
   readonly isLinked?: boolean;
   readonly head?: ReactNode;
@@ -47,9 +47,9 @@ export function ListCard<Route extends ListRoute>({
       {head !== undefined && <div className="card-head">{head}</div>}
       <Stale query={list} />
       {items.length === 0 && !list.hasNextPage
-        ? empty
+        ? orEmpty(empty)
         : (children?.(items) ?? (
-            <Table label={label} name={name} columns={columns} rows={items} keyOf={keyOf} isLinked={isLinked} />
+            <RowTable label={label} name={name} columns={columns} rows={items} keyOf={keyOf} isLinked={isLinked} />
           ))}
       {items.length > 0 && (
         <ListFoot
@@ -62,6 +62,8 @@ export function ListCard<Route extends ListRoute>({
     </section>
   );
 }
+
+const orEmpty = (shown: ReactNode): ReactNode => (typeof shown === 'string' ? <Empty>{shown}</Empty> : shown);
 
 function ListFoot({
   count,

@@ -23,7 +23,13 @@ export function SpendLimits({ of: limits }: { readonly of: readonly ConsoleSpend
 }
 
 /** What the work under tags may cost, and has cost. */
-export function TagLimitTable({ items }: { readonly items: readonly ConsoleTagLimit[] }) {
+export function TagLimitTable({
+  items,
+  empty,
+}: {
+  readonly items: readonly ConsoleTagLimit[];
+  readonly empty?: string;
+}) {
   const { common, money } = useMessages();
   const { tags: words } = money;
   const limit = (amount: string | null) => (amount === null ? common.unlimited : <Money amount={amount} />);
@@ -35,5 +41,14 @@ export function TagLimitTable({ items }: { readonly items: readonly ConsoleTagLi
     { id: 'monthly', head: words.monthly, isNumber: true, cell: (row) => limit(row.monthly_limit) },
     { id: 'held', head: words.held, isNumber: true, cell: ({ held }) => <Money amount={held} /> },
   ];
-  return <Table label={words.limits} name="tag-limits" columns={columns} rows={items} keyOf={({ tag }) => tag} />;
+  return (
+    <Table
+      label={words.limits}
+      name="tag-limits"
+      columns={columns}
+      rows={items}
+      keyOf={({ tag }) => tag}
+      {...(empty !== undefined && { empty })}
+    />
+  );
 }

@@ -1,24 +1,47 @@
 import { type MouseEvent, type ReactNode, useState } from 'react';
+import { formatCount } from '../format/number';
+import type { Moment } from '../format/time';
 import { readStored, writeStored } from '../preferences/stored';
-import { useMessages } from '../messages/language';
+import { useLanguage, useMessages } from '../messages/language';
 import { Icon } from './icons';
 import { Menu } from './menu';
-import { orNone } from './values';
+import { Empty } from './states';
+import { Money, orNone, Time } from './values';
 
-/** A column: what stands above it and what in each row, nothing being a dash. The first holds the link of the row. */
-export interface Column<Row> {
+/**
+ * A column: what stands above it and what in each row, nothing being a dash. The first holds the link of the row. Numbers, amounts
+ * and moments are named as such, and look alike in every table.
+ */
+export type Column<Row> = {
   readonly id: string;
   readonly head: string;
-  readonly cell: (row: Row) => ReactNode;
   readonly isNumber?: boolean;
   /** Shown only on request. */
   readonly isHidden?: boolean;
   /** What can be done with a row. It is always shown, last, under a head that is only read out. */
   readonly isActions?: boolean;
+} & (
+  | { readonly cell: (row: Row) => ReactNode }
+  | { readonly count: (row: Row) => number | null | undefined }
+  | { readonly money: (row: Row) => string | null | undefined }
+  | { readonly time: (row: Row) => Moment | null | undefined }
+);
+
+function classOf<Row>(column: Column<Row>): string | undefined {
+  const isNumber = 'count' in column || 'money' in column || column.isNumber;
+  return isNumber ? 'number' : column.isActions ? 'row-actions' : undefined;
 }
 
-const classOf = <Row,>({ isNumber, isActions }: Column<Row>): string | undefined =>
-  isNumber ? 'number' : isActions ? 'row-actions' : undefined;
+function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) {
+  const { language } = useLanguage();
+  if ('cell' in column) return orNone(column.cell(row));
+  if ('count' in column) return orNone(given(column.count(row), (count) => formatCount(count, language)));
+  if ('money' in column) return orNone(given(column.money(row), (amount) => <Money amount={amount} form="full" />));
+  return orNone(given(column.time(row), (at) => <Time at={at} />));
+}
+
+const given = <Value,>(value: Value | null | undefined, show: (value: Value) => ReactNode): ReactNode =>
+  value === null || value === undefined ? null : show(value);
 
 const hiddenName = (name: string) => `columns.${name}`;
 
@@ -44,23 +67,29 @@ function openRow(event: MouseEvent<HTMLTableRowElement>): void {
   event.currentTarget.querySelector<HTMLAnchorElement>('a[href]')?.click();
 }
 
-/** A table that scrolls inside its own region, with columns that can be hidden where `name` keeps the choice. */
-export function Table<Row>({
-  label,
-  name,
-  columns,
-  rows,
-  keyOf,
-  isLinked = false,
-}: {
+/** What tells rows apart must be said where they have no id. */
+export type Keyed<Row> = Row extends { readonly id: string } ? unknown : { readonly keyOf: (row: Row) => string };
+
+interface TableOf<Row> {
   readonly label: string;
   readonly name: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  readonly keyOf: (row: Row) => string;
+  readonly keyOf?: ((row: Row) => string) | undefined;
   readonly isLinked?: boolean;
-}) {
+  /** The words in place of a table without rows. */
+  readonly empty?: string;
+}
+
+const idOf = (row: unknown): string => (row as { readonly id: string }).id;
+
+/** A table that scrolls inside its own region, with columns that can be hidden where `name` keeps the choice. */
+export const Table: <Row>(table: TableOf<Row> & Keyed<Row>) => ReactNode = RowTable;
+
+/** The same, where the type of the rows is not known yet. */
+export function RowTable<Row>({ label, name, columns, rows, keyOf = idOf, isLinked = false, empty }: TableOf<Row>) {
   const [hidden, toggle] = useHidden(name, columns);
+  if (empty !== undefined && rows.length === 0) return <Empty>{empty}</Empty>;
   const shown = columns.filter(({ id, isActions }, index) => index === 0 || isActions || !hidden.has(id));
   const choosable = columns.slice(1).filter(({ isActions }) => !isActions);
   return (
@@ -88,11 +117,11 @@ export function Table<Row>({
               {shown.map((column, index) =>
                 index === 0 ? (
                   <th key={column.id} scope="row">
-                    {orNone(column.cell(row))}
+                    <Cell column={column} row={row} />
                   </th>
                 ) : (
                   <td key={column.id} className={classOf(column)}>
-                    {orNone(column.cell(row))}
+                    <Cell column={column} row={row} />
                   </td>
                 ),
               )}

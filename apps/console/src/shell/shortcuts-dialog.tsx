@@ -7,7 +7,6 @@ import { areShortcutsOn, turnShortcuts } from './shortcuts';
 
 export default function ShortcutsDialog({ onClose }: { readonly onClose: () => void }) {
   const { shell } = useMessages();
-  const [isOn, setOn] = useState(areShortcutsOn);
   const lines = shell.shortcutLines;
   return (
     <Dialog title={shell.shortcuts} onClose={onClose}>
@@ -21,16 +20,21 @@ export default function ShortcutsDialog({ onClose }: { readonly onClose: () => v
             ['Enter', lines.open],
           ]}
         />
-        <Check
-          kind="switch"
-          label={shell.shortcutsOn}
-          checked={isOn}
-          onChange={(event) => {
-            turnShortcuts(event.target.checked);
-            setOn(event.target.checked);
-          }}
-        />
+        <ShortcutSwitch />
       </div>
     </Dialog>
+  );
+}
+
+/** Turns the single letters off for who types them by accident. */
+export function ShortcutSwitch() {
+  const { shell } = useMessages();
+  const [isOn, setOn] = useState(areShortcutsOn);
+  const turn = (on: boolean) => {
+    turnShortcuts(on);
+    setOn(on);
+  };
+  return (
+    <Check kind="switch" label={shell.shortcutsOn} checked={isOn} onChange={({ target }) => turn(target.checked)} />
   );
 }

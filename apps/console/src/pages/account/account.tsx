@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { Answer } from '../../api/call';
 import { useChange, useMay, useRead, useSession } from '../../api/queries';
 import { Button } from '../../components/button';
-import { Check, EmailField, PasswordField, TextField } from '../../components/fields';
+import { EmailField, PasswordField, TextField, useInputs } from '../../components/fields';
 import { Card, Facts, Notice, Page } from '../../components/page';
 import { Failure, Loaded } from '../../components/states';
 import { type Column, Table } from '../../components/table';
@@ -11,7 +11,7 @@ import { useMessages } from '../../messages/language';
 import { leave } from '../../shell/other-tabs';
 import { addPasskey, hasPasskeys } from '../../shell/passkeys';
 import { ProofRefused } from '../../shell/proof-refused';
-import { areShortcutsOn, turnShortcuts } from '../../shell/shortcuts';
+import { ShortcutSwitch } from '../../shell/shortcuts-dialog';
 import { PeopleCards } from './people';
 
 export function AccountPage() {
@@ -61,14 +61,14 @@ function Profile() {
 function PasswordCard() {
   const { account, common } = useMessages();
   const { user } = useSession();
-  const [email, setEmail] = useState(user?.email ?? '');
-  const [password, setPassword] = useState('');
   const profile = useChange('POST /profile', ['GET /session']);
   const change = useChange('POST /profile/password', ['GET /session', 'GET /sessions']);
+  const form = useInputs({ email: user?.email ?? '', password: '' }, profile.error ?? change.error);
+  const { email, password } = form.values;
   const save = async () => {
     if (email !== (user?.email ?? '')) await profile.mutateAsync({ body: { email } });
     await change.mutateAsync({ body: { password } });
-    setPassword('');
+    form.set({ password: '' });
   };
   return (
     <Card title={account.password}>
@@ -80,14 +80,8 @@ function PasswordCard() {
           save().catch(() => undefined);
         }}
       >
-        <EmailField label={account.email} value={email} onType={setEmail} />
-        <PasswordField
-          isNew
-          label={account.newPassword}
-          hint={account.passwordHint}
-          value={password}
-          onType={setPassword}
-        />
+        <EmailField {...form.text('email')} label={account.email} />
+        <PasswordField {...form.text('password')} isNew label={account.newPassword} hint={account.passwordHint} />
         {change.data && <Notice tone="good">{account.passwordSet}</Notice>}
         {shown(profile.error ?? change.error)}
         <div className="row">
@@ -181,8 +175,8 @@ function Sessions() {
       ),
     },
     { id: 'address', head: account.address, cell: ({ address }) => address },
-    { id: 'seen', head: account.seen, cell: ({ seen_at: at }) => <Time at={at} /> },
-    { id: 'started', head: account.started, isHidden: true, cell: ({ started_at: at }) => <Time at={at} /> },
+    { id: 'seen', head: account.seen, time: ({ seen_at: at }) => at },
+    { id: 'started', head: account.started, isHidden: true, time: ({ started_at: at }) => at },
     {
       id: 'end',
       head: common.actions,
@@ -208,9 +202,7 @@ function Sessions() {
       }
     >
       <Loaded query={query} height={120}>
-        {({ items }) => (
-          <Table label={account.sessions} name="sessions" columns={columns} rows={items} keyOf={({ id }) => id} />
-        )}
+        {({ items }) => <Table label={account.sessions} name="sessions" columns={columns} rows={items} />}
       </Loaded>
       {shown(end.error ?? endAll.error)}
     </Card>
@@ -218,19 +210,10 @@ function Sessions() {
 }
 
 function Appearance() {
-  const { account, shell } = useMessages();
-  const [isOn, setOn] = useState(areShortcutsOn);
+  const { account } = useMessages();
   return (
     <Card title={account.appearance}>
-      <Check
-        kind="switch"
-        label={shell.shortcutsOn}
-        checked={isOn}
-        onChange={(event) => {
-          turnShortcuts(event.target.checked);
-          setOn(event.target.checked);
-        }}
-      />
+      <ShortcutSwitch />
     </Card>
   );
 }

@@ -3,7 +3,7 @@ import { useChange, useRead } from '../../api/queries';
 import type { ConsolePeople, ConsolePerson } from '../../api/types';
 import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
-import { Choice, TextField } from '../../components/fields';
+import { Choice, TextField, useInputs } from '../../components/fields';
 import { Menu, MenuItem } from '../../components/menu';
 import { Icon } from '../../components/icons';
 import { Card } from '../../components/page';
@@ -103,13 +103,7 @@ function Invitations({ of: invitations }: { readonly of: ConsolePeople['invitati
   return (
     <>
       <h3 className="inner-head">{account.invitations}</h3>
-      <Table
-        label={account.invitations}
-        name="invitations"
-        columns={columns}
-        rows={invitations}
-        keyOf={({ id }) => id}
-      />
+      <Table label={account.invitations} name="invitations" columns={columns} rows={invitations} />
     </>
   );
 }
@@ -128,9 +122,10 @@ export function RoleSelect({ value, onChange }: { readonly value: Role; readonly
 
 function InviteDialog({ onClose }: { readonly onClose: () => void }) {
   const { account, common } = useMessages();
-  const [role, setRole] = useState<Role>('developer');
-  const [email, setEmail] = useState('');
   const invite = useChange('POST /people/invitations', ['GET /people']);
+  const [role, setRole] = useState<Role>('developer');
+  const form = useInputs({ email: '' }, invite.error);
+  const { email } = form.values;
   if (invite.data)
     return <LinkDialog link={invite.data.link} until={invite.data.invitation.expires_at} onClose={onClose} />;
   return (
@@ -142,12 +137,11 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
       onSubmit={() => invite.mutate({ body: { role, ...(email !== '' && { email }) } })}
     >
       <TextField
+        {...form.text('email')}
         label={account.email}
         aside={common.optional}
         type="email"
         hint={account.inviteHint}
-        value={email}
-        onType={setEmail}
       />
       <RoleSelect value={role} onChange={setRole} />
     </FormDialog>

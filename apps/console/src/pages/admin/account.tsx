@@ -5,7 +5,7 @@ import type { AdminAccount, AdminAccountDetails, ConsoleEntry, ConsoleKey } from
 import { Button } from '../../components/button';
 import { ListCard } from '../../components/list';
 import { Card, Facts, Page } from '../../components/page';
-import { Empty, Loaded } from '../../components/states';
+import { Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
 import { Id, Money, Time } from '../../components/values';
@@ -128,7 +128,7 @@ function Keys({ accountId }: { readonly accountId: string }) {
     { id: 'name', head: common.name, cell: (key) => (key.kind === 'console' ? keys.consoleName : key.name) },
     { id: 'state', head: common.state, cell: ({ state }) => <Status of={state} /> },
     { id: 'prefix', head: keys.prefix, cell: ({ prefix }) => <code>{prefix}…</code> },
-    { id: 'used', head: keys.used, isNumber: true, cell: ({ used }) => <Money amount={used} form="full" /> },
+    { id: 'used', head: keys.used, money: ({ used }) => used },
     {
       id: 'last',
       head: keys.lastUsed,
@@ -138,13 +138,9 @@ function Keys({ accountId }: { readonly accountId: string }) {
   return (
     <Card title={admin.keys} isFlush>
       <Loaded query={query} height={120}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty>{admin.noKeys}</Empty>
-          ) : (
-            <Table label={admin.keys} name="admin.keys" columns={columns} rows={items} keyOf={({ id }) => id} />
-          )
-        }
+        {({ items }) => (
+          <Table label={admin.keys} name="admin.keys" columns={columns} rows={items} empty={admin.noKeys} />
+        )}
       </Loaded>
     </Card>
   );
@@ -167,7 +163,7 @@ function Entries({ accountId }: { readonly accountId: string }) {
           </Link>
         ),
     },
-    { id: 'time', head: common.time, cell: ({ time }) => <Time at={time} /> },
+    { id: 'time', head: common.time, time: ({ time }) => time },
     { id: 'change', head: money.billing.change, isNumber: true, cell: (entry) => <Change of={entry} /> },
   ];
   return (
@@ -177,9 +173,8 @@ function Entries({ accountId }: { readonly accountId: string }) {
       label={admin.entries}
       name="admin.entries"
       columns={columns}
-      keyOf={({ id }) => id}
       head={<h2>{admin.entries}</h2>}
-      empty={<Empty>{admin.noEntries}</Empty>}
+      empty={admin.noEntries}
     />
   );
 }

@@ -4,13 +4,12 @@ import { useChange, useMay } from '../../api/queries';
 import type { AdminAccount } from '../../api/types';
 import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
-import { TextField } from '../../components/fields';
+import { TextField, useInputs } from '../../components/fields';
 import { ListCard } from '../../components/list';
 import { Page } from '../../components/page';
-import { Empty } from '../../components/states';
 import { Status } from '../../components/status';
 import type { Column } from '../../components/table';
-import { Money, Time } from '../../components/values';
+import { Money } from '../../components/values';
 import { useMessages } from '../../messages/language';
 
 const route = getRouteApi('/shell/admin/accounts');
@@ -42,16 +41,15 @@ export function AccountsPage() {
       isNumber: true,
       cell: (account) => (account.unlimited ? common.unlimited : <Money amount={account.available} form="full" />),
     },
-    { id: 'held', head: admin.held, isNumber: true, cell: ({ held }) => <Money amount={held} form="full" /> },
-    { id: 'used', head: admin.used, isNumber: true, cell: ({ used }) => <Money amount={used} form="full" /> },
+    { id: 'held', head: admin.held, money: ({ held }) => held },
+    { id: 'used', head: admin.used, money: ({ used }) => used },
     {
       id: 'owed',
       head: admin.owed,
-      isNumber: true,
       isHidden: true,
-      cell: ({ owed }) => <Money amount={owed} form="full" />,
+      money: ({ owed }) => owed,
     },
-    { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
+    { id: 'created', head: common.created, time: ({ created_at: at }) => at },
   ];
   return (
     <Page
@@ -65,9 +63,7 @@ export function AccountsPage() {
           label={common.name}
           type="search"
           value={name ?? ''}
-          onChange={(event) =>
-            void navigate({ search: event.target.value === '' ? {} : { name: event.target.value }, replace: true })
-          }
+          onType={(value) => void navigate({ search: value === '' ? {} : { name: value }, replace: true })}
         />
       </form>
       <ListCard
@@ -76,9 +72,8 @@ export function AccountsPage() {
         label={admin.accounts}
         name="accounts"
         columns={columns}
-        keyOf={({ id }) => id}
         isLinked
-        empty={<Empty>{admin.noAccounts}</Empty>}
+        empty={admin.noAccounts}
       />
       {isCreating && <CreateDialog onClose={() => setCreating(false)} />}
     </Page>
@@ -87,18 +82,19 @@ export function AccountsPage() {
 
 function CreateDialog({ onClose }: { readonly onClose: () => void }) {
   const { admin, common } = useMessages();
-  const [name, setName] = useState('');
   const create = useChange('POST /admin/accounts', ['GET /admin/accounts', 'GET /admin/overview']);
+  const form = useInputs({ name: '' }, create.error);
+  const name = form.values.name.trim();
   return (
     <FormDialog
       title={admin.createAccount}
       submit={common.create}
-      isReady={name.trim() !== ''}
+      isReady={name !== ''}
       change={create}
       onClose={onClose}
-      onSubmit={() => create.mutate({ body: { name: name.trim() } }, { onSuccess: onClose })}
+      onSubmit={() => create.mutate({ body: { name } }, { onSuccess: onClose })}
     >
-      <TextField label={common.name} autoFocus value={name} onType={setName} />
+      <TextField {...form.text('name')} label={common.name} autoFocus />
     </FormDialog>
   );
 }

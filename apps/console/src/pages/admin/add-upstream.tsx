@@ -1,10 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ApiError } from '../../api/api-error';
 import { useChange } from '../../api/queries';
 import type { JsonObject } from '../../api/types';
 import { FormDialog } from '../../components/confirm-dialog';
-import { Choice, Segments, TextArea, TextField } from '../../components/fields';
+import { Choice, type Inputs, CodeArea, Segments, TextField, useInputs } from '../../components/fields';
 import { useMessages } from '../../messages/language';
 import { readObject } from './json-field';
 
@@ -25,17 +24,9 @@ const VENDORS = [
 ] as const;
 const REPORTS: Readonly<Record<string, string | undefined>> = { openrouter: 'openrouter', xai: 'xai' };
 
-interface Draft {
-  readonly vendor: string;
-  readonly id: string;
-  readonly protocol: string;
-  readonly url: string;
-  readonly key: string;
-  /** One a line: our name, and after `=` that of the vendor where it is another. */
-  readonly models: string;
-}
-
-const EMPTY: Draft = { vendor: '', id: '', protocol: 'chat', url: '', key: '', models: '' };
+/** `models`: one a line, our name, and after `=` that of the vendor where it is another. */
+const EMPTY = { vendor: '', id: '', protocol: 'chat', base_url: '', key: '', models: '' };
+type Draft = typeof EMPTY;
 
 /** The models of a text, ours and theirs. */
 function modelsOf(text: string): Record<string, string> {
@@ -46,7 +37,7 @@ function modelsOf(text: string): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
-const bodyOf = ({ vendor, id, protocol, url, key, models }: Draft): JsonObject => ({
+const bodyOf = ({ vendor, id, protocol, base_url: url, key, models }: Draft): JsonObject => ({
   kind: 'text',
   id: id.trim(),
   protocol,
@@ -61,14 +52,14 @@ const bodyOf = ({ vendor, id, protocol, url, key, models }: Draft): JsonObject =
 /** A new upstream: of text by its fields, of any kind as JSON. */
 export function AddUpstreamDialog({ onClose }: { readonly onClose: () => void }) {
   const { upstreams: words } = useMessages().admin;
-  const [form, setForm] = useState('fields');
-  const [draft, setDraft] = useState(EMPTY);
+  const [way, setWay] = useState('fields');
   const [text, setText] = useState('{\n  "id": "",\n  "kind": "media",\n  "enabled": true\n}');
   const navigate = useNavigate();
   const create = useChange('POST /admin/upstreams', ['GET /admin/upstreams', 'GET /models', 'GET /admin/audit']);
-  const isJson = form === 'json';
-  const body = isJson ? readObject(text) : bodyOf(draft);
-  const isFull = [draft.id, draft.url, draft.models].every((each) => each.trim() !== '');
+  const form = useInputs(EMPTY, create.error);
+  const isJson = way === 'json';
+  const body = isJson ? readObject(text) : bodyOf(form.values);
+  const isFull = [form.values.id, form.values.base_url, form.values.models].every((each) => each.trim() !== '');
   return (
     <FormDialog
       title={words.add}
@@ -87,94 +78,53 @@ export function AddUpstreamDialog({ onClose }: { readonly onClose: () => void })
       <Segments
         label={words.form}
         choices={(['fields', 'json'] as const).map((value) => ({ value, label: words.forms[value] }))}
-        value={form}
-        onChoose={setForm}
+        value={way}
+        onChoose={setWay}
       />
       {isJson ? (
-        <TextArea
+        <CodeArea
           label={words.settings}
           hint={words.addHint}
           error={body ? undefined : words.wrongJson}
           rows={10}
-          spellCheck={false}
-          className="code-area"
           value={text}
           onType={setText}
         />
       ) : (
-        <Fields draft={draft} failure={create.error} onChange={(part) => setDraft({ ...draft, ...part })} />
+        <Fields form={form} />
       )}
     </FormDialog>
   );
 }
 
-function Fields({
-  draft,
-  failure,
-  onChange,
-}: {
-  readonly draft: Draft;
-  readonly failure: Error | null;
-  readonly onChange: (part: Partial<Draft>) => void;
-}) {
+function Fields({ form }: { readonly form: Inputs<Draft> }) {
   const { admin, common } = useMessages();
   const { upstreams: words } = admin;
-  const about = (field: string) => (failure instanceof ApiError ? failure.about(field) : undefined);
+  const { id: typedId, vendor: chosen } = form.values;
   const choose = (vendor: string) => {
     const known = VENDORS.find(([id]) => id === vendor);
-    const isTyped = draft.id !== '' && VENDORS.every(([id]) => id !== draft.id);
-    onChange({ vendor, ...(known && { id: isTyped ? draft.id : known[0], protocol: known[2], url: known[3] }) });
+    const isTyped = typedId !== '' && VENDORS.every(([id]) => id !== typedId);
+    form.set({ vendor, ...(known && { id: isTyped ? typedId : known[0], protocol: known[2], base_url: known[3] }) });
   };
   return (
     <>
       <Choice
         label={words.vendor}
-        value={draft.vendor}
+        value={chosen}
         onChoose={choose}
         none={words.otherVendor}
         choices={VENDORS.map(([id, name]) => [id, name])}
       />
+      <TextField {...form.text('id')} label={common.name} hint={words.nameHint} />
+      <Choice {...form.choice('protocol')} label={words.protocol} choices={PROTOCOLS.map((each) => [each, each])} />
       <TextField
-        label={common.name}
-        hint={words.nameHint}
-        error={about('id')}
-        value={draft.id}
-        onType={(value) => onChange({ id: value })}
-      />
-      <Choice
-        label={words.protocol}
-        error={about('protocol')}
-        value={draft.protocol}
-        onChoose={(value) => onChange({ protocol: value })}
-        choices={PROTOCOLS.map((protocol) => [protocol, protocol])}
-      />
-      <TextField
+        {...form.text('base_url')}
         label={words.address}
-        error={about('base_url')}
         type="url"
         placeholder="https://api.vendor.example/v1"
-        value={draft.url}
-        onType={(value) => onChange({ url: value })}
       />
-      <TextField
-        label={words.key}
-        hint={words.keyHint}
-        error={about('key')}
-        type="password"
-        autoComplete="off"
-        value={draft.key}
-        onType={(value) => onChange({ key: value })}
-      />
-      <TextArea
-        label={words.models}
-        hint={words.modelsHint}
-        error={about('models')}
-        rows={4}
-        spellCheck={false}
-        className="code-area"
-        value={draft.models}
-        onType={(value) => onChange({ models: value })}
-      />
+      <TextField {...form.text('key')} label={words.key} hint={words.keyHint} type="password" autoComplete="off" />
+      <CodeArea {...form.text('models')} label={words.models} hint={words.modelsHint} rows={4} />
     </>
   );
 }

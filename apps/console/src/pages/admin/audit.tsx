@@ -5,9 +5,8 @@ import { TextField } from '../../components/fields';
 import { Icon } from '../../components/icons';
 import { ListCard } from '../../components/list';
 import { Page } from '../../components/page';
-import { Empty } from '../../components/states';
 import type { Column } from '../../components/table';
-import { ShortId, Time } from '../../components/values';
+import { ShortId } from '../../components/values';
 import { useMessages } from '../../messages/language';
 
 const route = getRouteApi('/shell/admin/audit');
@@ -30,7 +29,7 @@ export function AuditPage() {
       cell: (record) => <ShortId of={record.subject_id} />,
     },
     { id: 'change', head: words.change, cell: (record) => <BeforeAfter of={record} /> },
-    { id: 'time', head: common.time, cell: ({ time }) => <Time at={time} /> },
+    { id: 'time', head: common.time, time: ({ time }) => time },
   ];
   return (
     <Page
@@ -47,12 +46,7 @@ export function AuditPage() {
           label={words.subjectFilter}
           type="search"
           value={search.subject_id ?? ''}
-          onChange={(event) =>
-            void navigate({
-              search: event.target.value === '' ? {} : { subject_id: event.target.value },
-              replace: true,
-            })
-          }
+          onType={(value) => void navigate({ search: value === '' ? {} : { subject_id: value }, replace: true })}
         />
       </form>
       <ListCard
@@ -61,8 +55,7 @@ export function AuditPage() {
         label={words.title}
         name="audit"
         columns={columns}
-        keyOf={({ id }) => id}
-        empty={<Empty>{words.none}</Empty>}
+        empty={words.none}
       />
     </Page>
   );

@@ -5,10 +5,10 @@ import { Button } from '../../components/button';
 import { Choice, TextField } from '../../components/fields';
 import { ListCard } from '../../components/list';
 import { Notice, Page } from '../../components/page';
-import { Empty, Failure } from '../../components/states';
+import { Failure } from '../../components/states';
 import { Status } from '../../components/status';
 import type { Column } from '../../components/table';
-import { ShortId, Time } from '../../components/values';
+import { ShortId } from '../../components/values';
 import { useMessages } from '../../messages/language';
 
 const route = getRouteApi('/shell/admin/deliveries');
@@ -36,12 +36,12 @@ export function useDeliveryColumns(): {
           <span className="break">{[status, error].filter((part) => part !== null).join(' ')}</span>
         ),
     },
-    { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
+    { id: 'created', head: common.created, time: ({ created_at: at }) => at },
     {
       id: 'next',
       head: webhooks.next,
       isHidden: true,
-      cell: ({ next_attempt_at: at }) => at && <Time at={at} />,
+      time: ({ next_attempt_at: at }) => at,
     },
   ];
   if (mayWrite)
@@ -121,8 +121,7 @@ export function DeliveriesPage() {
         label={shell.pages.deliveries}
         name="admin.deliveries"
         columns={all}
-        keyOf={({ id }) => id}
-        empty={<Empty>{webhooks.noDeliveries}</Empty>}
+        empty={webhooks.noDeliveries}
       />
     </Page>
   );

@@ -6,8 +6,7 @@ import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
 import { Money, ShortId, Time } from '../../components/values';
-import { formatCount } from '../../format/number';
-import { useLanguage, useMessages } from '../../messages/language';
+import { useMessages } from '../../messages/language';
 
 const REFRESH_MS = 15_000;
 const ROWS_SHOWN = 20;
@@ -122,26 +121,25 @@ function OpenTasks({ of: { open_tasks: rows } }: OfHealth) {
       ),
     },
     { id: 'state', head: common.state, cell: ({ state }) => state },
-    { id: 'count', head: admin.health.count, isNumber: true, cell: ({ count }) => <Count of={count} /> },
+    { id: 'count', head: admin.health.count, count: ({ count }) => count },
   ];
   return (
     <Card title={admin.health.openTasks} isFlush>
-      {!rows && <NoAnswer />}
-      {rows?.length === 0 && <Empty>{admin.health.noOpenTasks}</Empty>}
-      {rows && rows.length > 0 && (
+      {rows ? (
         <Table
           label={admin.health.openTasks}
           name="health.open"
           columns={columns}
           rows={rows}
           keyOf={({ type, state }) => `${type} ${state}`}
+          empty={admin.health.noOpenTasks}
         />
+      ) : (
+        <NoAnswer />
       )}
     </Card>
   );
 }
-
-const Count = ({ of: count }: { readonly of: number }) => formatCount(count, useLanguage().language);
 
 function Queues({ of: { queues } }: OfHealth) {
   const { admin, common, shell } = useMessages();
@@ -149,9 +147,9 @@ function Queues({ of: { queues } }: OfHealth) {
   const columns: Column<AdminHealth['queues'][number]>[] = [
     { id: 'name', head: common.name, cell: ({ name }) => <a href={`/ops/queues/queue/${name}`}>{name}</a> },
     { id: 'state', head: common.state, cell: ({ state }) => <Status of={state} /> },
-    { id: 'waiting', head: health.waiting, isNumber: true, cell: ({ waiting }) => <Count of={waiting} /> },
-    { id: 'active', head: health.active, isNumber: true, cell: ({ active }) => <Count of={active} /> },
-    { id: 'failed', head: health.failed, isNumber: true, cell: ({ failed }) => <Count of={failed} /> },
+    { id: 'waiting', head: health.waiting, count: ({ waiting }) => waiting },
+    { id: 'active', head: health.active, count: ({ active }) => active },
+    { id: 'failed', head: health.failed, count: ({ failed }) => failed },
   ];
   return (
     <Card title={shell.pages.queues} isFlush>
@@ -202,20 +200,21 @@ function Failures({ of: { failures: rows } }: OfHealth) {
       ),
     },
     { id: 'code', head: admin.tasks.errorCode, cell: ({ error_code: code }) => code },
-    { id: 'count', head: admin.health.count, isNumber: true, cell: ({ count }) => <Count of={count} /> },
+    { id: 'count', head: admin.health.count, count: ({ count }) => count },
   ];
   return (
     <Card title={admin.health.failures} isFlush>
-      {!rows && <NoAnswer />}
-      {rows?.length === 0 && <Empty>{admin.health.noFailures}</Empty>}
-      {rows && rows.length > 0 && (
+      {rows ? (
         <Table
           label={admin.health.failures}
           name="health.failures"
           columns={columns}
           rows={rows}
           keyOf={({ model, error_code: code }) => `${model} ${code}`}
+          empty={admin.health.noFailures}
         />
+      ) : (
+        <NoAnswer />
       )}
     </Card>
   );
@@ -246,13 +245,13 @@ function NeedingAttention({ of: { parked, unconfirmed, orphans } }: { readonly o
       head: admin.tasks.lastFailure,
       cell: ({ last_failure: last }) => last && <span className="break">{last}</span>,
     },
-    { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
-    { id: 'deadline', head: admin.tasks.deadline, cell: ({ deadline_at: at }) => <Time at={at} /> },
+    { id: 'created', head: common.created, time: ({ created_at: at }) => at },
+    { id: 'deadline', head: admin.tasks.deadline, time: ({ deadline_at: at }) => at },
   ];
   const jobs: Column<TasksNeedingAttention['orphans'][number]>[] = [
     { id: 'id', head: health.ofTask, cell: ({ task_id: id }) => <TaskLink id={id} /> },
     { id: 'upstream', head: admin.tasks.vendor, cell: ({ provider }) => provider },
-    { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
+    { id: 'created', head: common.created, time: ({ created_at: at }) => at },
   ];
   const lists = [
     { title: health.parked, name: 'health.parked', rows: parked },
@@ -264,14 +263,7 @@ function NeedingAttention({ of: { parked, unconfirmed, orphans } }: { readonly o
         .filter(({ rows }) => rows.length > 0)
         .map(({ title, name, rows }) => (
           <Card key={name} title={title} isFlush>
-            <Table
-              label={title}
-              name={name}
-              columns={tasks}
-              rows={rows.slice(0, ROWS_SHOWN)}
-              keyOf={({ id }) => id}
-              isLinked
-            />
+            <Table label={title} name={name} columns={tasks} rows={rows.slice(0, ROWS_SHOWN)} isLinked />
           </Card>
         ))}
       {orphans.length > 0 && (

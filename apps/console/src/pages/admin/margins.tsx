@@ -178,7 +178,7 @@ function Sums({ items, by }: { readonly items: readonly AdminMargin[]; readonly 
     ...by.flatMap((name) => part[name] ?? []),
     { id: 'tasks', head: words.tasks, isNumber: true, cell: ({ tasks }) => number(tasks) },
     { id: 'completed', head: words.completed, isNumber: true, cell: (row) => number(row.completed_tasks) },
-    { id: 'earned', head: words.earned, isNumber: true, cell: ({ earned }) => <Money amount={earned} form="full" /> },
+    { id: 'earned', head: words.earned, money: ({ earned }) => earned },
     {
       id: 'vendor',
       head: words.vendorTook,

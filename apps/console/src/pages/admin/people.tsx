@@ -3,13 +3,13 @@ import { useChange } from '../../api/queries';
 import type { AdminPerson } from '../../api/types';
 import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
-import { Choice, TextField } from '../../components/fields';
+import { Choice, TextField, useInputs } from '../../components/fields';
 import { Icon } from '../../components/icons';
 import { LinkDialog } from '../../components/link-dialog';
 import { ListCard } from '../../components/list';
 import { Menu, MenuItem } from '../../components/menu';
 import { Page } from '../../components/page';
-import { Empty, Failure } from '../../components/states';
+import { Failure } from '../../components/states';
 import { Status } from '../../components/status';
 import type { Column } from '../../components/table';
 import { Email, Time } from '../../components/values';
@@ -74,7 +74,7 @@ export function PeoplePage() {
         name="admin.people"
         columns={columns}
         keyOf={(person) => person.user_id}
-        empty={<Empty>{words.none}</Empty>}
+        empty={words.none}
       />
       {isInviting && <InviteDialog onClose={() => setInviting(false)} />}
     </Page>
@@ -84,10 +84,11 @@ export function PeoplePage() {
 function InviteDialog({ onClose }: { readonly onClose: () => void }) {
   const { admin, account, common, roles } = useMessages();
   const { people: words } = admin;
-  const [accountId, setAccountId] = useState('');
-  const [email, setEmail] = useState('');
-  const [role, setRole] = useState<AnyRole>('operator');
   const invite = useChange('POST /admin/people/invitations', ['GET /admin/people', 'GET /admin/audit']);
+  const form = useInputs({ account_id: '', email: '' });
+  const [role, setRole] = useState<AnyRole>('operator');
+  const accountId = form.values.account_id.trim();
+  const { email } = form.values;
   const choices: readonly AnyRole[] = accountId === '' ? OPERATOR_ROLES : ACCOUNT_ROLES;
   const chosen = choices.includes(role) ? role : choices.at(-1)!;
   if (invite.data) return <LinkDialog link={invite.data.link} until={invite.data.expires_at} onClose={onClose} />;
@@ -103,14 +104,13 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
         })
       }
     >
-      <TextField label={words.account} value={accountId} onType={(value) => setAccountId(value.trim())} />
+      <TextField {...form.text('account_id')} label={words.account} />
       <TextField
+        {...form.text('email')}
         label={account.email}
         aside={common.optional}
         type="email"
         hint={account.inviteHint}
-        value={email}
-        onType={setEmail}
       />
       <Choice
         label={account.role}

@@ -65,20 +65,17 @@ function Reports({ items }: { readonly items: readonly AdminReconciliation[] }) 
     {
       id: 'entries',
       head: words.entries,
-      isNumber: true,
-      cell: ({ counts }) => formatCount(Number(counts.entries), language),
+      count: ({ counts }) => Number(counts.entries),
     },
     {
       id: 'tasks',
       head: words.tasks,
-      isNumber: true,
-      cell: ({ counts }) => formatCount(Number(counts.tasks), language),
+      count: ({ counts }) => Number(counts.tasks),
     },
     {
       id: 'findings',
       head: words.findings,
-      isNumber: true,
-      cell: ({ findings }) => formatCount(findings.length, language),
+      count: ({ findings }) => findings.length,
     },
     { id: 'full', head: words.full, cell: ({ full }) => (full ? messages.common.yes : messages.common.no) },
   ];
@@ -96,7 +93,7 @@ function Reports({ items }: { readonly items: readonly AdminReconciliation[] }) 
         </Card>
       )}
       <Card title={words.reports} isFlush>
-        <Table label={words.reports} name="reports" columns={columns} rows={items} keyOf={({ id }) => id} />
+        <Table label={words.reports} name="reports" columns={columns} rows={items} />
       </Card>
     </div>
   );

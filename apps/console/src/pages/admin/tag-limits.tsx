@@ -3,10 +3,10 @@ import { useChange, useMay, useRead } from '../../api/queries';
 import type { ConsoleTagLimit } from '../../api/types';
 import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
-import { TextField } from '../../components/fields';
+import { TextField, textOrNull } from '../../components/fields';
 import { Card } from '../../components/page';
 import { TagLimitTable } from '../../components/spend-limits';
-import { Empty, Loaded } from '../../components/states';
+import { Loaded } from '../../components/states';
 import { useMessages } from '../../messages/language';
 import { shortAmount } from '../prices/price-parts';
 
@@ -23,7 +23,7 @@ export function TagLimits({ accountId, timeZone }: { readonly accountId: string;
       isFlush
     >
       <Loaded query={query} height={80}>
-        {({ items }) => (items.length === 0 ? <Empty>{words.none}</Empty> : <TagLimitTable items={items} />)}
+        {({ items }) => <TagLimitTable items={items} empty={words.none} />}
       </Loaded>
       {isEditing && query.data && (
         <EditDialog
@@ -53,8 +53,6 @@ const rowOf = ({ tag, daily_limit: daily, monthly_limit: monthly }: ConsoleTagLi
 const isWithoutTag = ({ tag, daily, monthly }: Row): boolean =>
   tag.trim() === '' && (daily.trim() !== '' || monthly.trim() !== '');
 
-const amountOrNull = (text: string): string | null => (text.trim() === '' ? null : text.trim());
-
 /** All limits of the account as they are typed; an empty row is left out. */
 function EditDialog({
   accountId,
@@ -82,8 +80,8 @@ function EditDialog({
     .filter(({ tag }) => tag.trim() !== '')
     .map(({ tag, daily, monthly }) => ({
       tag: tag.trim(),
-      daily_limit: amountOrNull(daily),
-      monthly_limit: amountOrNull(monthly),
+      daily_limit: textOrNull(daily),
+      monthly_limit: textOrNull(monthly),
     }));
   return (
     <FormDialog
@@ -105,18 +103,15 @@ function EditDialog({
             value={row.tag}
             onType={(value) => change(place, { tag: value })}
           />
-          <TextField
-            label={tags.daily}
-            inputMode="decimal"
-            value={row.daily}
-            onType={(value) => change(place, { daily: value })}
-          />
-          <TextField
-            label={tags.monthly}
-            inputMode="decimal"
-            value={row.monthly}
-            onType={(value) => change(place, { monthly: value })}
-          />
+          {(['daily', 'monthly'] as const).map((name) => (
+            <TextField
+              key={name}
+              label={tags[name]}
+              inputMode="decimal"
+              value={row[name]}
+              onType={(value) => change(place, { [name]: value })}
+            />
+          ))}
         </div>
       ))}
       <p>

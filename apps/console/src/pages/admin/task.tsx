@@ -5,7 +5,7 @@ import { useChange, useMay, useRead } from '../../api/queries';
 import { Button } from '../../components/button';
 import { CodeBlock } from '../../components/code-block';
 import { FormDialog } from '../../components/confirm-dialog';
-import { TextField } from '../../components/fields';
+import { TextField, useInputs } from '../../components/fields';
 import { Card, Facts, Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
@@ -175,23 +175,13 @@ function Entries({ of: entries }: { readonly of: readonly Entry[] }) {
     { id: 'time', head: common.time, cell: ({ created_at: at }) => <Time at={at} absolute /> },
     { id: 'kind', head: tasks.kind, cell: ({ kind }) => kind },
     { id: 'books', head: tasks.books, cell: ({ debit, credit }) => `${debit} → ${credit}` },
-    { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} form="full" /> },
+    { id: 'amount', head: common.amount, money: ({ amount }) => amount },
     { id: 'reference', head: admin.reference, cell: ({ reference }) => reference },
     { id: 'note', head: admin.note, cell: ({ note }) => note && <span className="break">{note}</span> },
   ];
   return (
     <Card title={admin.entries} isFlush>
-      {entries.length === 0 ? (
-        <Empty>{admin.noEntries}</Empty>
-      ) : (
-        <Table
-          label={admin.entries}
-          name="admin.task.entries"
-          columns={columns}
-          rows={entries}
-          keyOf={({ id }) => id}
-        />
-      )}
+      <Table label={admin.entries} name="admin.task.entries" columns={columns} rows={entries} empty={admin.noEntries} />
     </Card>
   );
 }
@@ -203,13 +193,7 @@ function Deliveries({ of: deliveries }: { readonly of: Details['deliveries'] }) 
   return (
     <Card title={admin.tasks.deliveries} isFlush>
       <Resent of={resend} />
-      <Table
-        label={admin.tasks.deliveries}
-        name="admin.task.deliveries"
-        columns={columns}
-        rows={deliveries}
-        keyOf={({ id }) => id}
-      />
+      <Table label={admin.tasks.deliveries} name="admin.task.deliveries" columns={columns} rows={deliveries} />
     </Card>
   );
 }
@@ -237,34 +221,32 @@ interface OfTask {
 
 function RefundDialog({ of: task, onClose }: OfTask) {
   const { admin, common } = useMessages();
-  const [amount, setAmount] = useState('');
-  const [reference, setReference] = useState('');
-  const [reason, setReason] = useState('');
   const refund = useChange('POST /admin/tasks/:task_id/refund', TOUCHED);
+  const form = useInputs({ amount: '', reference: '', reason: '' }, refund.error);
+  const { amount, ...required } = form.values;
   return (
     <FormDialog
       title={admin.tasks.refund}
       submit={admin.tasks.refund}
-      isReady={reference !== '' && reason !== ''}
+      isReady={required.reference !== '' && required.reason !== ''}
       change={refund}
       onClose={onClose}
       onSubmit={() =>
         refund.mutate(
-          { params: { task_id: task.id }, body: { reference, reason, ...(amount !== '' && { amount }) } },
+          { params: { task_id: task.id }, body: { ...required, ...(amount !== '' && { amount }) } },
           { onSuccess: onClose },
         )
       }
     >
       <TextField
+        {...form.text('amount')}
         label={common.amount}
         hint={admin.tasks.refundHint}
         inputMode="decimal"
         autoFocus
-        value={amount}
-        onType={setAmount}
       />
-      <TextField label={admin.reference} hint={admin.referenceHint} value={reference} onType={setReference} />
-      <TextField label={admin.tasks.reason} value={reason} onType={setReason} />
+      <TextField {...form.text('reference')} label={admin.reference} hint={admin.referenceHint} />
+      <TextField {...form.text('reason')} label={admin.tasks.reason} />
     </FormDialog>
   );
 }
@@ -272,9 +254,7 @@ function RefundDialog({ of: task, onClose }: OfTask) {
 function ReasonDialog({ of: task, what, onClose }: OfTask & { readonly what: 'redrive' | 'cancel' }) {
   const { admin, tasks } = useMessages();
   const [reason, setReason] = useState('');
-  const redrive = useChange('POST /admin/tasks/:task_id/redrive', TOUCHED);
-  const cancel = useChange('POST /admin/tasks/:task_id/cancel', TOUCHED);
-  const change = what === 'redrive' ? redrive : cancel;
+  const change = useChange(`POST /admin/tasks/:task_id/${what}`, TOUCHED);
   const input = { params: { task_id: task.id }, body: reason === '' ? {} : { reason } };
   const title = what === 'redrive' ? admin.tasks.redrive : admin.tasks.cancel;
   return (

@@ -3,10 +3,9 @@ import type { AdminTask } from '../../api/types';
 import { Choice, TextField } from '../../components/fields';
 import { ListCard } from '../../components/list';
 import { Page } from '../../components/page';
-import { Empty } from '../../components/states';
 import { Status } from '../../components/status';
 import type { Column } from '../../components/table';
-import { Money, ShortId, Time } from '../../components/values';
+import { ShortId } from '../../components/values';
 import { useMessages } from '../../messages/language';
 
 const route = getRouteApi('/shell/admin/tasks');
@@ -35,10 +34,9 @@ export function AdminTasksPage() {
     {
       id: 'charged',
       head: common.amount,
-      isNumber: true,
-      cell: ({ charged, hold }) => <Money amount={charged ?? hold} form="full" />,
+      money: ({ charged, hold }) => charged ?? hold,
     },
-    { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
+    { id: 'created', head: common.created, time: ({ created_at: at }) => at },
   ];
   return (
     <Page title={admin.tasks.title}>
@@ -49,9 +47,8 @@ export function AdminTasksPage() {
         label={admin.tasks.title}
         name="admin.tasks"
         columns={columns}
-        keyOf={({ id }) => id}
         isLinked
-        empty={<Empty>{admin.tasks.none}</Empty>}
+        empty={admin.tasks.none}
       />
     </Page>
   );

@@ -6,7 +6,7 @@ import type { AdminUpstream } from '../../api/types';
 import { Button } from '../../components/button';
 import { CodeBlock } from '../../components/code-block';
 import { FormDialog } from '../../components/confirm-dialog';
-import { TextArea } from '../../components/fields';
+import { CodeArea } from '../../components/fields';
 import { Card, Facts, Notice, Page } from '../../components/page';
 import { Failure, Loaded } from '../../components/states';
 import { Time } from '../../components/values';
@@ -102,13 +102,11 @@ function EditDialog({ of: upstream, onClose }: OfUpstream) {
         patch && change.mutate({ params: { upstream_id: upstream.id }, body: patch }, { onSuccess: onClose })
       }
     >
-      <TextArea
+      <CodeArea
         label={words.patch}
         hint={words.patchHint}
         error={patch ? undefined : words.wrongJson}
         rows={6}
-        spellCheck={false}
-        className="code-area"
         value={text}
         onType={setText}
       />

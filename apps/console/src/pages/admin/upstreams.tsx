@@ -4,7 +4,7 @@ import { useMay, useRead } from '../../api/queries';
 import type { AdminUpstream } from '../../api/types';
 import { Button } from '../../components/button';
 import { Page } from '../../components/page';
-import { Empty, Loaded } from '../../components/states';
+import { Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
 import { Time } from '../../components/values';
@@ -29,7 +29,7 @@ export function UpstreamsPage() {
       <Loaded query={query} height={320}>
         {({ items }) => (
           <section className="card">
-            {items.length === 0 ? <Empty>{words.none}</Empty> : <Upstreams items={items} />}
+            <Upstreams items={items} />
           </section>
         )}
       </Loaded>
@@ -60,7 +60,7 @@ function Upstreams({ items }: { readonly items: readonly AdminUpstream[] }) {
     },
     { id: 'source', head: words.source, cell: ({ source }) => words.sources[source] },
   ];
-  return <Table label={words.title} name="upstreams" columns={columns} rows={items} keyOf={({ id }) => id} isLinked />;
+  return <Table label={words.title} name="upstreams" columns={columns} rows={items} empty={words.none} isLinked />;
 }
 
 /** The state of an upstream, as a sentence. */

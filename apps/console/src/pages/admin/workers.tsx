@@ -3,10 +3,10 @@ import { useRead } from '../../api/queries';
 import type { AdminWorker } from '../../api/types';
 import { Check } from '../../components/fields';
 import { Page } from '../../components/page';
-import { Empty, Loaded } from '../../components/states';
+import { Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
-import { ShortId, Time } from '../../components/values';
+import { ShortId } from '../../components/values';
 import { useMessages } from '../../messages/language';
 
 const route = getRouteApi('/shell/admin/workers');
@@ -22,12 +22,12 @@ export function WorkersPage() {
   const columns: Column<AdminWorker>[] = [
     { id: 'role', head: words.role, cell: ({ role }) => role },
     { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
-    { id: 'heard', head: words.heartbeat, cell: ({ last_heartbeat_at: at }) => <Time at={at} /> },
+    { id: 'heard', head: words.heartbeat, time: ({ last_heartbeat_at: at }) => at },
     { id: 'tasks', head: words.tasks, isNumber: true, cell: ({ tasks_in_hand: tasks }) => tasks },
     { id: 'most', head: words.atMost, isNumber: true, cell: ({ concurrency }) => concurrency },
     { id: 'version', head: words.version, cell: ({ version }) => version },
     { id: 'host', head: words.host, cell: ({ host, pid }) => <span className="break">{`${host}, ${pid}`}</span> },
-    { id: 'since', head: words.since, cell: ({ started_at: at }) => <Time at={at} /> },
+    { id: 'since', head: words.since, time: ({ started_at: at }) => at },
     { id: 'id', head: 'ID', isHidden: true, cell: ({ id }) => <ShortId of={id} /> },
   ];
   return (
@@ -40,17 +40,7 @@ export function WorkersPage() {
       <Loaded query={query} height={320}>
         {({ items }) => (
           <section className="card">
-            {items.length === 0 ? (
-              <Empty>{words.none}</Empty>
-            ) : (
-              <Table
-                label={shell.pages.workers}
-                name="admin.workers"
-                columns={columns}
-                rows={items}
-                keyOf={({ id }) => id}
-              />
-            )}
+            <Table label={shell.pages.workers} name="admin.workers" columns={columns} rows={items} empty={words.none} />
           </section>
         )}
       </Loaded>

@@ -7,10 +7,10 @@ import { Icon } from '../../components/icons';
 import { ListCard } from '../../components/list';
 import { Notice, Page } from '../../components/page';
 import { SpendLimits } from '../../components/spend-limits';
-import { Empty, Loaded } from '../../components/states';
+import { Loaded } from '../../components/states';
 import { Tile } from '../../components/tile';
 import type { Column } from '../../components/table';
-import { Money, ShortId, Time } from '../../components/values';
+import { Money, ShortId } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { LowBalance } from './low-balance';
 import { Change, useKindName } from './entry-parts';
@@ -87,7 +87,6 @@ function Entries() {
       label={money.billing.entries}
       name="entries"
       columns={useColumns()}
-      keyOf={({ id }) => id}
       isLinked
       head={
         <>
@@ -102,7 +101,7 @@ function Entries() {
           )}
         </>
       }
-      empty={<Empty>{filter === undefined ? money.billing.empty : common.nothingFits}</Empty>}
+      empty={filter === undefined ? money.billing.empty : common.nothingFits}
     />
   );
 }
@@ -125,7 +124,7 @@ function useColumns(): Column<ConsoleEntry>[] {
       head: money.billing.belongsTo,
       cell: (entry) => entry.usage?.model ?? entry.reference ?? (entry.task_id && <ShortId of={entry.task_id} />),
     },
-    { id: 'time', head: common.time, cell: ({ time }) => <Time at={time} /> },
+    { id: 'time', head: common.time, time: ({ time }) => time },
     { id: 'books', head: money.entry.moved, isHidden: true, cell: (entry) => <Books of={entry} /> },
     { id: 'change', head: money.billing.change, isNumber: true, cell: (entry) => <Change of={entry} /> },
   ];

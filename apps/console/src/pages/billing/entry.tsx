@@ -104,5 +104,5 @@ function Related({ entries, current }: { readonly entries: readonly ConsoleEntry
     { id: 'time', head: common.time, cell: ({ time }) => <Time at={time} absolute /> },
     { id: 'change', head: money.billing.change, isNumber: true, cell: (entry) => <Change of={entry} /> },
   ];
-  return <Table label={money.entry.together} name="related" columns={columns} rows={entries} keyOf={({ id }) => id} />;
+  return <Table label={money.entry.together} name="related" columns={columns} rows={entries} />;
 }

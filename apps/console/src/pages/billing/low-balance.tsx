@@ -1,10 +1,9 @@
 import { useState } from 'react';
-import { ApiError } from '../../api/api-error';
 import { useChange, useMay } from '../../api/queries';
 import type { ConsoleBalance } from '../../api/types';
 import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
-import { TextField } from '../../components/fields';
+import { TextField, textOrNull, useInputs } from '../../components/fields';
 import { Money } from '../../components/values';
 import { useMessages } from '../../messages/language';
 
@@ -38,8 +37,8 @@ export function LowBalance({ of: balance }: { readonly of: Pick<ConsoleBalance, 
 
 function NoticeDialog({ below, onClose }: { readonly below: string | null; readonly onClose: () => void }) {
   const { money, common } = useMessages();
-  const [amount, setAmount] = useState(below ?? '');
   const change = useChange('POST /billing/notice', ['GET /billing', 'GET /overview']);
+  const form = useInputs({ low_balance: below ?? '' }, change.error);
   return (
     <FormDialog
       title={money.billing.notice}
@@ -47,17 +46,15 @@ function NoticeDialog({ below, onClose }: { readonly below: string | null; reado
       change={change}
       onClose={onClose}
       onSubmit={() =>
-        change.mutate({ body: { low_balance: amount.trim() === '' ? null : amount.trim() } }, { onSuccess: onClose })
+        change.mutate({ body: { low_balance: textOrNull(form.values.low_balance) } }, { onSuccess: onClose })
       }
     >
       <TextField
+        {...form.text('low_balance')}
         label={money.billing.available}
         hint={money.billing.noticeHint}
-        error={change.error instanceof ApiError ? change.error.about('low_balance') : undefined}
         inputMode="decimal"
         autoFocus
-        value={amount}
-        onType={setAmount}
       />
     </FormDialog>
   );

@@ -9,7 +9,7 @@ import { Choice, TextField } from '../../components/fields';
 import { SecretDialog } from '../../components/secret-dialog';
 import { Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
-import { KeyFields, settingsOf, useKeyDraft } from './key-form';
+import { KeyFields, settingsOf, useKeyInputs } from './key-form';
 
 const TOUCHED: readonly ReadRoute[] = ['GET /keys', 'GET /keys/:key_id', 'GET /overview'];
 const OVERLAPS = { none: 0, hour: 3_600, day: 86_400, week: 604_800 } as const;
@@ -17,19 +17,19 @@ const OVERLAPS = { none: 0, hour: 3_600, day: 86_400, week: 604_800 } as const;
 /** Creates a key, then shows its secret once. */
 export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
   const { keys, common } = useMessages();
-  const [draft, setDraft] = useKeyDraft();
   const create = useChange('POST /keys', TOUCHED);
+  const form = useKeyInputs(create.error);
   if (create.data) return <KeySecret keyName={create.data.key.name} secret={create.data.secret} onClose={onClose} />;
   return (
     <FormDialog
       title={keys.create}
       submit={common.create}
-      isReady={draft.name.trim() !== ''}
+      isReady={form.values.name.trim() !== ''}
       change={create}
       onClose={onClose}
-      onSubmit={() => create.mutate({ body: settingsOf(draft) })}
+      onSubmit={() => create.mutate({ body: settingsOf(form.values) })}
     >
-      <KeyFields draft={draft} onChange={setDraft} failure={create.error} isNew />
+      <KeyFields form={form} isNew />
     </FormDialog>
   );
 }
@@ -37,9 +37,9 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
 /** Changes the limits of a key. */
 export function EditKeyDialog({ of: key, onClose }: { readonly of: ConsoleKey; readonly onClose: () => void }) {
   const { keys, common } = useMessages();
-  const [draft, setDraft] = useKeyDraft(key);
-  const [before] = useState(draft);
   const change = useChange('POST /keys/:key_id', TOUCHED);
+  const form = useKeyInputs(change.error, key);
+  const [before] = useState(form.values);
   return (
     <FormDialog
       title={keys.edit}
@@ -47,11 +47,11 @@ export function EditKeyDialog({ of: key, onClose }: { readonly of: ConsoleKey; r
       change={change}
       onClose={onClose}
       onSubmit={() => {
-        const body = changesOf(settingsOf(before), settingsOf(draft));
+        const body = changesOf(settingsOf(before), settingsOf(form.values));
         change.mutate({ params: { key_id: key.id }, body }, { onSuccess: onClose });
       }}
     >
-      <KeyFields draft={draft} onChange={setDraft} failure={change.error} isNew={false} />
+      <KeyFields form={form} isNew={false} />
     </FormDialog>
   );
 }

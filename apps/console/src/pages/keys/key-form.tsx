@@ -1,8 +1,18 @@
 import { useState } from 'react';
 import type { ConsoleKey, ConsoleKeySettings } from '../../api/types';
-import { ApiError } from '../../api/api-error';
 import { useRead } from '../../api/queries';
-import { Check, Choice, Segments, TextArea, TextField } from '../../components/fields';
+import {
+  Check,
+  Choice,
+  type Inputs,
+  numberOrNull,
+  Segments,
+  TextArea,
+  TextField,
+  textOrNull,
+  typed,
+  useInputs,
+} from '../../components/fields';
 import { useMessages } from '../../messages/language';
 
 const DAY_MS = 86_400_000;
@@ -10,24 +20,10 @@ const LIFETIMES = { never: null, day: 1, month: 30, quarter: 90 } as const;
 type Lifetime = keyof typeof LIFETIMES | 'keep';
 
 /** What the form holds, as its fields show it. */
-export interface KeyDraft {
-  readonly name: string;
-  readonly lifetime: Lifetime;
-  readonly models: readonly string[];
-  readonly addresses: string;
-  readonly tags: string;
-  readonly quota: string;
-  readonly dailyLimit: string;
-  readonly monthlyLimit: string;
-  readonly requestsPerMinute: string;
-  readonly tokensPerMinute: string;
-  readonly maxRunningTasks: string;
-}
-
-const EMPTY: KeyDraft = {
+const EMPTY = {
   name: '',
-  lifetime: 'never',
-  models: [],
+  lifetime: 'never' as Lifetime,
+  models: [] as readonly string[],
   addresses: '',
   tags: '',
   quota: '',
@@ -37,6 +33,7 @@ const EMPTY: KeyDraft = {
   tokensPerMinute: '',
   maxRunningTasks: '',
 };
+export type KeyDraft = typeof EMPTY;
 
 const PRESETS = {
   production: { lifetime: 'never' },
@@ -44,36 +41,30 @@ const PRESETS = {
   oneDay: { lifetime: 'day', quota: '1' },
 } as const satisfies Readonly<Record<string, Partial<KeyDraft>>>;
 
-const text = (value: string | number | null): string => (value === null ? '' : String(value));
-
 const limitOf = (key: ConsoleKey, wanted: 'day' | 'month'): string =>
   key.limits.find(({ period }) => period === wanted)?.limit ?? '';
 
 /** The form values of an existing key. */
-export const draftOf = (key: ConsoleKey): KeyDraft => ({
+const draftOf = (key: ConsoleKey): KeyDraft => ({
   name: key.name,
   lifetime: 'keep',
   models: key.allowed_models,
   addresses: key.allowed_addresses.join('\n'),
   tags: key.tags.join(', '),
-  quota: text(key.quota),
+  quota: typed(key.quota),
   dailyLimit: limitOf(key, 'day'),
   monthlyLimit: limitOf(key, 'month'),
-  requestsPerMinute: text(key.requests_per_minute),
-  tokensPerMinute: text(key.tokens_per_minute),
-  maxRunningTasks: text(key.max_running_tasks),
+  requestsPerMinute: typed(key.requests_per_minute),
+  tokensPerMinute: typed(key.tokens_per_minute),
+  maxRunningTasks: typed(key.max_running_tasks),
 });
-
-const numberOrNull = (value: string): number | null => (value.trim() === '' ? null : Number(value));
-
-const amountOrNull = (value: string): string | null => (value.trim() === '' ? null : value.trim());
 
 /** The request body for the server. */
 export const settingsOf = (draft: KeyDraft): ConsoleKeySettings & { name: string } => ({
   name: draft.name.trim(),
-  quota: amountOrNull(draft.quota),
-  daily_limit: amountOrNull(draft.dailyLimit),
-  monthly_limit: amountOrNull(draft.monthlyLimit),
+  quota: textOrNull(draft.quota),
+  daily_limit: textOrNull(draft.dailyLimit),
+  monthly_limit: textOrNull(draft.monthlyLimit),
   allowed_models: draft.models,
   allowed_addresses: draft.addresses.split(/[\s,]+/).filter((each) => each !== ''),
   tags: draft.tags.split(/[\s,]+/).filter((each) => each !== ''),
@@ -88,60 +79,37 @@ function endOf(lifetime: keyof typeof LIFETIMES): string | null {
   return days === null ? null : new Date(Date.now() + days * DAY_MS).toISOString();
 }
 
-export const useKeyDraft = (key?: ConsoleKey) => useState<KeyDraft>(() => (key ? draftOf(key) : EMPTY));
+/** @param failure what the server answered to the form, if it refused it. */
+export const useKeyInputs = (failure: Error | null, key?: ConsoleKey): Inputs<KeyDraft> =>
+  useInputs(() => (key ? draftOf(key) : EMPTY), failure);
 
 /** The fields of a key; what the server refuses is under the field that it names. */
-export function KeyFields({
-  draft,
-  onChange,
-  failure,
-  isNew,
-}: {
-  readonly draft: KeyDraft;
-  readonly onChange: (draft: KeyDraft) => void;
-  readonly failure: Error | null;
-  readonly isNew: boolean;
-}) {
+export function KeyFields({ form, isNew }: { readonly form: Inputs<KeyDraft>; readonly isNew: boolean }) {
   const { keys } = useMessages();
-  const change = (part: Partial<KeyDraft>) => onChange({ ...draft, ...part });
-  const about = (field: string) => (failure instanceof ApiError ? failure.about(field) : undefined);
-  const lifetimes: readonly Lifetime[] = isNew
-    ? ['never', 'day', 'month', 'quarter']
-    : ['keep', 'never', 'day', 'month', 'quarter'];
+  const lifetimes: readonly Lifetime[] = [...(isNew ? [] : (['keep'] as const)), 'never', 'day', 'month', 'quarter'];
   return (
     <div className="stack">
       <TextField
+        {...form.text('name')}
         label={keys.name}
         hint={keys.nameHint}
-        error={about('name')}
-        value={draft.name}
         autoFocus
         autoComplete="off"
         maxLength={100}
-        onType={(value) => change({ name: value })}
       />
-      {isNew && <Presets draft={draft} onChange={onChange} />}
+      {isNew && <Presets form={form} />}
       <Choice
+        {...form.choice('lifetime', 'expires_at')}
         label={keys.lifetime}
-        error={about('expires_at')}
-        value={draft.lifetime}
-        onChoose={(value) => change({ lifetime: value as Lifetime })}
         choices={lifetimes.map((each) => [each, keys.lifetimes[each]])}
       />
-      <TextField
-        label={keys.quota}
-        hint={keys.quotaHint}
-        error={about('quota')}
-        inputMode="decimal"
-        value={draft.quota}
-        onType={(value) => change({ quota: value })}
-      />
-      <Limits draft={draft} change={change} about={about} />
+      <TextField {...form.text('quota')} label={keys.quota} hint={keys.quotaHint} inputMode="decimal" />
+      <Limits form={form} />
     </div>
   );
 }
 
-function Presets({ draft, onChange }: { readonly draft: KeyDraft; readonly onChange: (draft: KeyDraft) => void }) {
+function Presets({ form }: { readonly form: Inputs<KeyDraft> }) {
   const { keys } = useMessages();
   const [chosen, setChosen] = useState<string>();
   return (
@@ -154,77 +122,48 @@ function Presets({ draft, onChange }: { readonly draft: KeyDraft; readonly onCha
       value={chosen}
       onChoose={(value) => {
         setChosen(value);
-        onChange({ ...EMPTY, name: draft.name, ...PRESETS[value as keyof typeof PRESETS] });
+        form.set({ ...EMPTY, name: form.values.name, ...PRESETS[value as keyof typeof PRESETS] });
       }}
     />
   );
 }
 
-function Limits({
-  draft,
-  change,
-  about,
-}: {
-  readonly draft: KeyDraft;
-  readonly change: (part: Partial<KeyDraft>) => void;
-  readonly about: (field: string) => string | undefined;
-}) {
+const LIMITS = [
+  'daily_limit',
+  'monthly_limit',
+  'requests_per_minute',
+  'tokens_per_minute',
+  'max_running_tasks',
+  'allowed_addresses',
+  'tags',
+];
+
+function Limits({ form }: { readonly form: Inputs<KeyDraft> }) {
   const { keys } = useMessages();
-  const amounts = [
-    ['dailyLimit', 'daily_limit', keys.dailyLimit],
-    ['monthlyLimit', 'monthly_limit', keys.monthlyLimit],
-  ] as const;
-  const numbers = [
-    ['requestsPerMinute', 'requests_per_minute', keys.requestsPerMinute],
-    ['tokensPerMinute', 'tokens_per_minute', keys.tokensPerMinute],
-    ['maxRunningTasks', 'max_running_tasks', keys.maxRunningTasks],
-  ] as const;
-  const isRefused = [...amounts, ...numbers, ['', 'allowed_addresses'], ['', 'tags']].some(
-    ([, wire = '']) => about(wire) !== undefined,
-  );
+  const isRefused = LIMITS.some((wire) => form.about(wire) !== undefined);
+  const amount = { hint: keys.spendLimitHint, inputMode: 'decimal' } as const;
+  const number = { hint: keys.emptyIsAccount, type: 'number', min: 1 } as const;
   return (
     <details {...(isRefused && { open: true })}>
       <summary>{keys.limits}</summary>
       <div className="stack folded-body">
-        {amounts.map(([field, wire, label]) => (
-          <TextField
-            key={field}
-            label={label}
-            hint={keys.spendLimitHint}
-            error={about(wire)}
-            inputMode="decimal"
-            value={draft[field]}
-            onType={(value) => change({ [field]: value })}
-          />
-        ))}
-        {numbers.map(([field, wire, label]) => (
-          <TextField
-            key={field}
-            label={label}
-            hint={keys.emptyIsAccount}
-            error={about(wire)}
-            type="number"
-            min={1}
-            value={draft[field]}
-            onType={(value) => change({ [field]: value })}
-          />
-        ))}
+        <TextField {...form.text('dailyLimit', 'daily_limit')} {...amount} label={keys.dailyLimit} />
+        <TextField {...form.text('monthlyLimit', 'monthly_limit')} {...amount} label={keys.monthlyLimit} />
+        <TextField
+          {...form.text('requestsPerMinute', 'requests_per_minute')}
+          {...number}
+          label={keys.requestsPerMinute}
+        />
+        <TextField {...form.text('tokensPerMinute', 'tokens_per_minute')} {...number} label={keys.tokensPerMinute} />
+        <TextField {...form.text('maxRunningTasks', 'max_running_tasks')} {...number} label={keys.maxRunningTasks} />
         <TextArea
+          {...form.text('addresses', 'allowed_addresses')}
           label={keys.addresses}
           hint={keys.addressesHint}
-          error={about('allowed_addresses')}
           rows={2}
-          value={draft.addresses}
-          onType={(value) => change({ addresses: value })}
         />
-        <TextField
-          label={keys.tags}
-          hint={keys.tagsHint}
-          error={about('tags')}
-          value={draft.tags}
-          onType={(value) => change({ tags: value })}
-        />
-        <ModelChecks chosen={draft.models} onChange={(models) => change({ models })} />
+        <TextField {...form.text('tags')} label={keys.tags} hint={keys.tagsHint} />
+        <ModelChecks chosen={form.values.models} onChange={(models) => form.set({ models })} />
       </div>
     </details>
   );

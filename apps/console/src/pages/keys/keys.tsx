@@ -76,9 +76,7 @@ function NoKeys({ onCreate }: { readonly onCreate: () => void }) {
 
 function KeyTable({ items, onDo }: { readonly items: readonly ConsoleKey[]; readonly onDo: (doing: Doing) => void }) {
   const { keys } = useMessages();
-  return (
-    <Table label={keys.title} name="keys" columns={useColumns(onDo)} rows={items} keyOf={({ id }) => id} isLinked />
-  );
+  return <Table label={keys.title} name="keys" columns={useColumns(onDo)} rows={items} isLinked />;
 }
 
 function useColumns(onDo: (doing: Doing) => void): Column<ConsoleKey>[] {
@@ -98,7 +96,7 @@ function useColumns(onDo: (doing: Doing) => void): Column<ConsoleKey>[] {
         <span title={models.join(', ')}>{models.length === 0 ? keys.allModels : keys.someModels(models.length)}</span>
       ),
     },
-    { id: 'used', head: keys.used, isNumber: true, cell: ({ used }) => <Money amount={used} form="full" /> },
+    { id: 'used', head: keys.used, money: ({ used }) => used },
     {
       id: 'quota',
       head: keys.quota,
@@ -111,7 +109,7 @@ function useColumns(onDo: (doing: Doing) => void): Column<ConsoleKey>[] {
       head: keys.lastUsed,
       cell: ({ last_used_at: at }) => (at === null ? <span className="muted">{common.never}</span> : <Time at={at} />),
     },
-    { id: 'expires', head: keys.expires, cell: ({ expires_at: at }) => at && <Time at={at} /> },
+    { id: 'expires', head: keys.expires, time: ({ expires_at: at }) => at },
     {
       id: 'createdBy',
       head: keys.createdBy,

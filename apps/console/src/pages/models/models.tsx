@@ -88,5 +88,5 @@ function ModelTable({ items }: { readonly items: readonly ConsoleModel[] }) {
         ),
     },
   ];
-  return <Table label={models.title} name="models" columns={columns} rows={items} keyOf={({ id }) => id} isLinked />;
+  return <Table label={models.title} name="models" columns={columns} rows={items} isLinked />;
 }

@@ -5,14 +5,14 @@ import { queryClient } from '../../api/queries';
 import type { ConsoleModel, JsonObject, JsonValue } from '../../api/types';
 import { Button } from '../../components/button';
 import { CodeBlock } from '../../components/code-block';
-import { Segments, TextArea, TextField } from '../../components/fields';
+import { Segments, TextArea, TextField, useInputs } from '../../components/fields';
 import { Card, Notice } from '../../components/page';
 import { Failure } from '../../components/states';
 import { formatMoney, fromMicros, toMicros } from '../../format/money';
 import { formatCount } from '../../format/number';
 import { useLanguage, useMessages } from '../../messages/language';
 import { Code } from './code';
-import { endsRun, forgetRun, readTextDraft, runKeyFor, type TextDraft, writeTextDraft } from './draft';
+import { endsRun, forgetRun, readTextDraft, runKeyFor, writeTextDraft } from './draft';
 import { failureIn, NOTHING_SAID, STYLES, TEXT_STYLES, type TextAnswer, type TextStyle } from './text-styles';
 
 const MOST_TOKENS = 1_024;
@@ -22,9 +22,9 @@ const MILLION = 1_000_000n;
 export function TextPlayground({ model, select }: { readonly model: ConsoleModel; readonly select: ReactNode }) {
   const { playground } = useMessages();
   const [style, setStyle] = useState<TextStyle>('responses');
-  const [{ instructions, input, tools }, setDraft] = useState(readTextDraft);
+  const form = useInputs(readTextDraft);
+  const { instructions, input, tools } = form.values;
   const [maxTokens, setMaxTokens] = useState(MOST_TOKENS);
-  const type = (typed: Partial<TextDraft>) => setDraft((before) => ({ ...before, ...typed }));
   useEffect(() => writeTextDraft({ instructions, input, tools }), [instructions, input, tools]);
   const parsedTools = readTools(tools);
   const body = STYLES[style].body({ model: model.id, instructions, input, maxTokens, tools: parsedTools ?? [] });
@@ -55,13 +55,8 @@ export function TextPlayground({ model, select }: { readonly model: ConsoleModel
           value={style}
           onChoose={(value) => setStyle(value as TextStyle)}
         />
-        <TextArea
-          label={playground.instructions}
-          rows={2}
-          value={instructions}
-          onType={(value) => type({ instructions: value })}
-        />
-        <TextArea label={playground.input} rows={5} value={input} onType={(value) => type({ input: value })} />
+        <TextArea {...form.text('instructions')} label={playground.instructions} rows={2} />
+        <TextArea {...form.text('input')} label={playground.input} rows={5} />
         <TextField
           label={playground.maxTokens}
           type="number"
@@ -70,12 +65,11 @@ export function TextPlayground({ model, select }: { readonly model: ConsoleModel
           onType={(value) => setMaxTokens(Math.max(1, Number(value)))}
         />
         <TextArea
+          {...form.text('tools')}
           label={playground.tools}
           hint={playground.toolsHint}
           error={parsedTools ? undefined : playground.toolsWrong}
           rows={2}
-          value={tools}
-          onType={(value) => type({ tools: value })}
         />
         <div className="row">
           <Button

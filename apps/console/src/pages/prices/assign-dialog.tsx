@@ -1,8 +1,6 @@
-import { useState } from 'react';
-import { ApiError } from '../../api/api-error';
 import { useChange, useRead } from '../../api/queries';
 import { FormDialog } from '../../components/confirm-dialog';
-import { Choice, TextField } from '../../components/fields';
+import { beginning, Choice, TextField, textOrNull, useInputs } from '../../components/fields';
 import { useMessages } from '../../messages/language';
 
 const ACCOUNTS_OFFERED = 100;
@@ -20,23 +18,23 @@ export function AssignDialog({
 }) {
   const { selling, admin } = useMessages();
   const { lists: words } = selling;
-  const [accountId, setAccountId] = useState(account?.id ?? '');
-  const [search, setSearch] = useState('');
-  const [chosen, setChosen] = useState(list ?? '');
-  const [from, setFrom] = useState('');
-  const lists = useRead('GET /admin/price-lists', {});
-  const accounts = useRead(
-    'GET /admin/accounts',
-    { query: { limit: ACCOUNTS_OFFERED, name: search.trim() || undefined } },
-    { enabled: account === undefined },
-  );
   const assign = useChange('POST /admin/accounts/:account_id/price-list', [
     'GET /admin/price-lists',
     'GET /admin/price-lists/:list_id',
     'GET /admin/accounts/:account_id',
     'GET /admin/audit',
   ]);
-  const about = (field: string) => (assign.error instanceof ApiError ? assign.error.about(field) : undefined);
+  const form = useInputs(
+    { account_id: account?.id ?? '', search: '', list: list ?? '', effective_from: '' },
+    assign.error,
+  );
+  const { account_id: accountId, search, list: chosen, effective_from: from } = form.values;
+  const lists = useRead('GET /admin/price-lists', {});
+  const accounts = useRead(
+    'GET /admin/accounts',
+    { query: { limit: ACCOUNTS_OFFERED, name: search.trim() || undefined } },
+    { enabled: account === undefined },
+  );
   return (
     <FormDialog
       title={account ? words.changeOf(account.name) : words.assign}
@@ -46,13 +44,7 @@ export function AssignDialog({
       onClose={onClose}
       onSubmit={() =>
         assign.mutate(
-          {
-            params: { account_id: accountId },
-            body: {
-              list: chosen === '' ? null : chosen,
-              ...(from !== '' && { effective_from: new Date(from).toISOString() }),
-            },
-          },
+          { params: { account_id: accountId }, body: { list: textOrNull(chosen), ...beginning(from) } },
           { onSuccess: onClose },
         )
       }
@@ -63,37 +55,28 @@ export function AssignDialog({
             label={words.accountSearch}
             type="search"
             value={search}
-            onType={(value) => {
-              setSearch(value);
-              // The one that was chosen may not be among those that are found now.
-              setAccountId('');
-            }}
+            // The one that was chosen may not be among those that are found now.
+            onType={(value) => form.set({ search: value, account_id: '' })}
           />
           <Choice
+            {...form.choice('account_id')}
             label={words.account}
-            error={about('account_id')}
-            value={accountId}
-            onChoose={setAccountId}
             none=""
             choices={(accounts.data?.items ?? []).map(({ id, name }) => [id, name])}
           />
         </>
       )}
       <Choice
+        {...form.choice('list')}
         label={words.list}
-        error={about('list')}
-        value={chosen}
-        onChoose={setChosen}
         none={words.book}
         choices={(lists.data?.items ?? []).map(({ id, name }) => [id, name])}
       />
       <TextField
+        {...form.text('effective_from')}
         label={admin.prices.from}
         hint={words.assignHint}
-        error={about('effective_from')}
         type="datetime-local"
-        value={from}
-        onType={setFrom}
       />
     </FormDialog>
   );

@@ -1,12 +1,10 @@
 import { useState } from 'react';
-import { ApiError } from '../../api/api-error';
 import { useChange, useRead } from '../../api/queries';
 import type { AdminPriceProposalDetails, AdminProposalItem } from '../../api/types';
 import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
-import { Check, TextField } from '../../components/fields';
+import { Check, TextField, useInputs } from '../../components/fields';
 import { ListCard } from '../../components/list';
-import { Empty } from '../../components/states';
 import type { Column } from '../../components/table';
 import { useMessages } from '../../messages/language';
 
@@ -52,7 +50,7 @@ export function Others({
           <TextField label={words.othersSearch} type="search" maxLength={200} value={text} onType={setText} />
         </>
       }
-      empty={<Empty>{words.noOthers}</Empty>}
+      empty={words.noOthers}
     />
   );
 }
@@ -71,10 +69,10 @@ export function RenameDialog({
 }) {
   const { proposals: words } = useMessages().selling;
   const { common } = useMessages();
-  const [model, setModel] = useState('');
-  const [isNone, setNone] = useState(false);
   const models = useRead('GET /models', {});
   const save = useChange('POST /admin/price-names', ['GET /admin/price-names', 'GET /admin/audit']);
+  const form = useInputs({ model: '', isNone: false }, save.error);
+  const { model, isNone } = form.values;
   const names = (models.data?.items ?? []).filter(({ kind }) => kind === 'text' || kind === 'embedding');
   return (
     <FormDialog
@@ -96,21 +94,19 @@ export function RenameDialog({
       }
     >
       <TextField
+        {...form.text('model')}
         label={words.renameModel}
         hint={words.renameHint}
-        error={save.error instanceof ApiError ? save.error.about('model') : undefined}
         list="models-of-ours"
         disabled={isNone}
         autoComplete="off"
-        value={model}
-        onType={setModel}
       />
       <datalist id="models-of-ours">
         {names.map((each) => (
           <option key={each.id} value={each.id} />
         ))}
       </datalist>
-      <Check label={words.renameNone} checked={isNone} onChange={(event) => setNone(event.target.checked)} />
+      <Check {...form.check('isNone')} label={words.renameNone} />
     </FormDialog>
   );
 }

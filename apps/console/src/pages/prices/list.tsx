@@ -7,7 +7,7 @@ import { Card, Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
-import { Id, Money, Time } from '../../components/values';
+import { Id, Money } from '../../components/values';
 import { formatCount, unitName } from '../../format/number';
 import { useLanguage, useMessages } from '../../messages/language';
 import { AssignDialog } from './assign-dialog';
@@ -107,10 +107,10 @@ function Rules({ of: { rules } }: { readonly of: AdminPriceList }) {
         ),
     },
     { id: 'state', head: common.state, cell: ({ id }) => <Status of={states.get(id) ?? 'past'} /> },
-    { id: 'since', head: admin.prices.since, cell: ({ effective_from: at }) => <Time at={at} /> },
+    { id: 'since', head: admin.prices.since, time: ({ effective_from: at }) => at },
     { id: 'by', head: admin.prices.by, isHidden: true, cell: ({ created_by: by }) => by },
   ];
-  return <Table label={words.rules} name="price-rules" columns={columns} rows={rules} keyOf={({ id }) => id} />;
+  return <Table label={words.rules} name="price-rules" columns={columns} rows={rules} />;
 }
 
 function Accounts({ of: { accounts } }: { readonly of: AdminPriceList }) {
@@ -146,7 +146,7 @@ function Accounts({ of: { accounts } }: { readonly of: AdminPriceList }) {
   ];
   return (
     <>
-      <Table label={words.accounts} name="list-accounts" columns={columns} rows={accounts} keyOf={({ id }) => id} />
+      <Table label={words.accounts} name="list-accounts" columns={columns} rows={accounts} />
       {leaving && <AssignDialog account={leaving} onClose={() => setLeaving(null)} />}
     </>
   );

@@ -1,17 +1,14 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
-import { ApiError } from '../../api/api-error';
 import { useChange, useMay, useRead } from '../../api/queries';
 import type { AdminPriceListSummary } from '../../api/types';
 import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
-import { TextField } from '../../components/fields';
+import { TextField, useInputs } from '../../components/fields';
 import { Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { type Column, Table } from '../../components/table';
-import { None, Time } from '../../components/values';
-import { formatCount } from '../../format/number';
-import { useLanguage, useMessages } from '../../messages/language';
+import { None } from '../../components/values';
+import { useMessages } from '../../messages/language';
 import { BelowCost, PriceTabs } from './price-parts';
 
 const route = getRouteApi('/shell/admin/prices/lists');
@@ -45,7 +42,7 @@ export function PriceListsPage() {
 }
 
 function Lists({ items }: { readonly items: readonly AdminPriceListSummary[] }) {
-  const { messages, language } = useLanguage();
+  const messages = useMessages();
   const { lists: words } = messages.selling;
   const columns: Column<AdminPriceListSummary>[] = [
     {
@@ -64,30 +61,26 @@ function Lists({ items }: { readonly items: readonly AdminPriceListSummary[] }) 
       isNumber: true,
       cell: ({ factor }) => factor && `× ${factor}`,
     },
-    { id: 'rules', head: words.rules, isNumber: true, cell: ({ rule_count: count }) => formatCount(count, language) },
+    { id: 'rules', head: words.rules, count: ({ rule_count: count }) => count },
     {
       id: 'accounts',
       head: words.accounts,
       cell: ({ account_names: names, account_count: count }) =>
         count === 0 ? <None /> : words.named(names.join(', '), count - names.length),
     },
-    { id: 'created', head: messages.common.created, isHidden: true, cell: ({ created_at: at }) => <Time at={at} /> },
+    { id: 'created', head: messages.common.created, isHidden: true, time: ({ created_at: at }) => at },
   ];
-  return (
-    <Table label={words.title} name="price-lists" columns={columns} rows={items} keyOf={({ id }) => id} isLinked />
-  );
+  return <Table label={words.title} name="price-lists" columns={columns} rows={items} isLinked />;
 }
 
 function AddDialog({ onClose }: { readonly onClose: () => void }) {
   const { selling, common } = useMessages();
   const { lists: words } = selling;
-  const [name, setName] = useState('');
-  const [typedId, setId] = useState('');
-  const [factor, setFactor] = useState('');
   const navigate = useNavigate();
   const create = useChange('POST /admin/price-lists', ['GET /admin/price-lists', 'GET /admin/audit']);
-  const about = (field: string) => (create.error instanceof ApiError ? create.error.about(field) : undefined);
-  const id = typedId || idOf(name);
+  const form = useInputs({ name: '', id: '', factor: '' }, create.error);
+  const [name, factor] = [form.values.name.trim(), form.values.factor.trim()];
+  const id = form.values.id || idOf(name);
   const open = () => void navigate({ to: '/admin/prices/lists/$listId', params: { listId: id }, search: {} });
   if (create.data && create.data.warnings.length > 0)
     return <BelowCost title={words.add} of={create.data.warnings} onClose={open} />;
@@ -95,33 +88,25 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
     <FormDialog
       title={words.add}
       submit={common.create}
-      isReady={name.trim() !== '' && id !== ''}
+      isReady={name !== '' && id !== ''}
       change={create}
       onClose={onClose}
       onSubmit={() =>
         create.mutate(
-          {
-            body: {
-              id,
-              name: name.trim(),
-              ...(factor.trim() !== '' && { rules: [{ model: '*', factor: factor.trim() }] }),
-            },
-          },
+          { body: { id, name, ...(factor !== '' && { rules: [{ model: '*', factor }] }) } },
           { onSuccess: ({ warnings }) => warnings.length === 0 && open() },
         )
       }
     >
-      <TextField label={common.name} error={about('name')} maxLength={200} value={name} onType={setName} />
-      <TextField label={common.id} hint={words.idHint} error={about('id')} maxLength={64} value={id} onType={setId} />
+      <TextField {...form.text('name')} label={common.name} maxLength={200} />
+      <TextField {...form.text('id')} label={common.id} hint={words.idHint} maxLength={64} value={id} />
       <TextField
+        {...form.text('factor', 'rules[0].factor')}
         label={words.factorAll}
         aside={common.optional}
         hint={words.factorHint}
-        error={about('rules[0].factor')}
         inputMode="decimal"
         placeholder="0.9"
-        value={factor}
-        onType={setFactor}
       />
     </FormDialog>
   );

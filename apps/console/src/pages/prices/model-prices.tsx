@@ -7,7 +7,7 @@ import { Card, Notice, Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
-import { Money, None, Time } from '../../components/values';
+import { Money, None } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { PriceEditor } from './price-editor';
 import { columnKey, columnsOf, shownQuantity, UnitHead, unitsOf, useColumnName } from './price-grid';
@@ -91,13 +91,13 @@ function History({ items }: { readonly items: readonly AdminPrice[] }) {
   const states = priceStates(items);
   const columns: Column<AdminPrice>[] = [
     { id: 'price', head: words.unit, cell: (price) => <PriceName of={price} /> },
-    { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} form="full" /> },
+    { id: 'amount', head: common.amount, money: ({ amount }) => amount },
     { id: 'state', head: common.state, cell: ({ id }) => <Status of={states.get(id) ?? 'past'} /> },
-    { id: 'since', head: admin.prices.since, cell: ({ effective_from: at }) => <Time at={at} /> },
+    { id: 'since', head: admin.prices.since, time: ({ effective_from: at }) => at },
     {
       id: 'withdrawn',
       head: words.withdrawn,
-      cell: ({ withdrawn_at: at }) => at && <Time at={at} />,
+      time: ({ withdrawn_at: at }) => at,
     },
     {
       id: 'by',
@@ -114,7 +114,7 @@ function History({ items }: { readonly items: readonly AdminPrice[] }) {
   ];
   return (
     <Card title={words.history} isFlush>
-      <Table label={words.history} name="model-history" columns={columns} rows={items} keyOf={({ id }) => id} />
+      <Table label={words.history} name="model-history" columns={columns} rows={items} />
     </Card>
   );
 }

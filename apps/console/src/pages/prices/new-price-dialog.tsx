@@ -1,10 +1,8 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
-import { ApiError } from '../../api/api-error';
 import { useChange, useRead } from '../../api/queries';
 import type { AdminPricePreview } from '../../api/types';
 import { FormDialog } from '../../components/confirm-dialog';
-import { Choice, TextField } from '../../components/fields';
+import { beginning, Choice, TextField, useInputs } from '../../components/fields';
 import { Notice } from '../../components/page';
 import { type Column, Table } from '../../components/table';
 import { Money } from '../../components/values';
@@ -12,18 +10,11 @@ import { formatDay } from '../../format/time';
 import { useLanguage, useMessages } from '../../messages/language';
 import { BelowCost } from './price-parts';
 
-interface Draft {
-  readonly model: string;
-  /** Unit and variant, one a line. */
-  readonly sold: string;
-  readonly amount: string;
-  readonly perQuantity: string;
-  /** Local time of the reader, as the field gives it; empty: now. */
-  readonly from: string;
-}
+/** `sold`: unit and variant, one a line. `from`: local time of the reader, as the field gives it; empty: now. */
+const EMPTY = { model: '', sold: '', amount: '', perQuantity: '1', from: '' };
 
 /** The request body for the server. */
-function toPrice(draft: Draft) {
+function toPrice(draft: typeof EMPTY) {
   const [unit = '', variant = ''] = draft.sold.split('\n');
   return {
     model: draft.model,
@@ -31,7 +22,7 @@ function toPrice(draft: Draft) {
     ...(variant !== '' && { variant }),
     amount: draft.amount,
     per_quantity: Number(draft.perQuantity),
-    ...(draft.from !== '' && { effective_from: new Date(draft.from).toISOString() }),
+    ...beginning(draft.from),
   };
 }
 
@@ -40,20 +31,17 @@ export function NewPriceDialog({ onClose }: { readonly onClose: () => void }) {
   const { admin, common, selling } = useMessages();
   const { prices: words } = admin;
   const navigate = useNavigate();
-  const [draft, setDraft] = useState<Draft>({ model: '', sold: '', amount: '', perQuantity: '1', from: '' });
   const models = useRead('GET /models', {});
   const preview = useChange('POST /admin/prices/preview');
   const set = useChange('POST /admin/prices', ['GET /admin/prices', 'GET /models', 'GET /admin/audit']);
+  const failure = set.error ?? preview.error;
+  // What was previewed no longer holds.
+  const form = useInputs(EMPTY, failure, preview.reset);
+  const draft = form.values;
   const model = models.data?.items.find(({ id }) => id === draft.model);
   const body = toPrice(draft);
-  const change = (part: Partial<Draft>) => {
-    preview.reset();
-    setDraft({ ...draft, ...part });
-  };
   const isText = model?.kind === 'text' || model?.kind === 'embedding';
   const openModel = () => void navigate({ to: '/admin/prices/models/$model', params: { model: draft.model } });
-  const failure = set.error ?? preview.error;
-  const about = (field: string) => (failure instanceof ApiError ? failure.about(field) : undefined);
   if (set.data && set.data.warnings.length > 0)
     return <BelowCost title={words.add} of={set.data.warnings} onClose={onClose} />;
   return (
@@ -72,10 +60,9 @@ export function NewPriceDialog({ onClose }: { readonly onClose: () => void }) {
       }
     >
       <Choice
+        {...form.choice('model')}
         label={words.model}
-        error={about('model')}
-        value={draft.model}
-        onChoose={(value) => change({ model: value, sold: '' })}
+        onChoose={(value) => form.set({ model: value, sold: '' })}
         none=""
         choices={(models.data?.items ?? []).map(({ id }) => [id, id])}
       />
@@ -84,38 +71,18 @@ export function NewPriceDialog({ onClose }: { readonly onClose: () => void }) {
       ) : (
         <>
           <Choice
+            {...form.choice('sold')}
             label={words.variant}
-            error={about('variant') ?? about('unit')}
-            value={draft.sold}
-            onChoose={(value) => change({ sold: value })}
+            error={form.about('variant') ?? form.about('unit')}
             none=""
             choices={(model?.variants ?? []).map((each) => [
               `${each.unit}\n${each.variant}`,
               `${each.variant} / ${each.unit}`,
             ])}
           />
-          <TextField
-            label={common.amount}
-            error={about('amount')}
-            inputMode="decimal"
-            value={draft.amount}
-            onType={(value) => change({ amount: value })}
-          />
-          <TextField
-            label={words.perQuantity}
-            error={about('per_quantity')}
-            type="number"
-            min={1}
-            value={draft.perQuantity}
-            onType={(value) => change({ perQuantity: value })}
-          />
-          <TextField
-            label={words.from}
-            error={about('effective_from')}
-            type="datetime-local"
-            value={draft.from}
-            onType={(value) => change({ from: value })}
-          />
+          <TextField {...form.text('amount')} label={common.amount} inputMode="decimal" />
+          <TextField {...form.text('perQuantity', 'per_quantity')} label={words.perQuantity} type="number" min={1} />
+          <TextField {...form.text('from', 'effective_from')} label={words.from} type="datetime-local" />
         </>
       )}
       {preview.data && <Preview of={preview.data} />}
@@ -132,14 +99,12 @@ function Preview({ of: preview }: { readonly of: AdminPricePreview }) {
     {
       id: 'charged',
       head: words.charged,
-      isNumber: true,
-      cell: ({ charged }) => <Money amount={charged} form="full" />,
+      money: ({ charged }) => charged,
     },
     {
       id: 'repriced',
       head: words.repriced,
-      isNumber: true,
-      cell: ({ repriced }) => <Money amount={repriced} form="full" />,
+      money: ({ repriced }) => repriced,
     },
   ];
   return (

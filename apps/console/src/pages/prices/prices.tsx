@@ -8,7 +8,7 @@ import { Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
-import { Money, Time } from '../../components/values';
+import { Time } from '../../components/values';
 import { formatCount } from '../../format/number';
 import { useLanguage, useMessages } from '../../messages/language';
 import { UnitText } from '../models/price-text';
@@ -79,7 +79,7 @@ function PriceTable({ items }: { readonly items: readonly AdminPrice[] }) {
           ...(from === 0 ? [] : [selling.band(formatCount(from, language))]),
         ].join(' · '),
     },
-    { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} form="full" /> },
+    { id: 'amount', head: common.amount, money: ({ amount }) => amount },
     { id: 'unit', head: words.unit, cell: (price) => <UnitText unit={price.unit} perQuantity={price.per_quantity} /> },
     { id: 'state', head: common.state, cell: ({ id }) => <Status of={states.get(id) ?? 'past'} /> },
     {
@@ -104,7 +104,7 @@ function PriceTable({ items }: { readonly items: readonly AdminPrice[] }) {
       {items.length === 0 ? (
         <Empty>{words.none}</Empty>
       ) : (
-        <Table label={words.title} name="prices" columns={columns} rows={items} keyOf={({ id }) => id} isLinked />
+        <Table label={words.title} name="prices" columns={columns} rows={items} isLinked />
       )}
     </section>
   );

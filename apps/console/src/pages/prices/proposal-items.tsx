@@ -160,7 +160,7 @@ function Items({
     },
     { id: 'margin', head: words.margin, isNumber: true, cell: lines((price) => <MarginShare of={price} />) },
   ];
-  return <Table label={words.models} name="proposal-items" columns={columns} rows={items} keyOf={({ id }) => id} />;
+  return <Table label={words.models} name="proposal-items" columns={columns} rows={items} />;
 }
 
 function EntryId({

@@ -6,7 +6,6 @@ import { Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
-import { Time } from '../../components/values';
 import { formatCount } from '../../format/number';
 import { useLanguage, useMessages } from '../../messages/language';
 import { PriceTabs } from './price-parts';
@@ -76,12 +75,10 @@ function Proposals({ items }: { readonly items: readonly AdminPriceProposal[] })
       head: words.details,
       cell: ({ counts }) => words.counts(formatCount(counts.read, language), formatCount(counts.unchanged, language)),
     },
-    { id: 'time', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
+    { id: 'time', head: common.created, time: ({ created_at: at }) => at },
     { id: 'by', head: words.by, isHidden: true, cell: ({ created_by: by }) => by },
   ];
-  return (
-    <Table label={words.title} name="price-proposals" columns={columns} rows={items} keyOf={({ id }) => id} isLinked />
-  );
+  return <Table label={words.title} name="price-proposals" columns={columns} rows={items} isLinked />;
 }
 
 /** The sign and word of a proposal's state. */

@@ -1,10 +1,17 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
-import { ApiError } from '../../api/api-error';
 import { useChange, useRead, useSession } from '../../api/queries';
 import type { AdminNewPriceProposal } from '../../api/types';
 import { FormDialog } from '../../components/confirm-dialog';
-import { Choice, Field, Segments, TextArea, TextField } from '../../components/fields';
+import {
+  beginning,
+  Choice,
+  CodeArea,
+  Field,
+  type Inputs,
+  Segments,
+  TextField,
+  useInputs,
+} from '../../components/fields';
 import { useMessages } from '../../messages/language';
 
 /** Where the lists of each form are published. */
@@ -43,7 +50,7 @@ function bodyOf({ source, place, url, text, upstream, factor, rounding, from }: 
     ...where,
     ...(factor.trim() !== '' && { factor: factor.trim() }),
     ...(rounding !== 'none' && { rounding: rounding === 'cent' ? 'cent' : Number(rounding) }),
-    ...(from !== '' && { effective_from: new Date(from).toISOString() }),
+    ...beginning(from),
   };
 }
 
@@ -58,7 +65,9 @@ export function ReadListDialog({
 }) {
   const { proposals: words } = useMessages().selling;
   const { currency } = useSession();
-  const [draft, setDraft] = useState<Draft>({
+  const navigate = useNavigate();
+  const read = useChange('POST /admin/price-proposals', ['GET /admin/price-proposals', 'GET /admin/audit']);
+  const first: Draft = {
     source: upstream === '' ? 'litellm' : 'upstream',
     place: 'url',
     url: ADDRESSES.litellm,
@@ -67,17 +76,14 @@ export function ReadListDialog({
     factor: '',
     rounding: 'none',
     from: '',
-  });
-  const navigate = useNavigate();
-  const read = useChange('POST /admin/price-proposals', ['GET /admin/price-proposals', 'GET /admin/audit']);
-  const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
-  const body = bodyOf(draft);
-  const about = (field: string) => (read.error instanceof ApiError ? read.error.about(field) : undefined);
+  };
+  const form = useInputs(first, read.error);
+  const body = bodyOf(form.values);
   return (
     <FormDialog
       title={words.add}
       submit={read.isPending ? words.reading : words.read}
-      isReady={Boolean(body.url ?? body.file ?? body.upstream) && (currency === 'USD' || draft.factor !== '')}
+      isReady={Boolean(body.url ?? body.file ?? body.upstream) && (currency === 'USD' || form.values.factor !== '')}
       change={read}
       onClose={onClose}
       onSubmit={() =>
@@ -98,95 +104,57 @@ export function ReadListDialog({
           value,
           label: words.sources[value],
         }))}
-        value={draft.source}
+        value={form.values.source}
         onChoose={(value) => {
           const source = value as Source;
-          change({ source, ...(source !== 'upstream' && { url: ADDRESSES[source] }) });
+          form.set({ source, ...(source !== 'upstream' && { url: ADDRESSES[source] }) });
         }}
       />
-      <Place of={draft} onChange={change} about={about} />
+      <Place form={form} />
       <TextField
+        {...form.text('factor')}
         label={words.factor}
         hint={currency === 'USD' ? words.factorHint : words.factorRate(currency)}
-        error={about('factor')}
         inputMode="decimal"
         placeholder="1"
-        value={draft.factor}
-        onType={(value) => change({ factor: value })}
       />
       <Choice
+        {...form.choice('rounding')}
         label={words.rounding}
-        error={about('rounding')}
-        value={draft.rounding}
-        onChoose={(value) => change({ rounding: value })}
         choices={(['none', 'cent', '2', '3'] as const).map((value) => [value, words.roundings[value]])}
       />
-      <TextField
-        label={words.from}
-        error={about('effective_from')}
-        type="datetime-local"
-        value={draft.from}
-        onType={(value) => change({ from: value })}
-      />
+      <TextField {...form.text('from', 'effective_from')} label={words.from} type="datetime-local" />
     </FormDialog>
   );
 }
 
-function Place({
-  of: draft,
-  onChange,
-  about,
-}: {
-  readonly of: Draft;
-  readonly onChange: (part: Partial<Draft>) => void;
-  readonly about: (field: string) => string | undefined;
-}) {
+function Place({ form }: { readonly form: Inputs<Draft> }) {
   const { proposals: words } = useMessages().selling;
-  if (draft.source === 'upstream')
-    return (
-      <UpstreamField value={draft.upstream} error={about('upstream')} onChoose={(upstream) => onChange({ upstream })} />
-    );
+  const { source, place } = form.values;
+  if (source === 'upstream') return <UpstreamField {...form.choice('upstream')} />;
   return (
     <>
       <Segments
         label={words.place}
         choices={(['url', 'file', 'text'] as const).map((value) => ({ value, label: words.places[value] }))}
-        value={draft.place}
-        onChoose={(place) => onChange({ place: place as Place, text: '' })}
+        value={place}
+        onChoose={(value) => form.set({ place: value as Place, text: '' })}
       />
-      {draft.place === 'url' && (
-        <TextField
-          label={words.url}
-          hint={words.urlHint}
-          error={about('url')}
-          type="url"
-          value={draft.url}
-          onType={(value) => onChange({ url: value })}
-        />
-      )}
-      {draft.place === 'file' && (
-        <Field label={words.file} hint={words.fileHint} error={about('file')}>
+      {place === 'url' && <TextField {...form.text('url')} label={words.url} hint={words.urlHint} type="url" />}
+      {place === 'file' && (
+        <Field label={words.file} hint={words.fileHint} error={form.about('file')}>
           {(control) => (
             <input
               {...control}
               type="file"
               accept=".json,application/json"
-              onChange={(event) => void event.target.files?.[0]?.text().then((text) => onChange({ text }))}
+              onChange={(event) => void event.target.files?.[0]?.text().then((text) => form.set({ text }))}
             />
           )}
         </Field>
       )}
-      {draft.place === 'text' && (
-        <TextArea
-          label={words.text}
-          hint={words.fileHint}
-          error={about('file')}
-          rows={6}
-          spellCheck={false}
-          className="code-area"
-          value={draft.text}
-          onType={(value) => onChange({ text: value })}
-        />
+      {place === 'text' && (
+        <CodeArea {...form.text('text', 'file')} label={words.text} hint={words.fileHint} rows={6} />
       )}
     </>
   );

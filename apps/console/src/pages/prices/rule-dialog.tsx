@@ -1,29 +1,17 @@
-import { useState } from 'react';
-import { ApiError } from '../../api/api-error';
 import type { ReadRoute } from '../../api/call';
 import { useChange, useRead } from '../../api/queries';
 import type { AdminNewPriceRule, ConsoleModel } from '../../api/types';
 import { FormDialog } from '../../components/confirm-dialog';
-import { Choice, Segments, TextField } from '../../components/fields';
+import { beginning, Choice, type Inputs, Segments, TextField, useInputs } from '../../components/fields';
 import { unitName } from '../../format/number';
 import { useMessages } from '../../messages/language';
 import { BelowCost, MILLION, TOKEN_PRICES } from './price-parts';
 
 const TOUCHED: readonly ReadRoute[] = ['GET /admin/price-lists', 'GET /admin/price-lists/:list_id', 'GET /admin/audit'];
 
-interface Draft {
-  readonly kind: string;
-  readonly model: string;
-  readonly unit: string;
-  readonly variant: string;
-  readonly band: string;
-  readonly factor: string;
-  readonly amount: string;
-  /** Local time of the reader, as the field gives it; empty: now. */
-  readonly from: string;
-}
-
-const EMPTY: Draft = { kind: 'factor', model: '*', unit: '', variant: '', band: '', factor: '', amount: '', from: '' };
+/** `from`: local time of the reader, as the field gives it; empty: now. */
+const EMPTY = { kind: 'factor', model: '*', unit: '', variant: '', band: '', factor: '', amount: '', from: '' };
+type Draft = typeof EMPTY;
 
 const isToken = ({ unit }: Draft): boolean => unit.endsWith('token');
 
@@ -36,18 +24,17 @@ const ruleOf = (draft: Draft): AdminNewPriceRule => ({
   ...(draft.kind === 'amount'
     ? { amount: draft.amount.trim(), per_quantity: isToken(draft) ? MILLION : 1 }
     : { factor: draft.factor.trim() }),
-  ...(draft.from !== '' && { effective_from: new Date(draft.from).toISOString() }),
+  ...beginning(draft.from),
 });
 
 /** A later rule of a list, which replaces one of the same scope. */
 export function RuleDialog({ listId, onClose }: { readonly listId: string; readonly onClose: () => void }) {
   const { selling, common, admin } = useMessages();
   const { lists: words } = selling;
-  const [draft, setDraft] = useState(EMPTY);
   const add = useChange('POST /admin/price-lists/:list_id/rules', TOUCHED);
-  const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
+  const form = useInputs(EMPTY, add.error);
+  const draft = form.values;
   const isAmount = draft.kind === 'amount';
-  const about = (field: string) => (add.error instanceof ApiError ? add.error.about(`rules[0].${field}`) : undefined);
   if (add.data && add.data.warnings.length > 0)
     return <BelowCost title={words.addRule} of={add.data.warnings} onClose={onClose} />;
   return (
@@ -68,35 +55,25 @@ export function RuleDialog({ listId, onClose }: { readonly listId: string; reado
         label={words.rule}
         choices={(['factor', 'amount'] as const).map((value) => ({ value, label: words.kinds[value] }))}
         value={draft.kind}
-        onChoose={(kind) => change({ kind, ...(kind === 'amount' && draft.model === '*' && { model: '' }) })}
+        onChoose={(kind) => form.set({ kind, ...(kind === 'amount' && draft.model === '*' && { model: '' }) })}
       />
-      <Scope draft={draft} onChange={change} about={about} />
+      <Scope form={form} />
       {isAmount ? (
         <TextField
+          {...form.text('amount', 'rules[0].amount')}
           label={isToken(draft) ? words.amountMillion : common.amount}
-          error={about('amount')}
           inputMode="decimal"
-          value={draft.amount}
-          onType={(value) => change({ amount: value })}
         />
       ) : (
         <TextField
+          {...form.text('factor', 'rules[0].factor')}
           label={words.factor}
           hint={words.factorHint}
-          error={about('factor')}
           inputMode="decimal"
           placeholder="0.9"
-          value={draft.factor}
-          onType={(value) => change({ factor: value })}
         />
       )}
-      <TextField
-        label={admin.prices.from}
-        error={about('effective_from')}
-        type="datetime-local"
-        value={draft.from}
-        onType={(value) => change({ from: value })}
-      />
+      <TextField {...form.text('from', 'rules[0].effective_from')} label={admin.prices.from} type="datetime-local" />
     </FormDialog>
   );
 }
@@ -108,57 +85,43 @@ const unitsOf = (model: ConsoleModel | undefined): readonly string[] =>
     : TOKEN_PRICES;
 
 /** What the rule is about. */
-function Scope({
-  draft,
-  onChange,
-  about,
-}: {
-  readonly draft: Draft;
-  readonly onChange: (part: Partial<Draft>) => void;
-  readonly about: (field: string) => string | undefined;
-}) {
+function Scope({ form }: { readonly form: Inputs<Draft> }) {
   const { selling, common, admin, money } = useMessages();
   const { lists: words } = selling;
   const models = useRead('GET /models', {});
-  const isAmount = draft.kind === 'amount';
-  const units = unitsOf(models.data?.items.find(({ id }) => id === draft.model));
+  const { kind, model, unit } = form.values;
+  const isAmount = kind === 'amount';
+  const units = unitsOf(models.data?.items.find(({ id }) => id === model));
   return (
     <>
       <Choice
+        {...form.choice('model', 'rules[0].model')}
         label={common.model}
-        error={about('model')}
-        value={draft.model}
-        onChoose={(value) => onChange({ model: value, unit: '', variant: '' })}
+        onChoose={(value) => form.set({ model: value, unit: '', variant: '' })}
         choices={[
           isAmount ? ['', ''] : ['*', words.everything],
           ...(models.data?.items ?? []).map(({ id }) => [id, id] as const),
         ]}
       />
       <Choice
+        {...form.choice('unit', 'rules[0].unit')}
         label={admin.prices.unit}
-        error={about('unit')}
-        value={draft.unit}
-        onChoose={(value) => onChange({ unit: value })}
         none={isAmount ? '' : words.allUnits}
-        choices={units.map((unit) => [unit, unitName(money.units, unit, MILLION)])}
+        choices={units.map((each) => [each, unitName(money.units, each, MILLION)])}
       />
       <TextField
+        {...form.text('variant', 'rules[0].variant')}
         label={admin.prices.variant}
         aside={common.optional}
         hint={isAmount ? words.variantAmount : words.variantFactor}
-        error={about('variant')}
-        value={draft.variant}
-        onType={(value) => onChange({ variant: value })}
       />
-      {(isToken(draft) || draft.unit === '') && (
+      {(isToken(form.values) || unit === '') && (
         <TextField
+          {...form.text('band', 'rules[0].from_input_tokens')}
           label={words.bandFrom}
           aside={common.optional}
-          error={about('from_input_tokens')}
           type="number"
           min={0}
-          value={draft.band}
-          onType={(value) => onChange({ band: value })}
         />
       )}
     </>

@@ -65,7 +65,9 @@ export function SimulationFailed({ of: failure, onFewer }: { readonly of: Error;
 /** What usage brought, and would have brought at other prices. */
 export function SimulationResult({ of: result }: { readonly of: AdminPriceSimulation }) {
   const { messages, language } = useLanguage();
-  const { simulation: words } = messages.selling;
+  const { selling, common } = messages;
+  const { simulation: words } = selling;
+  const sums = useSums();
   const { total } = result;
   const days = words.days(formatDay(result.from, language), formatDay(result.to, language));
   if (total.records === 0)
@@ -98,28 +100,31 @@ export function SimulationResult({ of: result }: { readonly of: AdminPriceSimula
         />
       </Card>
       <Card title={words.models} isFlush>
-        <Sums
+        <Table
           label={words.models}
           name="simulated-models"
           rows={result.models}
-          first={{ id: 'model', head: messages.common.model, cell: ({ model }) => <Name of={model} /> }}
+          columns={[{ id: 'model', head: common.model, cell: ({ model }) => <Name of={model} /> }, ...sums]}
           keyOf={({ model }) => model}
         />
       </Card>
       <Card title={words.accounts} isFlush>
-        <Sums
+        <Table
           label={words.accounts}
           name="simulated-accounts"
           rows={result.accounts}
-          first={{
-            id: 'account',
-            head: words.account,
-            cell: (sum) => (
-              <Link to="/admin/accounts/$accountId" params={{ accountId: sum.account_id }}>
-                {sum.account_name || sum.account_id}
-              </Link>
-            ),
-          }}
+          columns={[
+            {
+              id: 'account',
+              head: words.account,
+              cell: (sum) => (
+                <Link to="/admin/accounts/$accountId" params={{ accountId: sum.account_id }}>
+                  {sum.account_name || sum.account_id}
+                </Link>
+              ),
+            },
+            ...sums,
+          ]}
           keyOf={(sum) => sum.account_id}
         />
       </Card>
@@ -174,28 +179,14 @@ function Change({ from, to }: { readonly from: string; readonly to: string }) {
   );
 }
 
-function Sums<Row extends Sum>({
-  label,
-  name,
-  rows,
-  first,
-  keyOf,
-}: {
-  readonly label: string;
-  readonly name: string;
-  readonly rows: readonly Row[];
-  readonly first: Column<Row>;
-  readonly keyOf: (row: Row) => string;
-}) {
-  const { messages, language } = useLanguage();
-  const { simulation: words } = messages.selling;
-  const money = (amount: string | null) =>
-    amount === null ? messages.common.unknown : <Money amount={amount} form="full" />;
-  const columns: Column<Row>[] = [
-    first,
-    { id: 'records', head: words.requests, isNumber: true, cell: ({ records }) => formatCount(records, language) },
-    { id: 'before', head: words.earnedBefore, isNumber: true, cell: (row) => money(row.earned_before) },
-    { id: 'after', head: words.earnedAfter, isNumber: true, cell: (row) => money(row.earned_after) },
+function useSums(): Column<Sum>[] {
+  const { selling, common } = useMessages();
+  const { simulation: words } = selling;
+  const money = (amount: string | null) => (amount === null ? common.unknown : <Money amount={amount} form="full" />);
+  return [
+    { id: 'records', head: words.requests, count: ({ records }) => records },
+    { id: 'before', head: words.earnedBefore, money: (row) => row.earned_before },
+    { id: 'after', head: words.earnedAfter, money: (row) => row.earned_after },
     {
       id: 'change',
       head: words.change,
@@ -205,5 +196,4 @@ function Sums<Row extends Sum>({
     { id: 'cost', head: words.cost, isNumber: true, cell: (row) => money(costOf(row)) },
     { id: 'margin', head: words.marginAfter, isNumber: true, cell: (row) => money(row.margin_after) },
   ];
-  return <Table label={label} name={name} columns={columns} rows={rows} keyOf={keyOf} />;
 }

@@ -1,9 +1,8 @@
 import { useState } from 'react';
-import { ApiError } from '../../api/api-error';
 import type { ConsolePromptLog } from '../../api/types';
 import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
-import { Check, TextArea, TextField } from '../../components/fields';
+import { Check, TextArea, TextField, useInputs } from '../../components/fields';
 import { Card, Facts } from '../../components/page';
 import { Loaded } from '../../components/states';
 import { Status } from '../../components/status';
@@ -104,15 +103,17 @@ function ChangeDialog({
   readonly onClose: () => void;
 }) {
   const { prompts: words, common } = useMessages();
-  const [enabled, setEnabled] = useState(before.enabled);
-  const [days, setDays] = useState(String(before.retention_days));
+  const form = useInputs(
+    {
+      enabled: before.enabled,
+      retention_days: String(before.retention_days),
+      patterns: before.redactions.filter((name) => !isKnown(name)).join('\n'),
+    },
+    change.error,
+  );
+  const { enabled, retention_days: days, patterns } = form.values;
   const [known, setKnown] = useState<ReadonlySet<string>>(new Set(before.redactions.filter(isKnown)));
-  const [own, setOwn] = useState(before.redactions.filter((name) => !isKnown(name)).join('\n'));
-  const patterns = own
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean);
-  const about = (field: string) => (change.error instanceof ApiError ? change.error.about(field) : undefined);
+  const own = patterns.split('\n').map((line) => line.trim());
   const toggle = (name: string) =>
     setKnown(known.has(name) ? new Set([...known].filter((each) => each !== name)) : new Set([...known, name]));
   return (
@@ -122,19 +123,11 @@ function ChangeDialog({
       change={change}
       onClose={onClose}
       onSubmit={() =>
-        change.save({ enabled, retention_days: Number(days), redactions: [...known, ...patterns] }, onClose)
+        change.save({ enabled, retention_days: Number(days), redactions: [...known, ...own.filter(Boolean)] }, onClose)
       }
     >
-      <Check kind="switch" label={words.log} checked={enabled} onChange={(event) => setEnabled(event.target.checked)} />
-      <TextField
-        label={words.retention}
-        error={about('retention_days')}
-        type="number"
-        min={1}
-        max={90}
-        value={days}
-        onType={setDays}
-      />
+      <Check {...form.check('enabled')} kind="switch" label={words.log} />
+      <TextField {...form.text('retention_days')} label={words.retention} type="number" min={1} max={90} />
       <fieldset className="field">
         <legend>{words.redactions}</legend>
         {KNOWN.map((name) => (
@@ -145,13 +138,11 @@ function ChangeDialog({
         ))}
       </fieldset>
       <TextArea
+        {...form.text('patterns', 'redactions')}
         label={words.patterns}
         hint={words.patternsHint}
-        error={about('redactions')}
         rows={3}
         spellCheck={false}
-        value={own}
-        onType={setOwn}
       />
     </FormDialog>
   );

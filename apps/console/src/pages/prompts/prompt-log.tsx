@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { ReadRoute } from '../../api/call';
 import { readOptions, useChange, useMay, useRead } from '../../api/queries';
-import type { ConsolePrompt, ConsolePromptEntry } from '../../api/types';
+import type { ConsolePromptEntry } from '../../api/types';
 import { Button } from '../../components/button';
 import { CodeBlock } from '../../components/code-block';
 import { FormDialog } from '../../components/confirm-dialog';
@@ -11,7 +11,7 @@ import { Dialog } from '../../components/dialog';
 import { TextField } from '../../components/fields';
 import { ListCard } from '../../components/list';
 import { Facts, Page } from '../../components/page';
-import { Empty, Failure, Skeleton } from '../../components/states';
+import { Failure, Skeleton } from '../../components/states';
 import type { Column } from '../../components/table';
 import { ShortId, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
@@ -28,54 +28,42 @@ interface Shown {
   readonly entry?: string | undefined;
 }
 
+/** Who may read a log decides where it is read. */
+const OWN = {
+  log: 'GET /prompt-log',
+  change: 'POST /prompt-log',
+  clear: 'POST /prompt-log/clear',
+  entries: 'GET /prompt-log/entries',
+  entry: 'GET /prompt-log/entries/:entry_id',
+  remove: 'POST /prompt-log/entries/:entry_id/remove',
+} as const;
+const ADMIN = {
+  log: 'GET /admin/accounts/:account_id/prompt-log',
+  change: 'POST /admin/accounts/:account_id/prompt-log',
+  clear: 'POST /admin/accounts/:account_id/prompt-log/clear',
+  entries: 'GET /admin/accounts/:account_id/prompt-log/entries',
+  entry: 'GET /admin/accounts/:account_id/prompt-log/entries/:entry_id',
+  remove: 'POST /admin/accounts/:account_id/prompt-log/entries/:entry_id/remove',
+} as const;
+
 /** The log of prompts and answers of the own account. */
 export function PromptLogPage() {
   const { prompts: words } = useMessages();
-  const search = ownRoute.useSearch();
   const navigate = ownRoute.useNavigate();
-  const set = (part: Shown) => void navigate({ search: (before) => ({ ...before, ...part }), replace: true });
-  const query = useRead('GET /prompt-log', {});
-  const touched: readonly ReadRoute[] = ['GET /prompt-log', 'GET /prompt-log/entries'];
-  const change = useChange('POST /prompt-log', touched);
-  const clear = useChange('POST /prompt-log/clear', touched);
-  const remove = useChange('POST /prompt-log/entries/:entry_id/remove', touched);
-  const entries = useEntries(search, (id) => (
-    <Link to="/prompt-log" search={(before) => ({ ...before, entry: id })}>
-      {words.read}
-    </Link>
-  ));
   return (
     <Page title={words.title} lead={words.lead}>
-      <LogSettings
-        query={query}
+      <Log
+        routes={OWN}
+        accountId=""
+        of={ownRoute.useSearch()}
         mayChange
-        change={{ ...change, save: (body, onSuccess) => change.mutate({ body }, { onSuccess }) }}
-        clear={{ ...clear, save: (onSuccess) => clear.mutate({ body: {} }, { onSuccess }) }}
+        onShow={(part) => void navigate({ search: (before) => ({ ...before, ...part }), replace: true })}
+        link={(id) => (
+          <Link to="/prompt-log" search={(before) => ({ ...before, entry: id })}>
+            {words.read}
+          </Link>
+        )}
       />
-      <Filters of={search} onChange={set} />
-      <ListCard
-        route="GET /prompt-log/entries"
-        input={{ query: filterOf(search) }}
-        name="prompt-entries"
-        {...entries}
-      />
-      {search.entry !== undefined && (
-        <OwnEntry
-          id={search.entry}
-          onClose={() => set({ entry: undefined })}
-          footer={
-            <RemoveButton
-              change={remove}
-              onRemove={() =>
-                remove.mutate(
-                  { params: { entry_id: search.entry ?? '' }, body: {} },
-                  { onSuccess: () => set({ entry: undefined }) },
-                )
-              }
-            />
-          }
-        />
-      )}
     </Page>
   );
 }
@@ -84,30 +72,8 @@ export function PromptLogPage() {
 export function AdminPromptLogPage() {
   const { prompts: words, common } = useMessages();
   const { accountId } = adminRoute.useParams();
-  const search = adminRoute.useSearch();
   const navigate = adminRoute.useNavigate();
-  const mayWrite = useMay('admin:write');
-  const set = (part: Shown) => void navigate({ search: (before) => ({ ...before, ...part }), replace: true });
-  const params = { account_id: accountId };
-  const account = useRead('GET /admin/accounts/:account_id', { params });
-  const query = useRead('GET /admin/accounts/:account_id/prompt-log', { params });
-  const touched: readonly ReadRoute[] = [
-    'GET /admin/accounts/:account_id/prompt-log',
-    'GET /admin/accounts/:account_id/prompt-log/entries',
-    'GET /admin/audit',
-  ];
-  const change = useChange('POST /admin/accounts/:account_id/prompt-log', touched);
-  const clear = useChange('POST /admin/accounts/:account_id/prompt-log/clear', touched);
-  const remove = useChange('POST /admin/accounts/:account_id/prompt-log/entries/:entry_id/remove', touched);
-  const entries = useEntries(search, (id) => (
-    <Link
-      to="/admin/accounts/$accountId/prompt-log"
-      params={{ accountId }}
-      search={(before) => ({ ...before, entry: id })}
-    >
-      {words.read}
-    </Link>
-  ));
+  const account = useRead('GET /admin/accounts/:account_id', { params: { account_id: accountId } });
   return (
     <Page
       title={words.ofAccount(account.data?.name ?? '…')}
@@ -118,70 +84,114 @@ export function AdminPromptLogPage() {
         </Link>
       }
     >
+      <Log
+        routes={ADMIN}
+        accountId={accountId}
+        of={adminRoute.useSearch()}
+        mayChange={useMay('admin:write')}
+        onShow={(part) => void navigate({ search: (before) => ({ ...before, ...part }), replace: true })}
+        link={(id) => (
+          <Link
+            to="/admin/accounts/$accountId/prompt-log"
+            params={{ accountId }}
+            search={(before) => ({ ...before, entry: id })}
+          >
+            {words.read}
+          </Link>
+        )}
+      />
+    </Page>
+  );
+}
+
+function Log({
+  routes,
+  accountId,
+  of: shown,
+  mayChange,
+  onShow,
+  link,
+}: {
+  readonly routes: typeof OWN | typeof ADMIN;
+  /** No part of the routes of the own account. */
+  readonly accountId: string;
+  readonly of: Shown;
+  readonly mayChange: boolean;
+  readonly onShow: (part: Shown) => void;
+  readonly link: (id: string) => ReactNode;
+}) {
+  const params = { account_id: accountId };
+  const touched: readonly ReadRoute[] = [routes.log, routes.entries, 'GET /admin/audit'];
+  const query = useRead(routes.log, { params });
+  const change = useChange(routes.change, touched);
+  const clear = useChange(routes.clear, touched);
+  const remove = useChange(routes.remove, touched);
+  const close = () => onShow({ entry: undefined });
+  const { entry } = shown;
+  return (
+    <>
       <LogSettings
         query={query}
-        mayChange={mayWrite}
+        mayChange={mayChange}
         change={{ ...change, save: (body, onSuccess) => change.mutate({ params, body }, { onSuccess }) }}
         clear={{ ...clear, save: (onSuccess) => clear.mutate({ params, body: {} }, { onSuccess }) }}
       />
-      <Filters of={search} onChange={set} />
-      <ListCard
-        route="GET /admin/accounts/:account_id/prompt-log/entries"
-        input={{ params, query: filterOf(search) }}
-        name="admin-prompt-entries"
-        {...entries}
-      />
-      {search.entry !== undefined && (
-        <AdminEntry
-          accountId={accountId}
-          id={search.entry}
-          onClose={() => set({ entry: undefined })}
+      <Filters of={shown} onChange={onShow} />
+      <Entries routes={routes} params={params} of={shown} link={link} />
+      {entry !== undefined && (
+        <Entry
+          routes={routes}
+          params={{ ...params, entry_id: entry }}
+          onClose={close}
           footer={
-            mayWrite && (
+            mayChange && (
               <RemoveButton
                 change={remove}
                 onRemove={() =>
-                  remove.mutate(
-                    { params: { ...params, entry_id: search.entry ?? '' }, body: {} },
-                    { onSuccess: () => set({ entry: undefined }) },
-                  )
+                  remove.mutate({ params: { ...params, entry_id: entry }, body: {} }, { onSuccess: close })
                 }
               />
             )
           }
         />
       )}
-    </Page>
+    </>
   );
 }
 
-const filterOf = ({ session, request_id: requestId }: Shown) => ({ session, request_id: requestId });
-const isFiltered = ({ session, request_id: requestId }: Shown): boolean =>
-  session !== undefined || requestId !== undefined;
-
-/** The list of entries: all of it but where they come from. */
-function useEntries(search: Shown, link: (id: string) => ReactNode) {
+function Entries({
+  routes,
+  params,
+  of: shown,
+  link,
+}: {
+  readonly routes: typeof OWN | typeof ADMIN;
+  readonly params: { readonly account_id: string };
+  readonly of: Shown;
+  readonly link: (id: string) => ReactNode;
+}) {
   const { prompts: words, common } = useMessages();
+  const { session, request_id: requestId } = shown;
   const columns: Column<ConsolePromptEntry>[] = [
     { id: 'read', head: words.entry, cell: ({ id }) => link(id) },
-    { id: 'time', head: common.time, cell: ({ time }) => <Time at={time} /> },
+    { id: 'time', head: common.time, time: ({ time }) => time },
     { id: 'model', head: common.model, cell: ({ model }) => model },
-    {
-      id: 'session',
-      head: words.session,
-      cell: ({ session }) => session && <ShortId of={session} />,
-    },
+    { id: 'session', head: words.session, cell: (entry) => entry.session && <ShortId of={entry.session} /> },
     { id: 'request', head: words.requestId, cell: (entry) => <ShortId of={entry.request_id} /> },
     { id: 'key', head: common.key, isHidden: true, cell: (entry) => <ShortId of={entry.api_key_id} /> },
   ];
-  return {
-    columns,
-    label: words.entries,
-    keyOf: ({ id }: ConsolePromptEntry) => id,
-    isLinked: true,
-    head: <h2>{words.entries}</h2>,
-    empty: <Empty>{isFiltered(search) ? words.noneFits : words.empty}</Empty>,
-  };
+  return (
+    <ListCard
+      route={routes.entries}
+      input={{ params, query: { session, request_id: requestId } }}
+      label={words.entries}
+      name={routes === OWN ? 'prompt-entries' : 'admin-prompt-entries'}
+      columns={columns}
+      isLinked
+      head={<h2>{words.entries}</h2>}
+      empty={session === undefined && requestId === undefined ? words.empty : words.noneFits}
+    />
+  );
 }
 
 /** By whole names: the server keeps no others. */
@@ -220,38 +230,21 @@ function Filters({ of: shown, onChange }: { readonly of: Shown; readonly onChang
   );
 }
 
-interface EntryWindow {
-  readonly id: string;
-  readonly footer: ReactNode;
-  readonly onClose: () => void;
-}
-
 /** Read once for each time that it is opened: each reading is on record. */
 const ONCE = { staleTime: Infinity, gcTime: 0, refetchOnWindowFocus: false, refetchOnReconnect: false } as const;
 
-function OwnEntry({ id, ...window }: EntryWindow) {
-  const query = useQuery({
-    ...readOptions('GET /prompt-log/entries/:entry_id', { params: { entry_id: id } }),
-    ...ONCE,
-  });
-  return <Entry of={query.data} failure={query.error} {...window} />;
-}
-
-function AdminEntry({ accountId, id, ...window }: EntryWindow & { readonly accountId: string }) {
-  const params = { account_id: accountId, entry_id: id };
-  const query = useQuery({
-    ...readOptions('GET /admin/accounts/:account_id/prompt-log/entries/:entry_id', { params }),
-    ...ONCE,
-  });
-  return <Entry of={query.data} failure={query.error} {...window} />;
-}
-
 function Entry({
-  of: entry,
-  failure,
+  routes,
+  params,
   footer,
   onClose,
-}: Omit<EntryWindow, 'id'> & { readonly of: ConsolePrompt | undefined; readonly failure: Error | null }) {
+}: {
+  readonly routes: typeof OWN | typeof ADMIN;
+  readonly params: { readonly account_id: string; readonly entry_id: string };
+  readonly footer: ReactNode;
+  readonly onClose: () => void;
+}) {
+  const { data: entry, error: failure } = useQuery({ ...readOptions(routes.entry, { params }), ...ONCE });
   const { prompts: words, common } = useMessages();
   return (
     <Dialog title={words.entry} kind="drawer" onClose={onClose} footer={footer}>

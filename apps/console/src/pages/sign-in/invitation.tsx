@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { call } from '../../api/call';
 import { type Session, useRead } from '../../api/queries';
 import type { InvitationPreview } from '../../api/types';
-import { EmailField, PasswordField, TextField } from '../../components/fields';
+import { EmailField, PasswordField, TextField, useInputs } from '../../components/fields';
 import { Failure } from '../../components/states';
 import { useMessages } from '../../messages/language';
 import { EntryForm, SingleSignOn } from './entry-form';
@@ -44,9 +44,7 @@ function InvitationForm({
   readonly onEnter: (session: Session) => void;
 }) {
   const { signIn, roles } = useMessages();
-  const [name, setName] = useState('');
-  const [email, setEmail] = useState(preview.email ?? '');
-  const [password, setPassword] = useState('');
+  const form = useInputs({ name: '', email: preview.email ?? '', password: '' });
   const [failure, setFailure] = useState<Error | null>(null);
   const ways = useRead('GET /sign-in', {});
   const provider = ways.data?.oidc ?? null;
@@ -65,20 +63,14 @@ function InvitationForm({
           </>
         )}
         <EntryForm
-          send={() => call('POST /sign-in/invitation', { body: { code, name, email, password } })}
+          send={() => call('POST /sign-in/invitation', { body: { code, ...form.values } })}
           onEnter={onEnter}
           submit={signIn.accept}
-          isReady={name !== '' && email !== '' && password !== ''}
+          isReady={Object.values(form.values).every((typed) => typed !== '')}
         >
-          <TextField label={signIn.name} autoComplete="name" value={name} onType={setName} />
-          <EmailField label={signIn.email} value={email} onType={setEmail} />
-          <PasswordField
-            isNew
-            label={signIn.newPassword}
-            hint={signIn.newPasswordHint}
-            value={password}
-            onType={setPassword}
-          />
+          <TextField {...form.text('name')} label={signIn.name} autoComplete="name" />
+          <EmailField {...form.text('email')} label={signIn.email} />
+          <PasswordField {...form.text('password')} isNew label={signIn.newPassword} hint={signIn.newPasswordHint} />
         </EntryForm>
       </div>
     </section>

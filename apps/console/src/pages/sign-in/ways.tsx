@@ -3,7 +3,7 @@ import type { SignInMethods } from '../../api/types';
 import { call } from '../../api/call';
 import { type Session, useRead } from '../../api/queries';
 import { Button } from '../../components/button';
-import { EmailField, PasswordField, TextField } from '../../components/fields';
+import { EmailField, PasswordField, TextField, useInputs } from '../../components/fields';
 import { Notice } from '../../components/page';
 import { Failure, Loaded } from '../../components/states';
 import { useMessages } from '../../messages/language';
@@ -98,8 +98,8 @@ const Folded = ({
 
 function PasswordForm({ onEnter }: { readonly onEnter: (session: Session) => void }) {
   const { signIn } = useMessages();
-  const [email, setEmail] = useState('');
-  const [password, setPassword] = useState('');
+  const form = useInputs({ email: '', password: '' });
+  const { email, password } = form.values;
   return (
     <section className="card">
       <div className="card-body">
@@ -109,8 +109,8 @@ function PasswordForm({ onEnter }: { readonly onEnter: (session: Session) => voi
           submit={signIn.go}
           isReady={email !== '' && password !== ''}
         >
-          <EmailField label={signIn.email} value={email} onType={setEmail} />
-          <PasswordField label={signIn.password} value={password} onType={setPassword} />
+          <EmailField {...form.text('email')} label={signIn.email} />
+          <PasswordField {...form.text('password')} label={signIn.password} />
         </EntryForm>
       </div>
     </section>

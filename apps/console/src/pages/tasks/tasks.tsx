@@ -12,7 +12,6 @@ import { Notice, Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
-import { Money, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { readStored, writeStored } from '../../preferences/stored';
 import { Compare } from './compare';
@@ -154,7 +153,6 @@ function TaskList({ view }: { readonly view: 'gallery' | 'table' }) {
       label={tasks.title}
       name="tasks"
       columns={columns}
-      keyOf={({ id }) => id}
       empty={isFiltered ? <NothingFits /> : <NoTasks />}
       isLinked
     >
@@ -175,7 +173,7 @@ function LiveItems({
   const { tasks } = useMessages();
   useLiveTasks(items);
   if (view === 'gallery') return <Gallery items={items} label={tasks.title} />;
-  return <Table label={tasks.title} name="tasks" columns={columns} rows={items} keyOf={({ id }) => id} isLinked />;
+  return <Table label={tasks.title} name="tasks" columns={columns} rows={items} isLinked />;
 }
 
 function useColumns(): Column<ConsoleTask>[] {
@@ -198,8 +196,8 @@ function useColumns(): Column<ConsoleTask>[] {
     { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
     { id: 'model', head: common.model, cell: ({ model }) => model },
     { id: 'key', head: common.key, cell: ({ key }) => key.name, isHidden: true },
-    { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} form="full" /> },
-    { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
+    { id: 'amount', head: common.amount, money: ({ amount }) => amount },
+    { id: 'created', head: common.created, time: ({ created_at: at }) => at },
   ];
 }
 

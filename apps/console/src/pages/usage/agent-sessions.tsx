@@ -4,11 +4,10 @@ import type { AdminAgentSession, AdminSessionRequest, ConsoleAgentSession, Conso
 import { TextField } from '../../components/fields';
 import { ListCard } from '../../components/list';
 import { Page } from '../../components/page';
-import { Empty } from '../../components/states';
 import { Status } from '../../components/status';
 import type { Column } from '../../components/table';
-import { Money, None, ShortId, Time } from '../../components/values';
-import { formatCount, formatShare } from '../../format/number';
+import { None, ShortId, Time } from '../../components/values';
+import { formatShare } from '../../format/number';
 import { formatSeconds } from '../../format/time';
 import { useLanguage, useMessages } from '../../messages/language';
 
@@ -18,138 +17,100 @@ const adminRoute = getRouteApi('/shell/admin/agent-sessions');
 /** How long somebody must have stopped typing before the server searches, in milliseconds. */
 const SEARCH_AFTER_MS = 300;
 
+/** What a page of sessions shows: all of them, or the requests of one. */
+interface Shown {
+  readonly session?: string | undefined;
+  readonly text?: string | undefined;
+  readonly account_id?: string | undefined;
+}
+
 /** What the agents of the account did, session by session, and the requests of the one that is chosen. */
 export function AgentSessionsPage() {
-  const { sessions: words } = useMessages().money;
-  const { session, text } = route.useSearch();
   const navigate = route.useNavigate();
-  const sums = useSums<ConsoleAgentSession>();
-  const shown = useRequestColumns<ConsoleUsageRecord>();
-  if (session !== undefined)
-    return (
-      <Requests session={session} back={<Link to="/agent-sessions">{words.all}</Link>}>
-        <ListCard
-          route="GET /agent-sessions/requests"
-          input={{ query: { session } }}
-          label={words.requests}
-          name="session-requests"
-          columns={shown}
-          keyOf={({ id }) => id}
-          empty={<Empty>{words.noRequests}</Empty>}
-        />
-      </Requests>
-    );
-  const columns: Column<ConsoleAgentSession>[] = [
-    {
-      id: 'session',
-      head: words.session,
-      cell: (row) => (
-        <Link to="/agent-sessions" search={{ session: row.session }}>
-          <ShortId of={row.session} />
-        </Link>
-      ),
-    },
-    ...sums,
-  ];
-  return (
-    <Page title={words.title} lead={words.lead}>
-      <Search
-        label={words.search}
-        value={text ?? ''}
-        onChange={(next) => void navigate({ search: next === '' ? {} : { text: next }, replace: true })}
-      />
-      <ListCard
-        route="GET /agent-sessions"
-        input={{ query: text === undefined ? {} : { text } }}
-        label={words.title}
-        name="agent-sessions"
-        columns={columns}
-        keyOf={(row) => row.session}
-        isLinked
-        empty={<Empty>{text === undefined ? words.empty : words.noneFits}</Empty>}
-      />
-    </Page>
-  );
+  const search = (text: string) => void navigate({ search: text === '' ? {} : { text }, replace: true });
+  return <Sessions of={route.useSearch()} onSearch={search} />;
 }
 
 /** The same over all accounts, with what only operators see. */
 export function AdminAgentSessionsPage() {
-  const { sessions: words } = useMessages().money;
-  const { session, text, account_id: accountId } = adminRoute.useSearch();
   const navigate = adminRoute.useNavigate();
-  const sums = useSums<AdminAgentSession>();
-  const shown = useRequestColumns<AdminSessionRequest>();
-  const columns: Column<AdminAgentSession>[] = [
+  const search = (text: string) => void navigate({ search: text === '' ? {} : { text }, replace: true });
+  return <Sessions of={adminRoute.useSearch()} isAdmin onSearch={search} />;
+}
+
+function Sessions({
+  of: { session, text, account_id: accountId },
+  isAdmin = false,
+  onSearch,
+}: {
+  readonly of: Shown;
+  readonly isAdmin?: boolean;
+  readonly onSearch: (text: string) => void;
+}) {
+  const { sessions: words } = useMessages().money;
+  const page = isAdmin ? '/admin/agent-sessions' : '/agent-sessions';
+  const sums = useSums();
+  if (session !== undefined && (!isAdmin || accountId !== undefined))
+    return (
+      <Page
+        title={words.one}
+        lead={<span className="break">{session}</span>}
+        actions={<Link to={page}>{words.all}</Link>}
+      >
+        <Requests session={session} accountId={accountId} />
+      </Page>
+    );
+  const columns: Column<ConsoleAgentSession | AdminAgentSession>[] = [
     {
       id: 'session',
       head: words.session,
       cell: (row) => (
-        <Link to="/admin/agent-sessions" search={{ session: row.session, account_id: row.account_id }}>
+        <Link to={page} search={{ session: row.session, ...('account_id' in row && { account_id: row.account_id }) }}>
           <ShortId of={row.session} />
         </Link>
       ),
     },
-    { id: 'account', head: words.account, cell: (row) => <ShortId of={row.account_id} /> },
+    { id: 'account', head: words.account, cell: (row) => 'account_id' in row && <ShortId of={row.account_id} /> },
     ...sums,
   ];
-  if (session !== undefined && accountId !== undefined)
-    return (
-      <Requests session={session} back={<Link to="/admin/agent-sessions">{words.all}</Link>}>
-        <ListCard
-          route="GET /admin/agent-sessions/requests"
-          input={{ query: { session, account_id: accountId } }}
-          label={words.requests}
-          name="admin-session-requests"
-          columns={[
-            ...shown.map((column) => (column.id === 'took' ? { ...column, isHidden: true } : column)),
-            { id: 'upstream', head: words.upstream, cell: ({ upstream }) => upstream },
-            {
-              id: 'cost',
-              head: words.cost,
-              isNumber: true,
-              cell: ({ cost_worth: cost }) => cost && <Money amount={cost} form="full" />,
-            },
-          ]}
-          keyOf={({ id }) => id}
-          empty={<Empty>{words.noRequests}</Empty>}
-        />
-      </Requests>
-    );
   return (
-    <Page title={words.adminTitle} lead={words.lead}>
-      <Search
-        label={words.search}
-        value={text ?? ''}
-        onChange={(next) => void navigate({ search: next === '' ? {} : { text: next }, replace: true })}
-      />
+    <Page title={isAdmin ? words.adminTitle : words.title} lead={words.lead}>
+      <Search label={words.search} value={text ?? ''} onChange={onSearch} />
       <ListCard
-        route="GET /admin/agent-sessions"
+        route={isAdmin ? 'GET /admin/agent-sessions' : 'GET /agent-sessions'}
         input={{ query: text === undefined ? {} : { text } }}
-        label={words.adminTitle}
-        name="admin-agent-sessions"
-        columns={columns}
-        keyOf={(row) => `${row.account_id} ${row.session}`}
+        label={isAdmin ? words.adminTitle : words.title}
+        name={isAdmin ? 'admin-agent-sessions' : 'agent-sessions'}
+        columns={isAdmin ? columns : columns.filter(({ id }) => id !== 'account')}
+        keyOf={(row: ConsoleAgentSession | AdminAgentSession) =>
+          `${'account_id' in row ? row.account_id : ''} ${row.session}`
+        }
         isLinked
-        empty={<Empty>{text === undefined ? words.empty : words.noneFits}</Empty>}
+        empty={text === undefined ? words.empty : words.noneFits}
       />
     </Page>
   );
 }
 
-function Requests({
-  session,
-  back,
-  children,
-}: {
-  readonly session: string;
-  readonly back: React.ReactNode;
-  readonly children: React.ReactNode;
-}) {
+/** The requests of one session; `accountId`: as operators see them. */
+function Requests({ session, accountId }: { readonly session: string; readonly accountId: string | undefined }) {
   const { sessions: words } = useMessages().money;
+  const isAdmin = accountId !== undefined;
+  const shown = useRequestColumns();
+  const columns: Column<ConsoleUsageRecord | AdminSessionRequest>[] = [
+    ...shown.map((column) => (isAdmin && column.id === 'took' ? { ...column, isHidden: true } : column)),
+    { id: 'upstream', head: words.upstream, cell: (row) => 'upstream' in row && row.upstream },
+    { id: 'cost', head: words.cost, money: (row) => ('cost_worth' in row ? row.cost_worth : null) },
+  ];
   return (
-    <Page title={words.one} lead={<span className="break">{session}</span>} actions={back}>
-      {children}
-    </Page>
+    <ListCard
+      route={isAdmin ? 'GET /admin/agent-sessions/requests' : 'GET /agent-sessions/requests'}
+      input={{ query: { session, ...(isAdmin && { account_id: accountId }) } }}
+      label={words.requests}
+      name={isAdmin ? 'admin-session-requests' : 'session-requests'}
+      columns={isAdmin ? columns : shown}
+      empty={words.noRequests}
+    />
   );
 }
 
@@ -184,35 +145,32 @@ const CachedShare = ({ of: { input_tokens: input, cached_input_tokens: cached } 
   return input === 0 ? <None /> : <>{formatShare(cached / input, language)}</>;
 };
 
-function useSums<Row extends ConsoleAgentSession>(): Column<Row>[] {
-  const { messages, language } = useLanguage();
-  const { money, common } = messages;
+function useSums(): Column<ConsoleAgentSession>[] {
+  const { money, common } = useMessages();
   const { sessions: words } = money;
   return [
-    { id: 'time', head: words.last, cell: ({ time }) => <Time at={time} /> },
-    { id: 'began', head: words.began, isHidden: true, cell: ({ began_at: at }) => <Time at={at} /> },
+    { id: 'time', head: words.last, time: ({ time }) => time },
+    { id: 'began', head: words.began, isHidden: true, time: ({ began_at: at }) => at },
     { id: 'models', head: words.models, cell: ({ models }) => models.join(', ') },
     {
       id: 'requests',
       head: money.usage.requests,
-      isNumber: true,
-      cell: ({ requests }) => formatCount(requests, language),
+      count: ({ requests }) => requests,
     },
     {
       id: 'failed',
       head: money.usage.failed,
-      isNumber: true,
       isHidden: true,
-      cell: ({ failed_requests: failed }) => formatCount(failed, language),
+      count: ({ failed_requests: failed }) => failed,
     },
-    { id: 'agents', head: words.agents, isNumber: true, cell: ({ agents }) => formatCount(agents, language) },
+    { id: 'agents', head: words.agents, count: ({ agents }) => agents },
     { id: 'user', head: words.endUser, isHidden: true, cell: ({ end_user: user }) => user },
     { id: 'cached', head: words.cached, isNumber: true, cell: (row) => <CachedShare of={row} /> },
-    { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} form="full" /> },
+    { id: 'amount', head: common.amount, money: ({ amount }) => amount },
   ];
 }
 
-function useRequestColumns<Row extends ConsoleUsageRecord>(): Column<Row>[] {
+function useRequestColumns(): Column<ConsoleUsageRecord>[] {
   const { messages, language } = useLanguage();
   const { money, common, tasks } = messages;
   const { sessions: words } = money;
@@ -224,15 +182,13 @@ function useRequestColumns<Row extends ConsoleUsageRecord>(): Column<Row>[] {
     {
       id: 'input',
       head: money.usage.input,
-      isNumber: true,
-      cell: (row) => formatCount(row.input_tokens, language),
+      count: (row) => row.input_tokens,
     },
     { id: 'cached', head: words.cached, isNumber: true, cell: (row) => <CachedShare of={row} /> },
     {
       id: 'output',
       head: money.usage.output,
-      isNumber: true,
-      cell: (row) => formatCount(row.output_tokens, language),
+      count: (row) => row.output_tokens,
     },
     {
       id: 'took',
@@ -241,6 +197,6 @@ function useRequestColumns<Row extends ConsoleUsageRecord>(): Column<Row>[] {
       cell: ({ duration_ms: ms }) => (ms === null ? <None /> : formatSeconds(ms / 1000, language)),
     },
     { id: 'request', head: tasks.requestId, isHidden: true, cell: (row) => <ShortId of={row.request_id} /> },
-    { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} form="full" /> },
+    { id: 'amount', head: common.amount, money: ({ amount }) => amount },
   ];
 }

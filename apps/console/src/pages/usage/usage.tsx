@@ -13,7 +13,7 @@ import { TagLimitTable } from '../../components/spend-limits';
 import { Empty, Loaded, Skeleton } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
-import { Money, None, ShortId, Time } from '../../components/values';
+import { Money, None, ShortId } from '../../components/values';
 import { formatCount, shortId } from '../../format/number';
 import { dayAgo, formatDay, formatSeconds } from '../../format/time';
 import { useLanguage, useMessages } from '../../messages/language';
@@ -230,7 +230,7 @@ function Sums({ data, by }: { readonly data: ConsoleUsage; readonly by: readonly
     },
     { id: 'input', head: money.usage.input, isNumber: true, cell: (sum) => number(sum.input_tokens) },
     { id: 'output', head: money.usage.output, isNumber: true, cell: (sum) => number(sum.output_tokens) },
-    { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} form="full" /> },
+    { id: 'amount', head: common.amount, money: ({ amount }) => amount },
   ];
   return (
     <Table
@@ -254,18 +254,16 @@ function Records({
   const columns: Column<ConsoleUsageRecord>[] = [
     { id: 'model', head: common.model, cell: ({ model }) => model },
     { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
-    { id: 'time', head: common.time, cell: ({ time }) => <Time at={time} /> },
+    { id: 'time', head: common.time, time: ({ time }) => time },
     {
       id: 'input',
       head: money.usage.input,
-      isNumber: true,
-      cell: (record) => formatCount(record.input_tokens, language),
+      count: (record) => record.input_tokens,
     },
     {
       id: 'output',
       head: money.usage.output,
-      isNumber: true,
-      cell: (record) => formatCount(record.output_tokens, language),
+      count: (record) => record.output_tokens,
     },
     {
       id: 'took',
@@ -279,7 +277,7 @@ function Records({
       isHidden: true,
       cell: (record) => <ShortId of={record.request_id} />,
     },
-    { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} form="full" /> },
+    { id: 'amount', head: common.amount, money: ({ amount }) => amount },
   ];
   return (
     <ListCard
@@ -288,9 +286,8 @@ function Records({
       label={money.usage.records}
       name="records"
       columns={columns}
-      keyOf={({ id }) => id}
       head={<h2>{money.usage.records}</h2>}
-      empty={<Empty>{money.usage.empty}</Empty>}
+      empty={money.usage.empty}
     />
   );
 }

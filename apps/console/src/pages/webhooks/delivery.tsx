@@ -3,7 +3,7 @@ import { type Answer } from '../../api/call';
 import { useChange, useRead } from '../../api/queries';
 import { Button } from '../../components/button';
 import { Card, Facts, Page } from '../../components/page';
-import { Empty, Failure, Loaded } from '../../components/states';
+import { Failure, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
 import { Id, Time } from '../../components/values';
@@ -83,17 +83,14 @@ function DeliveryDetails({ of: delivery }: { readonly of: Delivery }) {
         />
       </Card>
       <Card title={webhooks.log} isFlush>
-        {delivery.log.length === 0 ? (
-          <Empty>{webhooks.noAttempts}</Empty>
-        ) : (
-          <Table
-            label={webhooks.log}
-            name="attempts"
-            columns={columns}
-            rows={delivery.log}
-            keyOf={(each) => String(each.attempt)}
-          />
-        )}
+        <Table
+          label={webhooks.log}
+          name="attempts"
+          columns={columns}
+          rows={delivery.log}
+          keyOf={(each) => String(each.attempt)}
+          empty={webhooks.noAttempts}
+        />
       </Card>
     </div>
   );

@@ -1,11 +1,10 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ApiError } from '../../api/api-error';
 import { useChange, useRead } from '../../api/queries';
 import type { ConsoleDelivery, ConsoleWebhookEndpoint } from '../../api/types';
 import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
-import { Check, TextField } from '../../components/fields';
+import { Check, TextField, useInputs } from '../../components/fields';
 import { Icon } from '../../components/icons';
 import { ListCard } from '../../components/list';
 import { Menu, MenuItem } from '../../components/menu';
@@ -14,7 +13,6 @@ import { SecretDialog } from '../../components/secret-dialog';
 import { Empty, Failure, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
-import { Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { Verifier } from './verifier';
 
@@ -72,7 +70,7 @@ function Endpoints({
       head: webhooks.events,
       cell: ({ event_types: types }) => (types.length === 0 ? webhooks.allEvents : types.join(', ')),
     },
-    { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
+    { id: 'created', head: common.created, time: ({ created_at: at }) => at },
     {
       id: 'actions',
       head: common.actions,
@@ -90,7 +88,7 @@ function Endpoints({
   ];
   return (
     <>
-      <Table label={webhooks.endpoints} name="endpoints" columns={columns} rows={items} keyOf={({ id }) => id} />
+      <Table label={webhooks.endpoints} name="endpoints" columns={columns} rows={items} />
       {test.data && (
         <p className="table-foot" role="status">
           {webhooks.testSent}
@@ -109,9 +107,10 @@ function CreateDialog({
   readonly onClose: () => void;
 }) {
   const { webhooks, common } = useMessages();
-  const [url, setUrl] = useState('');
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const create = useChange('POST /webhooks/endpoints', ['GET /webhooks/endpoints', 'GET /overview']);
+  const form = useInputs({ url: '' }, create.error);
+  const { url } = form.values;
   if (create.data) return <SecretDialog title={webhooks.secretTitle} secret={create.data.secret} onClose={onClose} />;
   return (
     <FormDialog
@@ -122,15 +121,7 @@ function CreateDialog({
       onClose={onClose}
       onSubmit={() => create.mutate({ body: { url, event_types: chosen } })}
     >
-      <TextField
-        label={webhooks.url}
-        hint={webhooks.urlHint}
-        type="url"
-        error={create.error instanceof ApiError ? create.error.about('url') : undefined}
-        autoFocus
-        value={url}
-        onType={setUrl}
-      />
+      <TextField {...form.text('url')} label={webhooks.url} hint={webhooks.urlHint} type="url" autoFocus />
       <fieldset className="field">
         <legend>{webhooks.events}</legend>
         <p className="hint">{webhooks.eventsHint}</p>
@@ -211,8 +202,8 @@ function Deliveries() {
       cell: (delivery) => delivery.last_status ?? delivery.last_error,
     },
     { id: 'attempts', head: webhooks.attempts, isNumber: true, cell: ({ attempts }) => attempts },
-    { id: 'next', head: webhooks.next, cell: ({ next_attempt_at: at }) => at && <Time at={at} /> },
-    { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
+    { id: 'next', head: webhooks.next, time: ({ next_attempt_at: at }) => at },
+    { id: 'created', head: common.created, time: ({ created_at: at }) => at },
   ];
   return (
     <ListCard
@@ -221,10 +212,9 @@ function Deliveries() {
       label={webhooks.deliveries}
       name="deliveries"
       columns={columns}
-      keyOf={({ id }) => id}
       isLinked
       head={<h2>{webhooks.deliveries}</h2>}
-      empty={<Empty>{webhooks.noDeliveries}</Empty>}
+      empty={webhooks.noDeliveries}
     />
   );
 }
