@@ -64,7 +64,6 @@ export type AdminReconciliation = Item<'GET /admin/reconciliations'>;
 export type AdminConversations = AnswerOf<'GET /admin/conversations'>;
 export type ConsoleTagLimit = Item<'GET /tag-limits'>;
 export type ConsolePromptLog = AnswerOf<'GET /prompt-log'>;
-export type ConsolePrompt = AnswerOf<'GET /prompt-log/entries/:entry_id'>;
 export type ConsolePromptEntry = Item<'GET /prompt-log/entries'>;
 export type AdminMargins = AnswerOf<'GET /admin/margins'>;
 export type AdminMargin = AdminMargins['items'][number];

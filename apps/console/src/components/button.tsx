@@ -26,16 +26,14 @@ export const Button = ({
 /** How long a copy button says what came of it. */
 const SHOWN_MS = 1_200;
 
-/** Copies a text; a tick says for a second that it did, and a cross that the browser would not. */
-export function CopyButton({
-  text,
-  name,
-  label,
-}: {
+interface CopyButtonProps {
   readonly text: string;
   readonly name: string;
   readonly label?: string;
-}) {
+}
+
+/** Copies a text; a tick says for a second that it did, and a cross that the browser would not. */
+export function CopyButton({ text, name, label }: CopyButtonProps) {
   const messages = useMessages();
   const [outcome, setOutcome] = useState<'copied' | 'refused' | null>(null);
   useEffect(() => {

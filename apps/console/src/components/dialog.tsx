@@ -18,19 +18,7 @@ function focusWithin(dialog: HTMLDialogElement): () => void {
   return () => cancelAnimationFrame(frame);
 }
 
-/**
- * A window above the page over the browser's own dialog, which keeps the focus inside, closes on Escape and gives the focus
- * back to where it came from. It is open while it is shown. `onSubmit` makes a form of it; `drawer` puts it at the side.
- */
-export function Dialog({
-  title,
-  onClose,
-  onSubmit,
-  footer,
-  kind = 'window',
-  mayLeave = true,
-  children,
-}: {
+interface DialogProps {
   readonly title: ReactNode;
   readonly onClose: () => void;
   readonly onSubmit?: () => void;
@@ -39,7 +27,13 @@ export function Dialog({
   /** False while closing it by accident would lose something. */
   readonly mayLeave?: boolean;
   readonly children: ReactNode;
-}) {
+}
+
+/**
+ * A window above the page over the browser's own dialog, which keeps the focus inside, closes on Escape and gives the focus
+ * back to where it came from. It is open while it is shown. `onSubmit` makes a form of it; `drawer` puts it at the side.
+ */
+export function Dialog({ title, onClose, onSubmit, footer, kind = 'window', mayLeave = true, children }: DialogProps) {
   const messages = useMessages();
   const reference = useRef<HTMLDialogElement>(null);
   const id = useId();

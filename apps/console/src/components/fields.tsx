@@ -221,19 +221,14 @@ export function Check({
   );
 }
 
-/** A few choices side by side. */
-export function Segments({
-  label,
-  choices,
-  value,
-  onChoose,
-  hint,
-  error,
-}: Described & {
+interface SegmentsProps extends Described {
   readonly choices: readonly { readonly value: string; readonly label: string }[];
   readonly value: string | undefined;
   readonly onChoose: (value: string) => void;
-}) {
+}
+
+/** A few choices side by side. */
+export function Segments({ label, choices, value, onChoose, hint, error }: SegmentsProps) {
   const id = useId();
   return (
     <fieldset className="field" aria-describedby={describing(id, { label, hint, error })['aria-describedby']}>

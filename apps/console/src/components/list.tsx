@@ -65,17 +65,14 @@ export function ListCard<Route extends ListRoute>({
 
 const orEmpty = (shown: ReactNode): ReactNode => (typeof shown === 'string' ? <Empty>{shown}</Empty> : shown);
 
-function ListFoot({
-  count,
-  hasMore,
-  isLoading,
-  onMore,
-}: {
+interface ListFootProps {
   readonly count: number;
   readonly hasMore: boolean;
   readonly isLoading: boolean;
   readonly onMore: () => void;
-}) {
+}
+
+function ListFoot({ count, hasMore, isLoading, onMore }: ListFootProps) {
   const { common } = useMessages();
   return (
     <div className="table-foot">

@@ -3,19 +3,16 @@ import { type KeyboardEvent, type ReactNode, useId, useRef } from 'react';
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 const GAP_PX = 6;
 
-/** A menu over the browser's popover: arrows move inside it, Escape and a click elsewhere close it. */
-export function Menu({
-  label,
-  button,
-  buttonClass = 'icon-button',
-  children,
-}: {
+interface MenuProps {
   /** Its label, when the button has no text. */
   readonly label: string;
   readonly button: ReactNode;
   readonly buttonClass?: string;
   readonly children: ReactNode;
-}) {
+}
+
+/** A menu over the browser's popover: arrows move inside it, Escape and a click elsewhere close it. */
+export function Menu({ label, button, buttonClass = 'icon-button', children }: MenuProps) {
   const id = useId();
   const opener = useRef<HTMLButtonElement>(null);
   const menu = useRef<HTMLDivElement>(null);
@@ -89,16 +86,14 @@ export const MenuItem = ({ onChoose, children }: { readonly onChoose: () => void
   </button>
 );
 
-/** One of several that a menu lets choose from. */
-export const MenuChoice = ({
-  isChosen,
-  onChoose,
-  children,
-}: {
+interface MenuChoiceProps {
   readonly isChosen: boolean;
   readonly onChoose: () => void;
   readonly children: ReactNode;
-}) => (
+}
+
+/** One of several that a menu lets choose from. */
+export const MenuChoice = ({ isChosen, onChoose, children }: MenuChoiceProps) => (
   <button type="button" role="menuitemradio" aria-checked={isChosen} tabIndex={-1} onClick={onChoose}>
     <span aria-hidden="true">{isChosen ? '●' : '○'}</span>
     {children}

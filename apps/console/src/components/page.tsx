@@ -3,21 +3,17 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { useMessages } from '../messages/language';
 import { orNone } from './values';
 
-/** A page with its heading, which is also the title of the tab. */
-export function Page({
-  title,
-  lead,
-  actions,
-  tabTitle,
-  children,
-}: {
+interface PageProps {
   readonly title: ReactNode;
   readonly lead?: ReactNode;
   readonly actions?: ReactNode;
   /** For headings that are not plain text, or tabs that say more. */
   readonly tabTitle?: string;
   readonly children: ReactNode;
-}) {
+}
+
+/** A page with its heading, which is also the title of the tab. */
+export function Page({ title, lead, actions, tabTitle, children }: PageProps) {
   const { product } = useMessages();
   const shownTitle = tabTitle ?? (typeof title === 'string' ? title : product);
   useEffect(() => {
@@ -61,19 +57,16 @@ function IgnoredFilters() {
   );
 }
 
-/** A card with a heading. */
-export function Card({
-  title,
-  actions,
-  children,
-  isFlush = false,
-}: {
+interface CardProps {
   readonly title: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
   /** Without a margin around what is in it, for tables. */
   readonly isFlush?: boolean;
-}) {
+}
+
+/** A card with a heading. */
+export function Card({ title, actions, children, isFlush = false }: CardProps) {
   return (
     <section className="card">
       <div className="card-head">
@@ -107,14 +100,13 @@ const FactLine = ({ name, value }: { readonly name: string; readonly value: Reac
   </>
 );
 
-/** A notice to the reader. */
-export function Notice({
-  tone,
-  children,
-}: {
+interface NoticeProps {
   readonly tone: 'good' | 'warn' | 'bad' | 'info';
   readonly children: ReactNode;
-}) {
+}
+
+/** A notice to the reader. */
+export function Notice({ tone, children }: NoticeProps) {
   const signs = { good: '✓', warn: '!', bad: '✕', info: 'i' } as const;
   return (
     <div className={`notice ${tone}`}>

@@ -5,24 +5,20 @@ import { Dialog } from './dialog';
 import { Check } from './fields';
 import { Notice } from './page';
 
-/**
- * Shows a secret once. It lives in this window alone: not in the address, in storage, or in a cache. Closing needs a tick,
- * so that it is not lost by a slip.
- */
-export function SecretDialog({
-  title,
-  secret,
-  fileName,
-  onClose,
-  children,
-}: {
+interface SecretDialogProps {
   readonly title: string;
   readonly secret: string;
   /** Offers the secret as a line of an environment file of this name and variable. */
   readonly fileName?: string;
   readonly onClose: () => void;
   readonly children?: ReactNode;
-}) {
+}
+
+/**
+ * Shows a secret once. It lives in this window alone: not in the address, in storage, or in a cache. Closing needs a tick,
+ * so that it is not lost by a slip.
+ */
+export function SecretDialog({ title, secret, fileName, onClose, children }: SecretDialogProps) {
   const { keys } = useMessages();
   const [isStored, setStored] = useState(false);
   return (

@@ -22,14 +22,13 @@ export function SpendLimits({ of: limits }: { readonly of: readonly ConsoleSpend
   ));
 }
 
-/** What the work under tags may cost, and has cost. */
-export function TagLimitTable({
-  items,
-  empty,
-}: {
+interface TagLimitTableProps {
   readonly items: readonly ConsoleTagLimit[];
   readonly empty?: string;
-}) {
+}
+
+/** What the work under tags may cost, and has cost. */
+export function TagLimitTable({ items, empty }: TagLimitTableProps) {
   const { common, money } = useMessages();
   const { tags: words } = money;
   const limit = (amount: string | null) => (amount === null ? common.unlimited : <Money amount={amount} />);

@@ -42,19 +42,16 @@ function useRefusedField(notice: RefObject<HTMLElement | null>, failure: Error):
   }, [notice, failure]);
 }
 
-/** A failure with its request id, whether money moved, and a way on. */
-export function Failure({
-  of: failure,
-  title,
-  onRetry,
-  money = 'still',
-}: {
+interface FailureProps {
   readonly of: Error;
   readonly title?: string;
   readonly onRetry?: () => void;
   /** Whether no money moved, it is unknown whether the call spent some, or money plays no part. */
   readonly money?: 'still' | 'unknown' | 'unthought';
-}) {
+}
+
+/** A failure with its request id, whether money moved, and a way on. */
+export function Failure({ of: failure, title, onRetry, money = 'still' }: FailureProps) {
   const messages = useMessages();
   const text = useFailureText()(failure);
   const own = failure instanceof ApiError ? failure : null;

@@ -6,16 +6,14 @@ import { useLanguage } from '../messages/language';
 import { useSession } from '../api/queries';
 import { CopyButton } from './button';
 
-/** Money in the unit of the account. Short in headlines, all six places in the ledger; hovering always shows all. */
-export function Money({
-  amount,
-  unit,
-  form = 'short',
-}: {
+interface MoneyProps {
   readonly amount: string;
   readonly unit?: string;
   readonly form?: 'short' | 'full' | 'headline';
-}) {
+}
+
+/** Money in the unit of the account. Short in headlines, all six places in the ledger; hovering always shows all. */
+export function Money({ amount, unit, form = 'short' }: MoneyProps) {
   const { currency } = useSession();
   const shownUnit = unit ?? currency;
   const text =
@@ -27,19 +25,16 @@ export function Money({
   );
 }
 
-/** A moment: relative within a day, then the date; hovering shows it whole. `isClock`: the time of day, to the second. */
-export function Time({
-  at,
-  absolute = false,
-  withZone = false,
-  isClock = false,
-}: {
+interface TimeProps {
   readonly at: Moment;
   readonly absolute?: boolean;
   /** Names the zone of an absolute time: the reader's own. */
   readonly withZone?: boolean;
   readonly isClock?: boolean;
-}) {
+}
+
+/** A moment: relative within a day, then the date; hovering shows it whole. `isClock`: the time of day, to the second. */
+export function Time({ at, absolute = false, withZone = false, isClock = false }: TimeProps) {
   const { language } = useLanguage();
   const iso = toDate(at).toISOString();
   return (
@@ -53,16 +48,14 @@ export function Time({
   );
 }
 
-/** An identifier, shortened in the middle, with a button that copies all of it. */
-export function Id({
-  id,
-  name,
-  whole = false,
-}: {
+interface IdProps {
   readonly id: string;
   readonly name: string;
   readonly whole?: boolean;
-}) {
+}
+
+/** An identifier, shortened in the middle, with a button that copies all of it. */
+export function Id({ id, name, whole = false }: IdProps) {
   return (
     <span className={whole ? 'id break' : 'id'}>
       <span title={id}>{whole ? id : shortId(id)}</span>

@@ -26,13 +26,12 @@ export async function loadFirstLanguage(): Promise<{ language: Language; message
   return { language, messages: await speak(language) };
 }
 
-export function LanguageProvider({
-  first,
-  children,
-}: {
+interface LanguageProviderProps {
   readonly first: { language: Language; messages: Messages };
   readonly children: ReactNode;
-}) {
+}
+
+export function LanguageProvider({ first, children }: LanguageProviderProps) {
   const [shown, setShown] = useState(first);
   useEffect(() => {
     document.documentElement.lang = shown.language === 'zh' ? 'zh-CN' : 'en';

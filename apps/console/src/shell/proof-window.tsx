@@ -9,13 +9,12 @@ import { Failure } from '../components/states';
 import { useMessages } from '../messages/language';
 import { provePasskey } from './passkeys';
 
-export default function ProofWindow({
-  onProved,
-  onClose,
-}: {
+interface ProofWindowProps {
   readonly onProved: (session: Session) => void;
   readonly onClose: () => void;
-}) {
+}
+
+export default function ProofWindow({ onProved, onClose }: ProofWindowProps) {
   const { shell, common } = useMessages();
   const { proofs } = useSession();
   const [secret, setSecret] = useState('');

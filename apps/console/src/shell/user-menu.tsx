@@ -12,14 +12,13 @@ import { leave, tellOtherTabs } from './other-tabs';
 /** Each language in its own words. */
 const LANGUAGE_NAMES = { en: 'English', zh: '中文' } as const;
 
-export function UserMenu({
-  onShortcuts,
-  onFailure,
-}: {
+interface UserMenuProps {
   readonly onShortcuts: () => void;
   /** The person is still signed in. */
   readonly onFailure: (failure: Error) => void;
-}) {
+}
+
+export function UserMenu({ onShortcuts, onFailure }: UserMenuProps) {
   const { messages, language, choose } = useLanguage();
   const session = useSession();
   const theme = useTheme();

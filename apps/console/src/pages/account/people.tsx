@@ -44,13 +44,12 @@ export function PeopleCards() {
   );
 }
 
-function People({
-  people,
-  onDo,
-}: {
+interface PeopleProps {
   readonly people: readonly ConsolePerson[];
   readonly onDo: (doing: Doing) => void;
-}) {
+}
+
+function People({ people, onDo }: PeopleProps) {
   const { account, roles, common } = useMessages();
   const columns: Column<ConsolePerson>[] = [
     {

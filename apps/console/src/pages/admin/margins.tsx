@@ -62,15 +62,13 @@ const isCostKnown = ({
   tasks_without_cost: without,
 }: Pick<AdminMargin, 'completed_tasks' | 'tasks_without_cost'>): boolean => without === 0 || without < completed;
 
-function Margins({
-  data,
-  by,
-  range,
-}: {
+interface MarginsProps {
   readonly data: AdminMargins;
   readonly by: readonly string[];
   readonly range: DayRange;
-}) {
+}
+
+function Margins({ data, by, range }: MarginsProps) {
   const { admin, common } = useMessages();
   const { margins: words } = admin;
   const { total } = data;

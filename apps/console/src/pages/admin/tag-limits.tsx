@@ -53,19 +53,16 @@ const rowOf = ({ tag, daily_limit: daily, monthly_limit: monthly }: ConsoleTagLi
 const isWithoutTag = ({ tag, daily, monthly }: Row): boolean =>
   tag.trim() === '' && (daily.trim() !== '' || monthly.trim() !== '');
 
-/** All limits of the account as they are typed; an empty row is left out. */
-function EditDialog({
-  accountId,
-  timeZone,
-  before,
-  onClose,
-}: {
+interface EditDialogProps {
   readonly accountId: string;
   /** In which days and months of the account begin. */
   readonly timeZone: string;
   readonly before: readonly ConsoleTagLimit[];
   readonly onClose: () => void;
-}) {
+}
+
+/** All limits of the account as they are typed; an empty row is left out. */
+function EditDialog({ accountId, timeZone, before, onClose }: EditDialogProps) {
   const { admin, common, money } = useMessages();
   const { tagLimits: words } = admin;
   const { tags } = money;

@@ -85,15 +85,13 @@ export function UpstreamModels({ of: upstream }: { readonly of: AdminUpstream })
   );
 }
 
-function Models({
-  upstream,
-  served,
-  listed,
-}: {
+interface ModelsProps {
   readonly upstream: AdminUpstream;
   readonly served: readonly Served[];
   readonly listed: ReadonlyMap<string, boolean | null>;
-}) {
+}
+
+function Models({ upstream, served, listed }: ModelsProps) {
   const { admin, common, selling } = useMessages();
   const { upstreams: words } = admin;
   const { data } = useRead('GET /admin/prices', {});

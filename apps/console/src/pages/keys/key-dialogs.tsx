@@ -56,16 +56,14 @@ export function EditKeyDialog({ of: key, onClose }: { readonly of: ConsoleKey; r
   );
 }
 
-/** The secret, with a line that works as it is. */
-function KeySecret({
-  keyName,
-  secret,
-  onClose,
-}: {
+interface KeySecretProps {
   readonly keyName: string;
   readonly secret: string;
   readonly onClose: () => void;
-}) {
+}
+
+/** The secret, with a line that works as it is. */
+function KeySecret({ keyName, secret, onClose }: KeySecretProps) {
   const { keys } = useMessages();
   return (
     <SecretDialog title={`${keys.secretTitle}: ${keyName}`} secret={secret} fileName="gateway.env" onClose={onClose}>

@@ -169,13 +169,12 @@ function Limits({ form }: { readonly form: Inputs<KeyDraft> }) {
   );
 }
 
-function ModelChecks({
-  chosen,
-  onChange,
-}: {
+interface ModelChecksProps {
   readonly chosen: readonly string[];
   readonly onChange: (models: string[]) => void;
-}) {
+}
+
+function ModelChecks({ chosen, onChange }: ModelChecksProps) {
   const { keys } = useMessages();
   const models = useRead('GET /models', {});
   const ids = [...new Set([...chosen, ...(models.data?.items ?? []).map(({ id }) => id)])];

@@ -76,14 +76,13 @@ function inlineTypes(schema: JsonObject | undefined): readonly string[] {
 /** Lines as they are typed: an empty last one is kept, so that the next link can be begun. */
 const splitLines = (text: string): string[] => (text === '' ? [] : text.split('\n').map((line) => line.trim()));
 
-/** The files that stand in the request, small, each with a way to take it out again. */
-function InlineFiles({
-  files,
-  onRemove,
-}: {
+interface InlineFilesProps {
   readonly files: readonly string[];
   readonly onRemove: (file: string) => void;
-}) {
+}
+
+/** The files that stand in the request, small, each with a way to take it out again. */
+function InlineFiles({ files, onRemove }: InlineFilesProps) {
   const { common } = useMessages();
   return files.map((file, index) => (
     <span key={file.slice(-80)} className="inline-file">
@@ -101,14 +100,13 @@ function linkedTypes(name: string): readonly string[] {
   return (kinds.length > 0 ? kinds : ['image', 'video', 'audio']).map((kind) => `${kind}/*`);
 }
 
-/** Puts a file of this machine at a link, for models that take links alone. */
-function Uploader({
-  types,
-  onUploaded,
-}: {
+interface UploaderProps {
   readonly types: readonly string[];
   readonly onUploaded: (url: string) => void;
-}) {
+}
+
+/** Puts a file of this machine at a link, for models that take links alone. */
+function Uploader({ types, onUploaded }: UploaderProps) {
   const { playground } = useMessages();
   const failureText = useFailureText();
   const upload = useChange('POST /uploads');
@@ -133,15 +131,13 @@ function Uploader({
   );
 }
 
-function FileButton({
-  types,
-  label,
-  onFile,
-}: {
+interface FileButtonProps {
   readonly types: readonly string[];
   readonly label: string;
   readonly onFile: (file: File) => void;
-}) {
+}
+
+function FileButton({ types, label, onFile }: FileButtonProps) {
   return (
     <label className="button small upload">
       <Icon name="plus" size={14} />
@@ -160,13 +156,12 @@ function FileButton({
   );
 }
 
-function FilePicker({
-  types,
-  onPicked,
-}: {
+interface FilePickerProps {
   readonly types: readonly string[];
   readonly onPicked: (url: string) => void;
-}) {
+}
+
+function FilePicker({ types, onPicked }: FilePickerProps) {
   const { playground } = useMessages();
   const [isUnreadable, setUnreadable] = useState(false);
   const pick = (file: File) =>

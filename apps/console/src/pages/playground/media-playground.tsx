@@ -90,17 +90,14 @@ function useRun() {
   });
 }
 
-function Fields({
-  model,
-  values,
-  onChange,
-  problems,
-}: {
+interface FieldsProps {
   readonly model: ConsoleModel;
   readonly values: FormValues;
   readonly onChange: ReturnType<typeof useForm>['set'];
   readonly problems: readonly ConsoleProblem[];
-}) {
+}
+
+function Fields({ model, values, onChange, problems }: FieldsProps) {
   const { playground } = useMessages();
   const fields = topFields(model).filter(isDecision);
   const more = fields.filter(({ group }) => group === 'more');
@@ -140,12 +137,7 @@ function Fields({
   );
 }
 
-function RunRow({
-  quote,
-  isRunning,
-  isWrong,
-  onReset,
-}: {
+interface RunRowProps {
   readonly quote: {
     readonly data: QuoteAnswer | undefined;
     readonly error: Error | null;
@@ -156,7 +148,9 @@ function RunRow({
   /** A field holds what cannot be sent. */
   readonly isWrong: boolean;
   readonly onReset: () => void;
-}) {
+}
+
+function RunRow({ quote, isRunning, isWrong, onReset }: RunRowProps) {
   const { playground } = useMessages();
   const price = isWrong ? undefined : quote.data?.quote;
   return (

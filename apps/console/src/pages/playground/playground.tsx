@@ -44,15 +44,13 @@ function Playground({ models }: { readonly models: readonly ConsoleModel[] }) {
   );
 }
 
-function ModelSelect({
-  models,
-  value,
-  onChange,
-}: {
+interface ModelSelectProps {
   readonly models: readonly ConsoleModel[];
   readonly value: string;
   readonly onChange: (id: string) => void;
-}) {
+}
+
+function ModelSelect({ models, value, onChange }: ModelSelectProps) {
   const { playground } = useMessages();
   return (
     <Select label={playground.model} value={value} onChange={(event) => onChange(event.target.value)}>

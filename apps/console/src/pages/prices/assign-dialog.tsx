@@ -5,17 +5,15 @@ import { useMessages } from '../../messages/language';
 
 const ACCOUNTS_OFFERED = 100;
 
-/** Gives an account a price list, or the book, from now or from a moment on. */
-export function AssignDialog({
-  account,
-  list,
-  onClose,
-}: {
+interface AssignDialogProps {
   /** Absent: to be chosen. */
   readonly account?: { readonly id: string; readonly name: string };
   readonly list?: string;
   readonly onClose: () => void;
-}) {
+}
+
+/** Gives an account a price list, or the book, from now or from a moment on. */
+export function AssignDialog({ account, list, onClose }: AssignDialogProps) {
   const { selling, admin } = useMessages();
   const { lists: words } = selling;
   const assign = useChange('POST /admin/accounts/:account_id/price-list', [

@@ -9,16 +9,14 @@ import { isObject, servedBy } from '../admin/upstream-models';
 import { amountFor, MILLION } from './price-parts';
 import { UpstreamField } from './read-list';
 
-/** Makes the prices of a list what an upstream is known to take. */
-export function CostsDialog({
-  items,
-  onClose,
-  onDone,
-}: {
+interface CostsDialogProps {
   readonly items: readonly AdminProposalItem[];
   readonly onClose: () => void;
   readonly onDone: () => void;
-}) {
+}
+
+/** Makes the prices of a list what an upstream is known to take. */
+export function CostsDialog({ items, onClose, onDone }: CostsDialogProps) {
   const { proposals: words } = useMessages().selling;
   const { currency } = useSession();
   const [upstream, setUpstream] = useState('');

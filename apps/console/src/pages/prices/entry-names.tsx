@@ -8,14 +8,13 @@ import { ListCard } from '../../components/list';
 import type { Column } from '../../components/table';
 import { useMessages } from '../../messages/language';
 
-/** The entries of a list that are of no model of ours, with the way to say which they are. */
-export function Others({
-  of: proposal,
-  onRename,
-}: {
+interface OthersProps {
   readonly of: AdminPriceProposalDetails;
   readonly onRename: ((id: string) => void) | undefined;
-}) {
+}
+
+/** The entries of a list that are of no model of ours, with the way to say which they are. */
+export function Others({ of: proposal, onRename }: OthersProps) {
   const { proposals: words } = useMessages().selling;
   const [text, setText] = useState('');
   const columns: Column<AdminProposalItem>[] = [
@@ -55,18 +54,15 @@ export function Others({
   );
 }
 
-/** Says which model an entry of lists is; kept for every later list. */
-export function RenameDialog({
-  source,
-  id,
-  onClose,
-  onDone,
-}: {
+interface RenameDialogProps {
   readonly source: string;
   readonly id: string;
   readonly onClose: () => void;
   readonly onDone: () => void;
-}) {
+}
+
+/** Says which model an entry of lists is; kept for every later list. */
+export function RenameDialog({ source, id, onClose, onDone }: RenameDialogProps) {
   const { proposals: words } = useMessages().selling;
   const { common } = useMessages();
   const models = useRead('GET /models', {});

@@ -16,16 +16,14 @@ import { SimulationFailed, SimulationResult, useSimulation } from './simulation-
 const TIERS = ['flex', 'priority', 'ultrafast', 'batch'] as const;
 const AMOUNT = /^\d{1,12}(\.\d{1,6})?$/;
 
-/** The prices of a model as a form: one date for all, gaps named before they are sent. */
-export function PriceEditor({
-  model,
-  prices,
-  onClose,
-}: {
+interface PriceEditorProps {
   readonly model: string;
   readonly prices: readonly AdminPrice[];
   readonly onClose: (isSet: boolean) => void;
-}) {
+}
+
+/** The prices of a model as a form: one date for all, gaps named before they are sent. */
+export function PriceEditor({ model, prices, onClose }: PriceEditorProps) {
   const { selling, admin, common, money } = useMessages();
   const { model: words } = selling;
   const draft = useDraft(prices);
@@ -178,15 +176,13 @@ function useDraft(prices: readonly AdminPrice[]) {
   };
 }
 
-function EditedGrid({
-  draft,
-  prices,
-  onChange,
-}: {
+interface EditedGridProps {
   readonly draft: Draft;
   readonly prices: readonly AdminPrice[];
   readonly onChange: (apply: () => void) => void;
-}) {
+}
+
+function EditedGrid({ draft, prices, onChange }: EditedGridProps) {
   const { selling, money } = useMessages();
   const { model: words } = selling;
   const nameOf = useColumnName();

@@ -124,16 +124,14 @@ export function amountFor(price: Pick<AdminItemPrice, 'amount' | 'per_quantity'>
 export const shortAmount = (amount: string): string =>
   amount.includes('.') ? amount.replace(/0+$/, '').replace(/\.$/, '') : amount;
 
-/** What was set sells below a known cost: in force, and said once. */
-export function BelowCost({
-  title,
-  of: warnings,
-  onClose,
-}: {
+interface BelowCostProps {
   readonly title: string;
   readonly of: readonly string[];
   readonly onClose: () => void;
-}) {
+}
+
+/** What was set sells below a known cost: in force, and said once. */
+export function BelowCost({ title, of: warnings, onClose }: BelowCostProps) {
   const { selling } = useMessages();
   return (
     <Dialog title={title} onClose={onClose}>

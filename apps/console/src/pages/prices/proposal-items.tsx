@@ -81,17 +81,14 @@ export function ProposalItems({
 
 type Proposed = AdminProposalItem['proposed'][number];
 
-function Items({
-  items,
-  chosen,
-  onToggle,
-  onRename,
-}: {
+interface ItemsProps {
   readonly items: readonly AdminProposalItem[];
   readonly chosen: ReadonlySet<string>;
   readonly onToggle: ((id: string) => void) | undefined;
   readonly onRename: ((id: string) => void) | undefined;
-}) {
+}
+
+function Items({ items, chosen, onToggle, onRename }: ItemsProps) {
   const { selling, common } = useMessages();
   const { proposals: words } = selling;
   /** One line for each price of the model. */
@@ -163,13 +160,12 @@ function Items({
   return <Table label={words.models} name="proposal-items" columns={columns} rows={items} />;
 }
 
-function EntryId({
-  of: item,
-  onRename,
-}: {
+interface EntryIdProps {
   readonly of: AdminProposalItem;
   readonly onRename: ((id: string) => void) | undefined;
-}) {
+}
+
+function EntryId({ of: item, onRename }: EntryIdProps) {
   const { proposals: words } = useMessages().selling;
   if (!onRename) return <span className="muted tiny break">{item.id}</span>;
   return (

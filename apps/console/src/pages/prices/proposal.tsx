@@ -154,16 +154,14 @@ function Proposal({ of: proposal }: { readonly of: AdminPriceProposalDetails }) 
   );
 }
 
-/** What last month would have brought at the chosen prices. */
-function SimulationDrawer({
-  of: proposal,
-  chosen,
-  onClose,
-}: {
+interface SimulationDrawerProps {
   readonly of: AdminPriceProposalDetails;
   readonly chosen: AdminPriceProposalDetails['items'];
   readonly onClose: () => void;
-}) {
+}
+
+/** What last month would have brought at the chosen prices. */
+function SimulationDrawer({ of: proposal, chosen, onClose }: SimulationDrawerProps) {
   const { simulation: words } = useMessages().selling;
   const { mutate, data, error } = useSimulation();
   const bodyOf = (days?: number) => ({
@@ -288,17 +286,14 @@ const By = ({ who, at }: { readonly who: string; readonly at: string }) => (
   </>
 );
 
-function ApplyDialog({
-  of: proposal,
-  chosen,
-  apply,
-  onClose,
-}: {
+interface ApplyDialogProps {
   readonly of: AdminPriceProposalDetails;
   readonly chosen: AdminPriceProposalDetails['items'];
   readonly apply: Apply;
   readonly onClose: () => void;
-}) {
+}
+
+function ApplyDialog({ of: proposal, chosen, apply, onClose }: ApplyDialogProps) {
   const { proposals: words } = useMessages().selling;
   const below = chosen.filter(({ flags }) => flags.includes('below_cost')).map(({ model }) => model ?? '');
   return (

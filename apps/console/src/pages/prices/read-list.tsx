@@ -54,15 +54,14 @@ function bodyOf({ source, place, url, text, upstream, factor, rounding, from }: 
   };
 }
 
-/** Asks where a list of prices is and how its prices become ours, and reads it. */
-export function ReadListDialog({
-  upstream = '',
-  onClose,
-}: {
+interface ReadListDialogProps {
   /** Whose own list is to be read. */
   readonly upstream?: string;
   readonly onClose: () => void;
-}) {
+}
+
+/** Asks where a list of prices is and how its prices become ours, and reads it. */
+export function ReadListDialog({ upstream = '', onClose }: ReadListDialogProps) {
   const { proposals: words } = useMessages().selling;
   const { currency } = useSession();
   const navigate = useNavigate();
@@ -160,21 +159,17 @@ function Place({ form }: { readonly form: Inputs<Draft> }) {
   );
 }
 
-/** Chooses one of the text upstreams. */
-export function UpstreamField({
-  value,
-  error,
-  hint,
-  isEditable = false,
-  onChoose,
-}: {
+interface UpstreamFieldProps {
   readonly value: string;
   readonly error?: string | undefined;
   readonly hint?: string;
   /** Only those that can be changed here. */
   readonly isEditable?: boolean;
   readonly onChoose: (upstream: string) => void;
-}) {
+}
+
+/** Chooses one of the text upstreams. */
+export function UpstreamField({ value, error, hint, isEditable = false, onChoose }: UpstreamFieldProps) {
   const { proposals: words } = useMessages().selling;
   const { data } = useRead('GET /admin/upstreams', {});
   const upstreams = (data?.items ?? []).filter(

@@ -20,18 +20,15 @@ interface Saving {
   readonly error: Error | null;
 }
 
-/** What is logged of an account, and the way to change it. */
-export function LogSettings({
-  query,
-  mayChange,
-  change,
-  clear,
-}: {
+interface LogSettingsProps {
   readonly query: Parameters<typeof Loaded<ConsolePromptLog>>[0]['query'];
   readonly mayChange: boolean;
   readonly change: Saving & { readonly save: (settings: Settings, onSuccess: () => void) => void };
   readonly clear: Saving & { readonly save: (onSuccess: () => void) => void };
-}) {
+}
+
+/** What is logged of an account, and the way to change it. */
+export function LogSettings({ query, mayChange, change, clear }: LogSettingsProps) {
   const { prompts: words } = useMessages();
   const [doing, setDoing] = useState<'change' | 'clear' | null>(null);
   const close = () => setDoing(null);
@@ -93,15 +90,13 @@ function State({ of: log }: { readonly of: ConsolePromptLog }) {
   );
 }
 
-function ChangeDialog({
-  before,
-  change,
-  onClose,
-}: {
+interface ChangeDialogProps {
   readonly before: ConsolePromptLog;
   readonly change: Parameters<typeof LogSettings>[0]['change'];
   readonly onClose: () => void;
-}) {
+}
+
+function ChangeDialog({ before, change, onClose }: ChangeDialogProps) {
   const { prompts: words, common } = useMessages();
   const form = useInputs(
     {

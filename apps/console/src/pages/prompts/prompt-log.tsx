@@ -104,14 +104,7 @@ export function AdminPromptLogPage() {
   );
 }
 
-function Log({
-  routes,
-  accountId,
-  of: shown,
-  mayChange,
-  onShow,
-  link,
-}: {
+interface LogProps {
   readonly routes: typeof OWN | typeof ADMIN;
   /** No part of the routes of the own account. */
   readonly accountId: string;
@@ -119,7 +112,9 @@ function Log({
   readonly mayChange: boolean;
   readonly onShow: (part: Shown) => void;
   readonly link: (id: string) => ReactNode;
-}) {
+}
+
+function Log({ routes, accountId, of: shown, mayChange, onShow, link }: LogProps) {
   const params = { account_id: accountId };
   const touched: readonly ReadRoute[] = [routes.log, routes.entries, 'GET /admin/audit'];
   const query = useRead(routes.log, { params });
@@ -159,17 +154,14 @@ function Log({
   );
 }
 
-function Entries({
-  routes,
-  params,
-  of: shown,
-  link,
-}: {
+interface EntriesProps {
   readonly routes: typeof OWN | typeof ADMIN;
   readonly params: { readonly account_id: string };
   readonly of: Shown;
   readonly link: (id: string) => ReactNode;
-}) {
+}
+
+function Entries({ routes, params, of: shown, link }: EntriesProps) {
   const { prompts: words, common } = useMessages();
   const { session, request_id: requestId } = shown;
   const columns: Column<ConsolePromptEntry>[] = [
@@ -233,17 +225,14 @@ function Filters({ of: shown, onChange }: { readonly of: Shown; readonly onChang
 /** Read once for each time that it is opened: each reading is on record. */
 const ONCE = { staleTime: Infinity, gcTime: 0, refetchOnWindowFocus: false, refetchOnReconnect: false } as const;
 
-function Entry({
-  routes,
-  params,
-  footer,
-  onClose,
-}: {
+interface EntryProps {
   readonly routes: typeof OWN | typeof ADMIN;
   readonly params: { readonly account_id: string; readonly entry_id: string };
   readonly footer: ReactNode;
   readonly onClose: () => void;
-}) {
+}
+
+function Entry({ routes, params, footer, onClose }: EntryProps) {
   const { data: entry, error: failure } = useQuery({ ...readOptions(routes.entry, { params }), ...ONCE });
   const { prompts: words, common } = useMessages();
   return (
@@ -286,13 +275,12 @@ function indented(json: string): string {
   }
 }
 
-function RemoveButton({
-  change,
-  onRemove,
-}: {
+interface RemoveButtonProps {
   readonly change: Parameters<typeof FormDialog>[0]['change'];
   readonly onRemove: () => void;
-}) {
+}
+
+function RemoveButton({ change, onRemove }: RemoveButtonProps) {
   const { prompts: words, common } = useMessages();
   const [isAsking, setAsking] = useState(false);
   return (

@@ -5,20 +5,16 @@ import { Button } from '../../components/button';
 import { Failure } from '../../components/states';
 import { useMessages } from '../../messages/language';
 
-/** A form that sends something and enters with the session that comes back. */
-export function EntryForm({
-  send,
-  onEnter,
-  submit,
-  isReady,
-  children,
-}: {
+interface EntryFormProps {
   readonly send: () => Promise<Session>;
   readonly onEnter: (session: Session) => void;
   readonly submit: string;
   readonly isReady: boolean;
   readonly children: ReactNode;
-}) {
+}
+
+/** A form that sends something and enters with the session that comes back. */
+export function EntryForm({ send, onEnter, submit, isReady, children }: EntryFormProps) {
   const [failure, setFailure] = useState<Error | null>(null);
   const [isBusy, setBusy] = useState(false);
   const go = () => {
@@ -44,16 +40,14 @@ export function EntryForm({
   );
 }
 
-/** Leads to the identity provider, which leads back. */
-export function SingleSignOn({
-  name,
-  ask,
-  onFail,
-}: {
+interface SingleSignOnProps {
   readonly name: string;
   readonly ask: CallInput<'POST /sign-in/oidc'>['body'];
   readonly onFail: (failure: Error) => void;
-}) {
+}
+
+/** Leads to the identity provider, which leads back. */
+export function SingleSignOn({ name, ask, onFail }: SingleSignOnProps) {
   const { signIn } = useMessages();
   const go = () => {
     call('POST /sign-in/oidc', { body: ask }).then(({ location: there }) => location.assign(there), onFail);

@@ -7,13 +7,12 @@ import { Failure } from '../../components/states';
 import { useMessages } from '../../messages/language';
 import { EntryForm, SingleSignOn } from './entry-form';
 
-export function ByInvitation({
-  code,
-  onEnter,
-}: {
+interface ByInvitationProps {
   readonly code: string;
   readonly onEnter: (session: Session) => void;
-}) {
+}
+
+export function ByInvitation({ code, onEnter }: ByInvitationProps) {
   const { signIn } = useMessages();
   const [preview, setPreview] = useState<InvitationPreview | null>(null);
   const [failure, setFailure] = useState<Error | null>(null);
@@ -34,15 +33,13 @@ export function ByInvitation({
   return <InvitationForm code={code} preview={preview} onEnter={onEnter} />;
 }
 
-function InvitationForm({
-  code,
-  preview,
-  onEnter,
-}: {
+interface InvitationFormProps {
   readonly code: string;
   readonly preview: InvitationPreview;
   readonly onEnter: (session: Session) => void;
-}) {
+}
+
+function InvitationForm({ code, preview, onEnter }: InvitationFormProps) {
   const { signIn, roles } = useMessages();
   const form = useInputs({ name: '', email: preview.email ?? '', password: '' });
   const [failure, setFailure] = useState<Error | null>(null);

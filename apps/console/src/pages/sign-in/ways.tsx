@@ -10,17 +10,15 @@ import { useMessages } from '../../messages/language';
 import { hasPasskeys, signInByPasskey } from '../../shell/passkeys';
 import { EntryForm, SingleSignOn } from './entry-form';
 
-/** Every sign-in method of the gateway; one through another site returns to `to`. */
-export function Ways({
-  to,
-  refusal,
-  onEnter,
-}: {
+interface WaysProps {
   readonly to: string | undefined;
   /** The error of a sign-in through another site, shown until another method is tried. */
   readonly refusal?: ReactNode;
   readonly onEnter: (session: Session) => void;
-}) {
+}
+
+/** Every sign-in method of the gateway; one through another site returns to `to`. */
+export function Ways({ to, refusal, onEnter }: WaysProps) {
   const ways = useRead('GET /sign-in', {});
   return (
     <Loaded query={ways} height={260}>
@@ -31,18 +29,15 @@ export function Ways({
   );
 }
 
-function WayForms({
-  methods,
-  back,
-  refusal,
-  onEnter,
-}: {
+interface WayFormsProps {
   readonly methods: SignInMethods;
   /** Where a way through another site comes back to. */
   readonly back: { readonly to?: string };
   readonly refusal: ReactNode;
   readonly onEnter: (session: Session) => void;
-}) {
+}
+
+function WayForms({ methods, back, refusal, onEnter }: WayFormsProps) {
   const { signIn } = useMessages();
   const [failure, setFailure] = useState<Error | null>(null);
   const isPasskeyShown = methods.passkey && hasPasskeys();
@@ -81,15 +76,13 @@ function WayForms({
   );
 }
 
-const Folded = ({
-  title,
-  isOpen = false,
-  children,
-}: {
+interface FoldedProps {
   readonly title: string;
   readonly isOpen?: boolean;
   readonly children: ReactNode;
-}) => (
+}
+
+const Folded = ({ title, isOpen = false, children }: FoldedProps) => (
   <details className="card folded" open={isOpen}>
     <summary>{title}</summary>
     <div className="card-body">{children}</div>
@@ -117,17 +110,14 @@ function PasswordForm({ onEnter }: { readonly onEnter: (session: Session) => voi
   );
 }
 
-function SecretForm({
-  label,
-  hint,
-  send,
-  onEnter,
-}: {
+interface SecretFormProps {
   readonly label: string;
   readonly hint?: string;
   readonly send: (secret: string) => Promise<Session>;
   readonly onEnter: (session: Session) => void;
-}) {
+}
+
+function SecretForm({ label, hint, send, onEnter }: SecretFormProps) {
   const { signIn } = useMessages();
   const [secret, setSecret] = useState('');
   return (

@@ -54,15 +54,13 @@ export function Gallery({ items, label }: { readonly items: readonly ConsoleTask
   );
 }
 
-function Tile({
-  task,
-  isCurrent,
-  onFocus,
-}: {
+interface TileProps {
   readonly task: ConsoleTask;
   readonly isCurrent: boolean;
   readonly onFocus: () => void;
-}) {
+}
+
+function Tile({ task, isCurrent, onFocus }: TileProps) {
   const { tasks } = useMessages();
   const caption = task.prompt ?? tasks.noPrompt;
   return (

@@ -24,13 +24,12 @@ export function ResultMedia({ task }: { readonly task: Pick<ConsoleTask, 'files'
   );
 }
 
-function MediaFile({
-  file,
-  task,
-}: {
+interface MediaFileProps {
   readonly file: ConsoleFile;
   readonly task: Pick<ConsoleTask, 'prompt' | 'model' | 'poster'>;
-}) {
+}
+
+function MediaFile({ file, task }: MediaFileProps) {
   const { messages } = useLanguage();
   const label = messages.tasks.sampleOf(nameOf(task));
   const ratio = file.width && file.height ? { aspectRatio: `${file.width} / ${file.height}` } : undefined;

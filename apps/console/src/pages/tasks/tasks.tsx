@@ -161,15 +161,13 @@ function TaskList({ view }: { readonly view: 'gallery' | 'table' }) {
   );
 }
 
-function LiveItems({
-  items,
-  view,
-  columns,
-}: {
+interface LiveItemsProps {
   readonly items: readonly ConsoleTask[];
   readonly view: 'gallery' | 'table';
   readonly columns: Column<ConsoleTask>[];
-}) {
+}
+
+function LiveItems({ items, view, columns }: LiveItemsProps) {
   const { tasks } = useMessages();
   useLiveTasks(items);
   if (view === 'gallery') return <Gallery items={items} label={tasks.title} />;

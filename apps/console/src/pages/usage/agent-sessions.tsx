@@ -114,15 +114,13 @@ function Requests({ session, accountId }: { readonly session: string; readonly a
   );
 }
 
-function Search({
-  label,
-  value,
-  onChange,
-}: {
+interface SearchProps {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-}) {
+}
+
+function Search({ label, value, onChange }: SearchProps) {
   const { common } = useMessages();
   const [typed, setTyped] = useState(value);
   useEffect(() => {

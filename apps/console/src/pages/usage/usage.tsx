@@ -86,15 +86,13 @@ export function UsagePage() {
   );
 }
 
-function Filters({
-  range,
-  by,
-  timeZone,
-}: {
+interface FiltersProps {
   readonly range: DayRange;
   readonly by: string;
   readonly timeZone: string;
-}) {
+}
+
+function Filters({ range, by, timeZone }: FiltersProps) {
   const { money, common, tasks } = useMessages();
   const search = route.useSearch();
   const navigate = route.useNavigate();

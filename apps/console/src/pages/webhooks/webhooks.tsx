@@ -54,13 +54,12 @@ export function WebhooksPage() {
   );
 }
 
-function Endpoints({
-  items,
-  onDo,
-}: {
+interface EndpointsProps {
   readonly items: readonly ConsoleWebhookEndpoint[];
   readonly onDo: (doing: Doing) => void;
-}) {
+}
+
+function Endpoints({ items, onDo }: EndpointsProps) {
   const { webhooks, common } = useMessages();
   const test = useChange('POST /webhooks/endpoints/:endpoint_id/test', ['GET /webhooks/deliveries']);
   const columns: Column<ConsoleWebhookEndpoint>[] = [
@@ -99,13 +98,12 @@ function Endpoints({
   );
 }
 
-function CreateDialog({
-  eventTypes,
-  onClose,
-}: {
+interface CreateDialogProps {
   readonly eventTypes: readonly string[];
   readonly onClose: () => void;
-}) {
+}
+
+function CreateDialog({ eventTypes, onClose }: CreateDialogProps) {
   const { webhooks, common } = useMessages();
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const create = useChange('POST /webhooks/endpoints', ['GET /webhooks/endpoints', 'GET /overview']);
