@@ -1,3 +1,4 @@
+import { Body, type PipeTransform, Query } from '@nestjs/common';
 import { type FieldError, GatewayError, type Micros, parseMicros, STORABLE_RULE, unstorableField } from '#contracts';
 import { fieldsOf, inheritedNameIn, optionalFieldsOf, ruleOf } from '#platform';
 import { plainToInstance } from 'class-transformer';
@@ -30,6 +31,12 @@ function withoutNulls<Input extends object>(input: Input, inputClass: new () => 
   const leftOut = nulls.filter(([name]) => optional.has(name)).map(([name]) => [name, undefined]);
   return Object.assign(input, Object.fromEntries(leftOut));
 }
+
+/** The body, or the query, as a class of checked fields, for a parameter of a handler. */
+export const CheckedBody = (inputClass: new () => object): ParameterDecorator => Body(checking(inputClass));
+export const CheckedQuery = (inputClass: new () => object): ParameterDecorator => Query(checking(inputClass));
+
+const checking = (inputClass: new () => object): PipeTransform => ({ transform: (sent) => checked(inputClass, sent) });
 
 /** @throws GatewayError `unknown_parameter`. */
 function refuseInheritedNames(sent: object, inputClass: new () => object): void {

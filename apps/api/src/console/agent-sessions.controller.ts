@@ -1,13 +1,11 @@
-import { Query, Req } from '@nestjs/common';
 import { IsOptional } from 'class-validator';
-import type { Request } from 'express';
 import type { AdminAgentSession, AdminSessionRequest, ConsoleAgentSession } from '#contracts';
 import { AgentSessionsService, type UsageQuery, UsageService } from '#features';
-import { checked } from '../checked-input.js';
-import { callerOf } from '../http/api-key.guard.js';
+import { CheckedQuery } from '../checked-input.js';
+import { AccountId } from '../http/api-key.guard.js';
 import { IsShownText, IsText } from '../input-fields.js';
 import { daysOf, UsageListQuery } from '../list-query.js';
-import { type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
+import { PageRoute, ConsoleRoutes } from './console-routes.js';
 import { listOf, usageRecordOf } from './views.js';
 
 class SessionsQuery extends UsageListQuery {
@@ -35,9 +33,7 @@ export class AgentSessionsController {
   ) {}
 
   @PageRoute('GET /agent-sessions')
-  async list(@Query() query: unknown, @Req() request: Request): Answer<'GET /agent-sessions'> {
-    const list = checked(SessionsQuery, query);
-    const { accountId } = callerOf(request);
+  async list(@CheckedQuery(SessionsQuery) list: SessionsQuery, @AccountId() accountId: string) {
     const found = await this.find(list, daysOf(list, accountId, await this.usage.timeZoneOf(accountId)));
     return listOf<ConsoleAgentSession>({
       ...found,
@@ -47,9 +43,7 @@ export class AgentSessionsController {
 
   /** Which upstream served them and what they cost the operator stays with the operator. */
   @PageRoute('GET /agent-sessions/requests')
-  async requests(@Query() query: unknown, @Req() request: Request): Answer<'GET /agent-sessions/requests'> {
-    const list = checked(RequestsQuery, query);
-    const { accountId } = callerOf(request);
+  async requests(@CheckedQuery(RequestsQuery) list: RequestsQuery, @AccountId() accountId: string) {
     const days = daysOf(list, accountId, await this.usage.timeZoneOf(accountId));
     const of = { ...days, accountId, session: list.session };
     const { items, nextCursor } = await this.sessions.requests(of, pageOf(list));
@@ -58,14 +52,12 @@ export class AgentSessionsController {
   }
 
   @PageRoute('GET /admin/agent-sessions')
-  async listOfAll(@Query() query: unknown): Answer<'GET /admin/agent-sessions'> {
-    const list = checked(AdminSessionsQuery, query);
+  async listOfAll(@CheckedQuery(AdminSessionsQuery) list: AdminSessionsQuery) {
     return listOf<AdminAgentSession>(await this.find(list, daysOf(list, list.account_id ?? null)));
   }
 
   @PageRoute('GET /admin/agent-sessions/requests')
-  async requestsOfAny(@Query() query: unknown): Answer<'GET /admin/agent-sessions/requests'> {
-    const list = checked(AdminRequestsQuery, query);
+  async requestsOfAny(@CheckedQuery(AdminRequestsQuery) list: AdminRequestsQuery) {
     const { account_id: accountId, session } = list;
     const { items, nextCursor } = await this.sessions.requests(
       { ...daysOf(list, accountId), accountId, session },

@@ -2,10 +2,10 @@ import { Body, Param, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { type ConsoleKey, GatewayError } from '#contracts';
 import { KEY_SCOPES, type KeySettings, KeysService, type KeyView, type OpenSession } from '#features';
-import { checked, named } from '../checked-input.js';
+import { checked, CheckedBody, named } from '../checked-input.js';
 import { KeyChange, NewKeyBody, Rotation, toKeySettings } from '../key.dto.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { actorOf, type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
+import { actorOf, PageRoute, ConsoleRoutes } from './console-routes.js';
 import { openSession } from './console-gate.js';
 import { KeyFacts, keyOf } from './views.js';
 
@@ -18,7 +18,7 @@ export class ConsoleKeysController {
   ) {}
 
   @PageRoute('GET /keys')
-  async list(@Req() request: Request): Answer<'GET /keys'> {
+  async list(@Req() request: Request) {
     const session = openSession(request);
     const rows = await this.keys.list(callerOf(request).accountId);
     const seen = rows.filter((row) => mayTouch(session, row));
@@ -27,13 +27,13 @@ export class ConsoleKeysController {
   }
 
   @PageRoute('GET /keys/:key_id')
-  async read(@Param('key_id') id: string, @Req() request: Request): Answer<'GET /keys/:key_id'> {
+  async read(@Param('key_id') id: string, @Req() request: Request) {
     return this.view(await this.own(id, request), request);
   }
 
   /** The secret is in this answer and in no other. */
   @PageRoute('POST /keys')
-  async create(@Body() body: unknown, @Req() request: Request): Answer<'POST /keys'> {
+  async create(@Body() body: unknown, @Req() request: Request) {
     const given = named(checked(NewKeyBody, body));
     const session = openSession(request);
     const settings = {
@@ -46,12 +46,7 @@ export class ConsoleKeysController {
   }
 
   @PageRoute('POST /keys/:key_id')
-  async update(
-    @Param('key_id') id: string,
-    @Body() body: unknown,
-    @Req() request: Request,
-  ): Answer<'POST /keys/:key_id'> {
-    const change = checked(KeyChange, body);
+  async update(@Param('key_id') id: string, @CheckedBody(KeyChange) change: KeyChange, @Req() request: Request) {
     const { kind } = await this.own(id, request);
     if (kind === 'console') expectLimitsOnly(change);
     const settings = withScopes(openSession(request), toKeySettings(change), false);
@@ -61,17 +56,16 @@ export class ConsoleKeysController {
   @PageRoute('POST /keys/:key_id/rotate')
   async rotate(
     @Param('key_id') id: string,
-    @Body() body: unknown,
+    @CheckedBody(Rotation) { overlap_seconds: overlapSeconds }: Rotation,
     @Req() request: Request,
-  ): Answer<'POST /keys/:key_id/rotate'> {
+  ) {
     await this.own(id, request);
-    const { overlap_seconds: overlapSeconds } = checked(Rotation, body);
     const { key, row } = await this.keys.rotate(actorOf(request), id, overlapSeconds);
     return { key: await this.view(row, request), secret: key };
   }
 
   @PageRoute('POST /keys/:key_id/revoke')
-  async revoke(@Param('key_id') id: string, @Req() request: Request): Answer<'POST /keys/:key_id/revoke'> {
+  async revoke(@Param('key_id') id: string, @Req() request: Request) {
     await this.own(id, request);
     return this.view(await this.keys.revoke(actorOf(request), id), request);
   }

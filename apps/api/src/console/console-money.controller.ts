@@ -1,4 +1,4 @@
-import { Body, Param, Query, Req, Res } from '@nestjs/common';
+import { Param, Req } from '@nestjs/common';
 import { ValidateIf } from 'class-validator';
 import type { Request, Response } from 'express';
 import {
@@ -19,15 +19,16 @@ import {
   UsageService,
   type UsageSum,
 } from '#features';
-import { checked } from '../checked-input.js';
-import { callerOf } from '../http/api-key.guard.js';
+import { CheckedBody, CheckedQuery } from '../checked-input.js';
+import { AccountId, callerOf } from '../http/api-key.guard.js';
 import type { SerializedBody } from '../http/serialized-body.js';
 import { IsText, OrNull } from '../input-fields.js';
 import { daysOf, EntriesQuery, groupsOf, recordsOf, UsageRecordsQuery, UsageSumsQuery } from '../list-query.js';
 import { IsTimeZoneName, toAccountSettings } from '../account.dto.js';
 import { csvOf, sendList } from '../send-list.js';
-import { actorOf, type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
-import { type AnswerOf, BalanceView, entryOf, rowOf, usageRecordOf } from './views.js';
+import { actorOf, PageRoute, ConsoleRoutes } from './console-routes.js';
+import { BalanceView, entryOf, rowOf, usageRecordOf } from './views.js';
+import { Reply } from '../http/route.js';
 
 const RELATED_SHOWN = 100;
 
@@ -88,9 +89,10 @@ export class ConsoleMoneyController {
   ) {}
 
   @PageRoute('GET /usage')
-  async sums(@Query() query: unknown, @Req() request: Request): Promise<ConsoleUsage | SerializedBody> {
-    const { accountId } = callerOf(request);
-    const asked = checked(UsageSumsQuery, query);
+  async sums(
+    @CheckedQuery(UsageSumsQuery) asked: UsageSumsQuery,
+    @AccountId() accountId: string,
+  ): Promise<ConsoleUsage | SerializedBody> {
     const timeZone = await this.usage.timeZoneOf(accountId);
     const days = daysOf(asked, accountId, timeZone);
     const sums = await this.usage.sums(days, groupsOf(asked.group_by, ['day', 'model', 'key', 'tag']));
@@ -109,12 +111,10 @@ export class ConsoleMoneyController {
 
   @PageRoute('GET /usage/records')
   async records(
-    @Query() query: unknown,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<AnswerOf<'GET /usage/records'> | undefined> {
-    const list = checked(UsageRecordsQuery, query);
-    const { accountId } = callerOf(request);
+    @CheckedQuery(UsageRecordsQuery) list: UsageRecordsQuery,
+    @AccountId() accountId: string,
+    @Reply() response: Response,
+  ) {
     const asked = recordsOf(list, accountId, await this.usage.timeZoneOf(accountId));
     if (list.format === 'csv') return exported(sendList(response, list, (page) => this.usage.records(asked, page)));
     const { items, nextCursor } = await this.usage.records(asked, { limit: list.limit, cursor: list.cursor ?? null });
@@ -122,19 +122,18 @@ export class ConsoleMoneyController {
   }
 
   @PageRoute('GET /tag-limits')
-  async listTagLimits(@Req() request: Request): Answer<'GET /tag-limits'> {
-    const limits = await this.tagLimits.list(callerOf(request).accountId);
+  async listTagLimits(@AccountId() accountId: string) {
+    const limits = await this.tagLimits.list(accountId);
     return { items: limits.map(rowOf<ConsoleTagLimit>) };
   }
 
   @PageRoute('GET /billing')
-  async read(@Req() request: Request): Answer<'GET /billing'> {
-    return (await this.balance.of(callerOf(request).accountId)).balance;
+  async read(@AccountId() accountId: string) {
+    return (await this.balance.of(accountId)).balance;
   }
 
   @PageRoute('POST /billing/notice')
-  async notice(@Body() body: unknown, @Req() request: Request): Answer<'POST /billing/notice'> {
-    const { low_balance: below } = checked(NoticeBody, body);
+  async notice(@CheckedBody(NoticeBody) { low_balance: below }: NoticeBody, @Req() request: Request) {
     const { accountId } = callerOf(request);
     await this.accounts.update(actorOf(request), accountId, toAccountSettings({ low_balance: below }));
     return (await this.balance.of(accountId)).balance;
@@ -142,8 +141,7 @@ export class ConsoleMoneyController {
 
   /** In which the account has its days and months from now on. */
   @PageRoute('POST /billing/time-zone')
-  async timeZone(@Body() body: unknown, @Req() request: Request): Answer<'POST /billing/time-zone'> {
-    const { time_zone: zone } = checked(TimeZoneBody, body);
+  async timeZone(@CheckedBody(TimeZoneBody) { time_zone: zone }: TimeZoneBody, @Req() request: Request) {
     const { accountId } = callerOf(request);
     await this.accounts.moveDays(actorOf(request), accountId, zone === 'UTC' ? null : zone);
     return (await this.balance.of(accountId)).balance;
@@ -151,12 +149,10 @@ export class ConsoleMoneyController {
 
   @PageRoute('GET /billing/entries')
   async list(
-    @Query() query: unknown,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<AnswerOf<'GET /billing/entries'> | undefined> {
-    const list = checked(EntriesQuery, query);
-    const { accountId } = callerOf(request);
+    @CheckedQuery(EntriesQuery) list: EntriesQuery,
+    @AccountId() accountId: string,
+    @Reply() response: Response,
+  ) {
     const narrowed = { accountId, taskId: list.task_id ?? null, requestId: list.request_id ?? null };
     if (list.format === 'csv') return exported(sendList(response, list, (page) => this.entries.list(narrowed, page)));
     const { items, nextCursor } = await this.entries.list(narrowed, { limit: list.limit, cursor: list.cursor ?? null });
@@ -165,8 +161,7 @@ export class ConsoleMoneyController {
 
   /** An entry with those of the same work, its key and the prices that its lines name. */
   @PageRoute('GET /billing/entries/:entry_id')
-  async explain(@Param('entry_id') id: string, @Req() request: Request): Answer<'GET /billing/entries/:entry_id'> {
-    const { accountId } = callerOf(request);
+  async explain(@Param('entry_id') id: string, @AccountId() accountId: string) {
     const entry = /^\d{1,18}$/.test(id) ? await this.entries.read(accountId, id) : null;
     if (!entry) throw new GatewayError('not_found', 'There is no such entry in this account.', { param: 'entry_id' });
     return explained(entry, { entries: this.entries, keys: this.keys, prices: this.prices, accountId });

@@ -1,12 +1,12 @@
-import { Body, Inject, Param, Req } from '@nestjs/common';
+import { Inject, Param, Req } from '@nestjs/common';
 import { IsIn, IsOptional, IsString } from 'class-validator';
 import type { Request } from 'express';
 import { ACCOUNT_ROLES, type AccountRole, type ConsoleInvitation, type ConsolePerson, GatewayError } from '#contracts';
 import { type AccountPerson, InvitationsService, type OpenInvitation, PeopleService } from '#features';
 import { PLATFORM, type Platform, publicBaseUrl } from '#runtime';
-import { checked } from '../checked-input.js';
+import { CheckedBody } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { actorOf, type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
+import { actorOf, PageRoute, ConsoleRoutes } from './console-routes.js';
 import { openSession } from './console-gate.js';
 
 class InvitationBody {
@@ -32,7 +32,7 @@ export class ConsolePeopleController {
   ) {}
 
   @PageRoute('GET /people')
-  async list(@Req() request: Request): Answer<'GET /people'> {
+  async list(@Req() request: Request) {
     const { accountId } = callerOf(request);
     const [people, invitations] = await Promise.all([
       this.people.ofAccount(accountId),
@@ -42,8 +42,8 @@ export class ConsolePeopleController {
   }
 
   @PageRoute('POST /people/invitations')
-  async invite(@Body() body: unknown, @Req() request: Request): Answer<'POST /people/invitations'> {
-    const { role, email = null } = checked(InvitationBody, body);
+  async invite(@CheckedBody(InvitationBody) body: InvitationBody, @Req() request: Request) {
+    const { role, email = null } = body;
     const { accountId } = callerOf(request);
     const invitedBy = openSession(request).user?.name ?? 'An operator';
     const made = await this.invitations.create(actorOf(request), { accountId, role, email, invitedBy });
@@ -51,22 +51,14 @@ export class ConsolePeopleController {
   }
 
   @PageRoute('POST /people/invitations/:invitation_id/withdraw')
-  async withdraw(
-    @Param('invitation_id') id: string,
-    @Req() request: Request,
-  ): Answer<'POST /people/invitations/:invitation_id/withdraw'> {
+  async withdraw(@Param('invitation_id') id: string, @Req() request: Request) {
     await this.invitations.withdraw(actorOf(request), callerOf(request).accountId, id);
-    return { id, withdrawn: true };
+    return { id, withdrawn: true as const };
   }
 
   @PageRoute('POST /people/:user_id')
-  async change(
-    @Param('user_id') userId: string,
-    @Body() body: unknown,
-    @Req() request: Request,
-  ): Answer<'POST /people/:user_id'> {
+  async change(@Param('user_id') userId: string, @CheckedBody(RoleBody) { role }: RoleBody, @Req() request: Request) {
     const { accountId } = callerOf(request);
-    const { role } = checked(RoleBody, body);
     await this.people.changeRole(actorOf(request), accountId, userId, role);
     const person = (await this.people.ofAccount(accountId)).find((each) => each.userId === userId);
     if (!person)
@@ -75,9 +67,9 @@ export class ConsolePeopleController {
   }
 
   @PageRoute('POST /people/:user_id/remove')
-  async remove(@Param('user_id') userId: string, @Req() request: Request): Answer<'POST /people/:user_id/remove'> {
+  async remove(@Param('user_id') userId: string, @Req() request: Request) {
     await this.people.changeRole(actorOf(request), callerOf(request).accountId, userId, null);
-    return { user_id: userId, removed: true };
+    return { user_id: userId, removed: true as const };
   }
 }
 

@@ -1,4 +1,4 @@
-import { Param, Query, Req, Res } from '@nestjs/common';
+import { Param, Req, Res } from '@nestjs/common';
 import { Type } from 'class-transformer';
 import { IsIn, IsOptional, Matches } from 'class-validator';
 import type { Request, Response } from 'express';
@@ -22,18 +22,19 @@ import {
   SessionsService,
   WebhookDeliveriesService,
 } from '#features';
-import { checked } from '../checked-input.js';
+import { CheckedQuery } from '../checked-input.js';
 import { IsDay, IsShownText, IsText, IsWhole } from '../input-fields.js';
 import { withFilesNamed } from '../routes/quote/quotes.js';
 import { clientGone } from '../http/client-gone.js';
-import { callerOf } from '../http/api-key.guard.js';
+import { callerOf, CurrentCaller } from '../http/api-key.guard.js';
 import { openSession } from './console-gate.js';
 import { ConsoleRefusal } from '../http/error-body.js';
-import { type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
+import { PageRoute, ConsoleRoutes } from './console-routes.js';
 import { ConsoleTaskHistory } from './console-task-history.js';
 import { sessionTokenOf } from './session-cookie.js';
 import { TaskStream } from './task-stream.js';
 import { deliveryOf, taskOf } from './views.js';
+import { Reply } from '../http/route.js';
 
 const DAY_MS = 86_400_000;
 const DELIVERIES_SHOWN = 100;
@@ -73,16 +74,20 @@ export class ConsoleTasksController {
   ) {}
 
   @PageRoute('GET /tasks')
-  async list(@Query() query: unknown, @Req() request: Request): Answer<'GET /tasks'> {
-    const { limit, cursor = null, ...filters } = checked(TasksQuery, query);
+  async list(@CheckedQuery(TasksQuery) query: TasksQuery, @Req() request: Request) {
+    const { limit, cursor = null, ...filters } = query;
     const { items, nextCursor } = await this.tasks.list(toQuery(filters, request), { limit, cursor });
     return { items: items.map(taskOf), next_cursor: nextCursor };
   }
 
   /** Follows open tasks, all of a page in one stream. */
   @PageRoute('GET /tasks/events', { isQuiet: true })
-  async events(@Query() query: unknown, @Req() request: Request, @Res() response: Response): Promise<void> {
-    const ids = [...new Set(checked(FollowedQuery, query).ids.split(','))];
+  async events(
+    @CheckedQuery(FollowedQuery) query: FollowedQuery,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const ids = [...new Set(query.ids.split(','))];
     const caller = callerOf(request);
     const taskIds = await this.reading.ownOf(onlyOwnKey(caller), ids);
     const expectAllowed = () => this.expectOpen(request, caller);
@@ -97,7 +102,7 @@ export class ConsoleTasksController {
   }
 
   @PageRoute('GET /tasks/:task_id')
-  async read(@Param('task_id') id: string, @Req() request: Request): Answer<'GET /tasks/:task_id'> {
+  async read(@Param('task_id') id: string, @Req() request: Request) {
     const caller = callerOf(request);
     const { accountId } = caller;
     await this.reading.expectOwn(onlyOwnKey(caller), id);
@@ -132,12 +137,7 @@ export class ConsoleTasksController {
   }
 
   @PageRoute('POST /tasks/:task_id/cancel', { cost: 'always' })
-  async cancel(
-    @Param('task_id') id: string,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Answer<'POST /tasks/:task_id/cancel'> {
-    const caller = callerOf(request);
+  async cancel(@Param('task_id') id: string, @CurrentCaller() caller: Caller, @Reply() response: Response) {
     await this.reading.expectOwn(onlyOwnKey(caller), id);
     await this.cancellation.cancel(caller.accountId, id, clientGone(response));
     const [task] = await this.tasks.named(caller.accountId, [id]);

@@ -1,11 +1,10 @@
-import { Body, Param, Query, Req } from '@nestjs/common';
+import { Param, Query } from '@nestjs/common';
 import { IsOptional, IsString, Matches } from 'class-validator';
-import type { Request } from 'express';
 import type { ConsoleWebhookEndpoint } from '#contracts';
 import { WEBHOOK_EVENTS, WebhookDeliveriesService, WebhookEndpointsService, type WebhookEndpointView } from '#features';
-import { checked } from '../checked-input.js';
-import { callerOf } from '../http/api-key.guard.js';
-import { type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
+import { checked, CheckedBody } from '../checked-input.js';
+import { AccountId } from '../http/api-key.guard.js';
+import { PageRoute, ConsoleRoutes } from './console-routes.js';
 import { ConsolePageQuery } from './console-tasks.controller.js';
 import { deliveryOf, timeOf } from './views.js';
 
@@ -28,66 +27,49 @@ export class ConsoleWebhooksController {
   ) {}
 
   @PageRoute('GET /webhooks/endpoints')
-  async list(@Req() request: Request): Answer<'GET /webhooks/endpoints'> {
-    const endpoints = await this.endpoints.list(callerOf(request).accountId);
+  async list(@AccountId() accountId: string) {
+    const endpoints = await this.endpoints.list(accountId);
     return { items: endpoints.map(toEndpoint), event_types: WEBHOOK_EVENTS };
   }
 
   @PageRoute('POST /webhooks/endpoints', { cost: 'always' })
-  async add(@Body() body: unknown, @Req() request: Request): Answer<'POST /webhooks/endpoints'> {
-    const { url, event_types } = checked(EndpointBody, body);
-    return withSecret(await this.endpoints.add(callerOf(request).accountId, { url, event_types }));
+  async add(@CheckedBody(EndpointBody) { url, event_types }: EndpointBody, @AccountId() accountId: string) {
+    return withSecret(await this.endpoints.add(accountId, { url, event_types }));
   }
 
   @PageRoute('POST /webhooks/endpoints/:endpoint_id/remove', { cost: 'always' })
-  async remove(
-    @Param('endpoint_id') id: string,
-    @Req() request: Request,
-  ): Answer<'POST /webhooks/endpoints/:endpoint_id/remove'> {
-    await this.endpoints.remove(callerOf(request).accountId, id);
-    return { id, removed: true };
+  async remove(@Param('endpoint_id') id: string, @AccountId() accountId: string) {
+    await this.endpoints.remove(accountId, id);
+    return { id, removed: true as const };
   }
 
   @PageRoute('POST /webhooks/endpoints/:endpoint_id/rotate-secret', { cost: 'always' })
-  async rotate(
-    @Param('endpoint_id') id: string,
-    @Req() request: Request,
-  ): Answer<'POST /webhooks/endpoints/:endpoint_id/rotate-secret'> {
-    return withSecret(await this.endpoints.rotateSecret(callerOf(request).accountId, id));
+  async rotate(@Param('endpoint_id') id: string, @AccountId() accountId: string) {
+    return withSecret(await this.endpoints.rotateSecret(accountId, id));
   }
 
   @PageRoute('POST /webhooks/endpoints/:endpoint_id/test', { cost: 'always' })
-  async test(
-    @Param('endpoint_id') id: string,
-    @Req() request: Request,
-  ): Answer<'POST /webhooks/endpoints/:endpoint_id/test'> {
-    return { delivery_id: await this.endpoints.test(callerOf(request).accountId, id) };
+  async test(@Param('endpoint_id') id: string, @AccountId() accountId: string) {
+    return { delivery_id: await this.endpoints.test(accountId, id) };
   }
 
   @PageRoute('GET /webhooks/deliveries')
-  async log(@Query() query: unknown, @Req() request: Request): Answer<'GET /webhooks/deliveries'> {
+  async log(@Query() query: unknown, @AccountId() accountId: string) {
     const { limit, cursor = null, task_id: taskId = null } = checked(DeliveriesQuery, query);
-    const { accountId } = callerOf(request);
     const { deliveries, nextCursor } = await this.deliveries.list(accountId, limit, cursor, taskId);
     return { items: deliveries.map(deliveryOf), next_cursor: nextCursor };
   }
 
   @PageRoute('GET /webhooks/deliveries/:delivery_id')
-  async read(
-    @Param('delivery_id') id: string,
-    @Req() request: Request,
-  ): Answer<'GET /webhooks/deliveries/:delivery_id'> {
-    const delivery = await this.deliveries.read(callerOf(request).accountId, id);
+  async read(@Param('delivery_id') id: string, @AccountId() accountId: string) {
+    const delivery = await this.deliveries.read(accountId, id);
     const log = delivery.log.map(({ created, ...attempt }) => ({ ...attempt, created_at: timeOf(created) }));
     return { ...deliveryOf(delivery), log };
   }
 
   @PageRoute('POST /webhooks/deliveries/:delivery_id/resend', { cost: 'always' })
-  async resend(
-    @Param('delivery_id') id: string,
-    @Req() request: Request,
-  ): Answer<'POST /webhooks/deliveries/:delivery_id/resend'> {
-    return deliveryOf(await this.deliveries.resend(callerOf(request).accountId, id));
+  async resend(@Param('delivery_id') id: string, @AccountId() accountId: string) {
+    return deliveryOf(await this.deliveries.resend(accountId, id));
   }
 }
 

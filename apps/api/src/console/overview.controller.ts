@@ -12,7 +12,7 @@ import {
 import { callerOf } from '../http/api-key.guard.js';
 import { dayIn } from '../list-query.js';
 import { openSession } from './console-gate.js';
-import { type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
+import { PageRoute, ConsoleRoutes } from './console-routes.js';
 import { BalanceView, taskOf } from './views.js';
 
 const DAY_MS = 86_400_000;
@@ -41,7 +41,7 @@ export class OverviewController {
   ) {}
 
   @PageRoute('GET /overview')
-  async read(@Req() request: Request): Answer<'GET /overview'> {
+  async read(@Req() request: Request) {
     const caller = callerOf(request);
     const { accountId } = caller;
     const { row, balance } = await this.balances.of(accountId);

@@ -1,16 +1,17 @@
-import { Body, Inject, Param, Req, Res } from '@nestjs/common';
+import { Inject, Param, Req } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { GatewayError } from '#contracts';
 import { type GuessLimiter, OPERATOR_GUESSES, PasskeysService, type RelyingParty, SessionsService } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
-import { checked } from '../checked-input.js';
+import { CheckedBody } from '../checked-input.js';
 import { openSession } from './console-gate.js';
 import { ConsoleRefusal, wrongCredentials } from '../http/error-body.js';
-import { type Answer, PageRoute, ConsoleRoutes, personOf } from './console-routes.js';
+import { PageRoute, ConsoleRoutes, personOf } from './console-routes.js';
 import { NewSessions, sessionTokenOf } from './session-cookie.js';
 import { relyingParty } from './relying-party.js';
 import { SessionSerializer } from './session-serializer.js';
 import { NewPasskeyBody, PasskeyAnswerBody } from './sign-in.dto.js';
+import { Reply } from '../http/route.js';
 
 const SIGN_IN = { purpose: 'sign-in', userId: null } as const;
 
@@ -27,17 +28,17 @@ export class PasskeysController {
   ) {}
 
   @PageRoute('POST /sign-in/passkey/options')
-  async askToSignIn(): Answer<'POST /sign-in/passkey/options'> {
+  async askToSignIn() {
     return toAnswer(await this.passkeys.ask(this.party(), SIGN_IN));
   }
 
   @PageRoute('POST /sign-in/passkey')
   async signIn(
-    @Body() body: unknown,
+    @CheckedBody(PasskeyAnswerBody) body: PasskeyAnswerBody,
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Answer<'POST /sign-in/passkey'> {
-    const answer = answerOf(checked(PasskeyAnswerBody, body));
+    @Reply() response: Response,
+  ) {
+    const answer = answerOf(body);
     const { ip: address, requestId } = request;
     const userId = await this.guesses.check({ address, requestId }, () =>
       this.passkeys.userOf(this.party(), SIGN_IN, answer),
@@ -47,13 +48,13 @@ export class PasskeysController {
   }
 
   @PageRoute('POST /session/proof/passkey/options')
-  async askForProof(@Req() request: Request): Answer<'POST /session/proof/passkey/options'> {
+  async askForProof(@Req() request: Request) {
     return toAnswer(await this.passkeys.ask(this.party(), { purpose: 'proof', userId: personOf(request).id }));
   }
 
   @PageRoute('POST /session/proof/passkey')
-  async prove(@Body() body: unknown, @Req() request: Request): Answer<'POST /session/proof/passkey'> {
-    const answer = answerOf(checked(PasskeyAnswerBody, body));
+  async prove(@CheckedBody(PasskeyAnswerBody) body: PasskeyAnswerBody, @Req() request: Request) {
+    const answer = answerOf(body);
     const { id: userId } = personOf(request);
     const { ip: address, requestId } = request;
     const proved = await this.guesses.check({ address, requestId }, () =>
@@ -67,25 +68,24 @@ export class PasskeysController {
   }
 
   @PageRoute('GET /passkeys')
-  async list(@Req() request: Request): Answer<'GET /passkeys'> {
+  async list(@Req() request: Request) {
     return { items: (await this.passkeys.list(personOf(request).id)).map(toView) };
   }
 
   @PageRoute('POST /passkeys/options')
-  async askForNew(@Req() request: Request): Answer<'POST /passkeys/options'> {
+  async askForNew(@Req() request: Request) {
     return toAnswer(await this.passkeys.askForNew(this.party(), personOf(request)));
   }
 
   @PageRoute('POST /passkeys')
-  async add(@Body() body: unknown, @Req() request: Request): Answer<'POST /passkeys'> {
-    const sent = checked(NewPasskeyBody, body);
+  async add(@CheckedBody(NewPasskeyBody) sent: NewPasskeyBody, @Req() request: Request) {
     return toView(await this.passkeys.add(this.party(), personOf(request).id, { ...answerOf(sent), name: sent.name }));
   }
 
   @PageRoute('POST /passkeys/:passkey_id/remove')
-  async remove(@Param('passkey_id') id: string, @Req() request: Request): Answer<'POST /passkeys/:passkey_id/remove'> {
+  async remove(@Param('passkey_id') id: string, @Req() request: Request) {
     await this.passkeys.remove(personOf(request).id, id);
-    return { id, removed: true };
+    return { id, removed: true as const };
   }
 
   /** @throws GatewayError `not_found`: the pages stand where browsers make no passkeys. */

@@ -1,4 +1,4 @@
-import { Body, Param, Req, Res } from '@nestjs/common';
+import { Body, Param, Req } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type ConsoleModel, type ConsoleProblem, type ConsoleQuote, GatewayError } from '#contracts';
 import { SubmissionService } from '#features';
@@ -9,8 +9,9 @@ import { expectKnown, KnownModels, ModelViews } from '../routes/models/known-mod
 import type { ModelView } from '../routes/models/model-view.js';
 import { familyNamedIn, Quotes, type QuoteView } from '../routes/quote/quotes.js';
 import { callerOf } from '../http/api-key.guard.js';
-import { type Answer, PageRoute, ConsoleRoutes, everyModel } from './console-routes.js';
+import { PageRoute, ConsoleRoutes, everyModel } from './console-routes.js';
 import { timeOf } from './views.js';
+import { Reply } from '../http/route.js';
 
 /** The catalogue, prices before a run, and runs. */
 @ConsoleRoutes()
@@ -24,21 +25,21 @@ export class PlaygroundController {
   ) {}
 
   @PageRoute('GET /models')
-  async list(@Req() request: Request): Answer<'GET /models'> {
+  async list(@Req() request: Request) {
     return {
       items: (await this.models.of(this.known.all(everyModel(request)), request.caller?.priceList)).map(toModel),
     };
   }
 
   @PageRoute('GET /models/:model')
-  async read(@Param('model') id: string, @Req() request: Request): Answer<'GET /models/:model'> {
+  async read(@Param('model') id: string, @Req() request: Request) {
     expectKnown(id, this.known.all(everyModel(request)));
     return toModel(await this.models.one(id, request.caller?.priceList));
   }
 
   /** A request that would be refused is no failure of the quote: the form shows why, at its field. */
   @PageRoute('POST /quote', { cost: 'always', body: 'images' })
-  async quote(@Body() body: unknown, @Req() request: Request): Answer<'POST /quote'> {
+  async quote(@Body() body: unknown, @Req() request: Request) {
     try {
       return { quote: toQuote(await this.quotes.of(callerOf(request), body)), problems: [] };
     } catch (error) {
@@ -48,7 +49,7 @@ export class PlaygroundController {
   }
 
   @PageRoute('POST /runs', { cost: 'task', body: 'images' })
-  async run(@Req() request: Request, @Res({ passthrough: true }) response: Response): Answer<'POST /runs'> {
+  async run(@Req() request: Request, @Reply() response: Response) {
     const answer = await this.idempotent.answer(request, response, async () => {
       const family = familyNamedIn(request.body);
       const context = submissionContext(request);

@@ -1,16 +1,17 @@
-import { Body, Inject, Param, Req, Res } from '@nestjs/common';
+import { Inject, Param, Req } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { GatewayError } from '#contracts';
 import { type GuessLimiter, OPERATOR_GUESSES, PeopleService, SessionsService } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
-import { checked } from '../checked-input.js';
+import { CheckedBody } from '../checked-input.js';
 import { OperatorAccess } from '../routes/ops/operator-access.js';
-import { type Answer, PageRoute, ConsoleRoutes, personOf } from './console-routes.js';
+import { PageRoute, ConsoleRoutes, personOf } from './console-routes.js';
 import { CONSOLE_ROLES_OF_TOKENS, openSession } from './console-gate.js';
 import { ConsoleRefusal, wrongCredentials } from '../http/error-body.js';
 import { SessionSerializer } from './session-serializer.js';
 import { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.js';
 import { AccountChoiceBody, NewPasswordBody, ProfileBody, ProofBody } from './sign-in.dto.js';
+import { Reply } from '../http/route.js';
 
 /** The session and the person it belongs to. */
 @ConsoleRoutes()
@@ -28,26 +29,20 @@ export class SessionController {
   }
 
   @PageRoute('GET /session')
-  read(@Req() request: Request): Answer<'GET /session'> {
+  read(@Req() request: Request) {
     return this.answers.of(openSession(request));
   }
 
   @PageRoute('POST /session/sign-out')
-  async signOut(
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Answer<'POST /session/sign-out'> {
+  async signOut(@Req() request: Request, @Reply() response: Response) {
     const { id } = openSession(request);
     await this.sessions.end(id, id);
     clearSessionCookie(request, response);
-    return { signed_out: 1 };
+    return { signed_out: 1 as const };
   }
 
   @PageRoute('POST /session/sign-out-everywhere')
-  async signOutEverywhere(
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Answer<'POST /session/sign-out-everywhere'> {
+  async signOutEverywhere(@Req() request: Request, @Reply() response: Response) {
     const ended = await this.sessions.end(openSession(request).id, null);
     clearSessionCookie(request, response);
     return { signed_out: ended };
@@ -56,11 +51,10 @@ export class SessionController {
   /** Opens a session for the other account, and ends this one. */
   @PageRoute('POST /session/account')
   async chooseAccount(
-    @Body() body: unknown,
+    @CheckedBody(AccountChoiceBody) { account_id: accountId }: AccountChoiceBody,
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Answer<'POST /session/account'> {
-    const { account_id: accountId } = checked(AccountChoiceBody, body);
+    @Reply() response: Response,
+  ) {
     const before = openSession(request);
     const { user, method } = before;
     const memberships = user ? await this.people.membershipsOf(user.id) : [];
@@ -75,8 +69,7 @@ export class SessionController {
   }
 
   @PageRoute('POST /session/proof')
-  async prove(@Body() body: unknown, @Req() request: Request): Answer<'POST /session/proof'> {
-    const { password, token } = checked(ProofBody, body);
+  async prove(@CheckedBody(ProofBody) { password, token }: ProofBody, @Req() request: Request) {
     const session = openSession(request);
     const { ip: address, requestId } = request;
     const isRight = async (): Promise<true | null> => {
@@ -96,7 +89,7 @@ export class SessionController {
   }
 
   @PageRoute('GET /sessions')
-  async list(@Req() request: Request): Answer<'GET /sessions'> {
+  async list(@Req() request: Request) {
     const { id: current } = openSession(request);
     const items = (await this.sessions.list(current)).map(({ id, method, created_at, seen_at, address, agent }) => ({
       id,
@@ -111,26 +104,25 @@ export class SessionController {
   }
 
   @PageRoute('POST /sessions/:session_id/end')
-  async end(@Param('session_id') id: string, @Req() request: Request): Answer<'POST /sessions/:session_id/end'> {
+  async end(@Param('session_id') id: string, @Req() request: Request) {
     const ended = await this.sessions.end(openSession(request).id, id);
     if (ended === 0) throw new GatewayError('not_found', 'You have no such session.', { param: 'session_id' });
-    return { signed_out: 1 };
+    return { signed_out: 1 as const };
   }
 
   @PageRoute('POST /profile')
-  async rename(@Body() body: unknown, @Req() request: Request): Answer<'POST /profile'> {
-    await this.people.rename(personOf(request).id, checked(ProfileBody, body));
+  async rename(@CheckedBody(ProfileBody) body: ProfileBody, @Req() request: Request) {
+    await this.people.rename(personOf(request).id, body);
     return this.answer(sessionTokenOf(request) ?? '');
   }
 
   @PageRoute('POST /profile/password')
-  async setPassword(@Body() body: unknown, @Req() request: Request): Answer<'POST /profile/password'> {
-    const { password } = checked(NewPasswordBody, body);
+  async setPassword(@CheckedBody(NewPasswordBody) { password }: NewPasswordBody, @Req() request: Request) {
     await this.people.setPassword(personOf(request).id, password, openSession(request).id);
     return this.answer(sessionTokenOf(request) ?? '');
   }
 
-  private async answer(token: string): Answer<'GET /session'> {
+  private async answer(token: string) {
     const session = await this.sessions.read(token);
     if (!session) throw new ConsoleRefusal('sign_in_required', 'The session is over: sign in again.');
     return this.answers.of(session);

@@ -1,4 +1,4 @@
-import { Body, Inject, Req, Res } from '@nestjs/common';
+import { Inject, Req } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { GatewayError } from '#contracts';
 import {
@@ -12,14 +12,15 @@ import {
   PeopleService,
 } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
-import { checked } from '../checked-input.js';
+import { CheckedBody } from '../checked-input.js';
 import { OperatorAccess } from '../routes/ops/operator-access.js';
 import { CONSOLE_ROLES_OF_TOKENS } from './console-gate.js';
 import { wrongCredentials } from '../http/error-body.js';
-import { type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
+import { PageRoute, ConsoleRoutes } from './console-routes.js';
 import { NewSessions } from './session-cookie.js';
 import { isPageOf, relyingParty } from './relying-party.js';
 import { CodeBody, InvitationBody, KeySignInBody, OperatorSignInBody, PasswordSignInBody } from './sign-in.dto.js';
+import { Reply } from '../http/route.js';
 
 /** The sign-in methods of the console. Every failure gets the same response, and repeated guesses are throttled. */
 @ConsoleRoutes()
@@ -40,7 +41,7 @@ export class SignInController {
   }
 
   @PageRoute('GET /sign-in')
-  async methods(@Req() request: Request): Answer<'GET /sign-in'> {
+  async methods(@Req() request: Request) {
     const operatorToken = this.operators.checkOf('admin') ?? this.operators.checkOf('viewer');
     const party = relyingParty(this.platform.config);
     const { name: oidc } = this.identityProvider;
@@ -49,12 +50,7 @@ export class SignInController {
   }
 
   @PageRoute('POST /sign-in/link')
-  async byLink(
-    @Body() body: unknown,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Answer<'POST /sign-in/link'> {
-    const { code } = checked(CodeBody, body);
+  async byLink(@CheckedBody(CodeBody) { code }: CodeBody, @Req() request: Request, @Reply() response: Response) {
     const userId = await this.guess(request, () => this.links.use(code));
     if (userId === null) throw wrongCredentials('The link was already used, or is older than 15 minutes.');
     return this.newSessions.open('link', { userId }, request, response);
@@ -62,11 +58,10 @@ export class SignInController {
 
   @PageRoute('POST /sign-in/password')
   async byPassword(
-    @Body() body: unknown,
+    @CheckedBody(PasswordSignInBody) { email, password }: PasswordSignInBody,
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Answer<'POST /sign-in/password'> {
-    const { email, password } = checked(PasswordSignInBody, body);
+    @Reply() response: Response,
+  ) {
     const userId = await this.guess(request, () => this.people.withPassword(email, password));
     if (userId === null) throw wrongCredentials('The e-mail address or the password is wrong.');
     return this.newSessions.open('password', { userId }, request, response);
@@ -75,11 +70,10 @@ export class SignInController {
   /** The session may do exactly what the key may. */
   @PageRoute('POST /sign-in/key')
   async byKey(
-    @Body() body: unknown,
+    @CheckedBody(KeySignInBody) { key }: KeySignInBody,
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Answer<'POST /sign-in/key'> {
-    const { key } = checked(KeySignInBody, body);
+    @Reply() response: Response,
+  ) {
     const secret = key.trim();
     const { apiKeyId, accountId, allowedAddresses } = await this.callerOf(secret, request);
     if (allowedAddresses.length > 0) expectAllowedAddress(allowedAddresses, request.ip);
@@ -93,11 +87,10 @@ export class SignInController {
 
   @PageRoute('POST /sign-in/operator')
   async byOperatorToken(
-    @Body() body: unknown,
+    @CheckedBody(OperatorSignInBody) { token }: OperatorSignInBody,
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Answer<'POST /sign-in/operator'> {
-    const { token } = checked(OperatorSignInBody, body);
+    @Reply() response: Response,
+  ) {
     const role = await this.guess(request, () => this.operators.roleOf(token));
     const operatorCheck = role && this.operators.checkOf(role);
     if (!role || !operatorCheck) throw wrongCredentials('This is neither the admin token nor the viewer token.');
@@ -110,8 +103,7 @@ export class SignInController {
   }
 
   @PageRoute('POST /sign-in/invitation/preview')
-  async previewInvitation(@Body() body: unknown, @Req() request: Request): Answer<'POST /sign-in/invitation/preview'> {
-    const { code } = checked(CodeBody, body);
+  async previewInvitation(@CheckedBody(CodeBody) { code }: CodeBody, @Req() request: Request) {
     const view = await this.guess(request, () => this.invitations.preview(code));
     if (!view) throw usedInvitation();
     const { accountName, role, email, expiresAt } = view;
@@ -120,11 +112,10 @@ export class SignInController {
 
   @PageRoute('POST /sign-in/invitation')
   async acceptInvitation(
-    @Body() body: unknown,
+    @CheckedBody(InvitationBody) { code, ...person }: InvitationBody,
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Answer<'POST /sign-in/invitation'> {
-    const { code, ...person } = checked(InvitationBody, body);
+    @Reply() response: Response,
+  ) {
     const operator = { actor: 'invited person', requestId: request.requestId, address: request.ip ?? null };
     // To the address of another person belongs their password: who sends a wrong one guesses it.
     const joined = await this.guess(request, () => this.invitations.accept(operator, code, person), isTakenAddress);

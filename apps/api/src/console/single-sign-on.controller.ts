@@ -1,4 +1,4 @@
-import { Body, Inject, Req, Res } from '@nestjs/common';
+import { Inject, Req, Res } from '@nestjs/common';
 import type { CookieOptions, Request, Response } from 'express';
 import { type ErrorCode, GatewayError } from '#contracts';
 import {
@@ -10,11 +10,12 @@ import {
   OPERATOR_GUESSES,
 } from '#features';
 import { PLATFORM, type Platform, publicBaseUrl } from '#runtime';
-import { checked } from '../checked-input.js';
+import { CheckedBody } from '../checked-input.js';
 import { CONSOLE_API } from './console-gate.js';
-import { type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
+import { PageRoute, ConsoleRoutes } from './console-routes.js';
 import { NewSessions } from './session-cookie.js';
 import { SingleSignOnBody } from './sign-in.dto.js';
+import { Reply } from '../http/route.js';
 
 const PATH = `${CONSOLE_API}/sign-in/oidc`;
 const COOKIE = 'gw_console_sso';
@@ -47,11 +48,11 @@ export class SingleSignOnController {
 
   @PageRoute('POST /sign-in/oidc')
   async begin(
-    @Body() body: unknown,
+    @CheckedBody(SingleSignOnBody) body: SingleSignOnBody,
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Answer<'POST /sign-in/oidc'> {
-    const { to = '', invitation = null } = checked(SingleSignOnBody, body);
+    @Reply() response: Response,
+  ) {
+    const { to = '', invitation = null } = body;
     const { location, checks } = await this.provider.begin(`${publicBaseUrl(this.platform.config)}${PATH}/callback`);
     const away: Away = { checks, to: insideOnly(to), invitation, untilMs: Date.now() + AWAY_MS };
     const sealed = this.platform.sealer.seal(JSON.stringify(away), PURPOSE).toString('base64url');

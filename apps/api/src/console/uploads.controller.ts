@@ -1,14 +1,13 @@
 import { Readable } from 'node:stream';
-import { Body, Inject, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Inject } from '@nestjs/common';
 import { CONTENT_TYPES, GatewayError } from '#contracts';
-import { FilesService } from '#features';
+import { type Caller, FilesService } from '#features';
 import { BufferSource, decodedBase64, extensionOf, inspectMedia, type MediaStore, MediaStoreError } from '#media';
 import { MEDIA_STORE } from '#runtime';
-import { checked } from '../checked-input.js';
-import { callerOf } from '../http/api-key.guard.js';
+import { CheckedBody } from '../checked-input.js';
+import { CurrentCaller } from '../http/api-key.guard.js';
 import { IsText } from '../input-fields.js';
-import { type Answer, PageRoute, ConsoleRoutes } from './console-routes.js';
+import { PageRoute, ConsoleRoutes } from './console-routes.js';
 
 /** How long an upload can be fetched; then it is removed. */
 const LIFE_SECONDS = 86_400;
@@ -35,11 +34,9 @@ export class ConsoleUploadsController {
   ) {}
 
   @PageRoute('POST /uploads', { body: 'images' })
-  async upload(@Body() body: unknown, @Req() request: Request): Answer<'POST /uploads'> {
-    const { data } = checked(Upload, body);
+  async upload(@CheckedBody(Upload) { data }: Upload, @CurrentCaller() caller: Caller) {
     const bytes = await decodeFile(data);
     const contentType = await detectType(bytes);
-    const caller = callerOf(request);
     const { id, storeKey } = await this.files.begin(caller, `.${extensionOf(contentType)}`);
     try {
       const url = await this.store.url(storeKey, { ttlSeconds: LIFE_SECONDS });

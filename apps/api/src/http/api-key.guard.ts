@@ -70,3 +70,8 @@ export function callerOf({ caller, session }: Request): Caller {
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller =>
   callerOf(context.switchToHttp().getRequest<Request>()),
 );
+
+/** Whose account it is that the guard let in, or that the session shows. */
+export const AccountId = createParamDecorator(
+  (_: unknown, context: ExecutionContext): string => callerOf(context.switchToHttp().getRequest<Request>()).accountId,
+);

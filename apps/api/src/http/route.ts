@@ -3,8 +3,10 @@ import {
   type CallHandler,
   type CanActivate,
   type ExecutionContext,
+  HttpCode,
   Injectable,
   type NestInterceptor,
+  Res,
   SetMetadata,
   UseGuards,
   UseInterceptors,
@@ -74,13 +76,16 @@ function enveloped(value: unknown, { headersSent, statusCode }: Response): unkno
 export const Routes = (facts: ControllerFacts): ClassDecorator => SetMetadata(CONTROLLER_FACTS, facts);
 
 /**
- * Says what holds for a route, and has it held: body limit, JSON bounds, CORS, the shape of errors, metrics, limits, the
+ * Says what holds for a route, and has it held: the status of what is no failure, body limit, JSON bounds, CORS, the shape of errors, metrics, limits, the
  * envelope and the OpenAPI document all read it here. The path stands beside it, in Nest's own decorator.
  */
 export function Route(facts: HandlerFacts): MethodDecorator {
   const { cost, answer } = facts;
-  const decorators: MethodDecorator[] = [SetMetadata(HANDLER_FACTS, facts)];
+  const decorators: MethodDecorator[] = [SetMetadata(HANDLER_FACTS, facts), HttpCode(200)];
   if (cost) decorators.push(UseGuards(RateLimitGuard));
   if (answer !== 'native') decorators.push(UseInterceptors(EnvelopeInterceptor));
   return applyDecorators(...decorators);
 }
+
+/** The response, for a handler that sets its headers and returns what is sent. */
+export const Reply = (): ParameterDecorator => Res({ passthrough: true });

@@ -1,4 +1,4 @@
-import { Body, Param, Query, Req, Res } from '@nestjs/common';
+import { Body, Param, Req } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import {
   AccountEntriesService,
@@ -9,15 +9,16 @@ import {
   TagLimitsService,
 } from '#features';
 import { AccountChange, FundingBody, NewAccount, tagLimitsOf, toAccountSettings } from '../account.dto.js';
-import { amountOf, checked, named } from '../checked-input.js';
+import { amountOf, checked, CheckedBody, CheckedQuery, named } from '../checked-input.js';
 import { PageRoute } from '../console/console-routes.js';
-import { type AnswerOf, entryOf } from '../console/views.js';
+import { entryOf } from '../console/views.js';
 import { ListQuery } from '../list-query.js';
 import { viewOf, viewOfRow } from '../row-view.js';
 import { sendList } from '../send-list.js';
 import { ACCOUNT_OPERATIONS } from './admin.openapi.js';
-import { AdminRoute, operatorOf, OperatorRoutes } from './operator-route.js';
+import { operatorOf, OperatorRoute, OperatorRoutes } from './operator-route.js';
 import { AccountsQuery } from './records.dto.js';
+import { Reply } from '../http/route.js';
 
 /** Accounts and their money, for operators. */
 @OperatorRoutes()
@@ -30,46 +31,41 @@ export class AccountsController {
     private readonly priceLists: PriceListsService,
   ) {}
 
-  @AdminRoute('GET /accounts', ACCOUNT_OPERATIONS.adminListAccounts, { page: 'GET /admin/accounts' })
-  list(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
-    const list = checked(AccountsQuery, query);
+  @OperatorRoute('GET /accounts', ACCOUNT_OPERATIONS.adminListAccounts)
+  list(@CheckedQuery(AccountsQuery) list: AccountsQuery, @Reply() response: Response): Promise<unknown> {
     return sendList(response, list, (page) => this.accounts.list(page, list.name));
   }
 
-  @AdminRoute('POST /accounts', ACCOUNT_OPERATIONS.adminCreateAccount, { page: 'POST /admin/accounts' })
+  @OperatorRoute('POST /accounts', ACCOUNT_OPERATIONS.adminCreateAccount)
   async create(@Body() body: unknown, @Req() request: Request): Promise<unknown> {
     const settings = toAccountSettings(named(checked(NewAccount, body)));
     return viewOfRow(await this.accounts.create(operatorOf(request), settings));
   }
 
   /** With the price list that it has now; null: the book. */
-  @AdminRoute('GET /accounts/:account_id', ACCOUNT_OPERATIONS.adminReadAccount, {
-    page: 'GET /admin/accounts/:account_id',
-  })
+  @OperatorRoute('GET /accounts/:account_id', ACCOUNT_OPERATIONS.adminReadAccount)
   async read(@Param('account_id') id: string): Promise<unknown> {
     return { ...viewOfRow(await this.accounts.read(id)), price_list: await this.priceLists.ofAccount(id) };
   }
 
-  @AdminRoute('PATCH /accounts/:account_id', ACCOUNT_OPERATIONS.adminChangeAccount, {
-    page: 'POST /admin/accounts/:account_id',
-  })
-  async update(@Param('account_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
-    const settings = toAccountSettings(checked(AccountChange, body));
+  @OperatorRoute('PATCH /accounts/:account_id', ACCOUNT_OPERATIONS.adminChangeAccount)
+  async update(
+    @Param('account_id') id: string,
+    @CheckedBody(AccountChange) body: AccountChange,
+    @Req() request: Request,
+  ): Promise<unknown> {
+    const settings = toAccountSettings(body);
     return viewOfRow(await this.accounts.update(operatorOf(request), id, settings));
   }
 
   /** Puts money in, once for each reference. */
-  @AdminRoute('POST /accounts/:account_id/top-ups', ACCOUNT_OPERATIONS.adminTopUp, {
-    page: 'POST /admin/accounts/:account_id/top-ups',
-  })
+  @OperatorRoute('POST /accounts/:account_id/top-ups', ACCOUNT_OPERATIONS.adminTopUp)
   topUp(@Param('account_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
     return this.book('top_up', id, body, request);
   }
 
   /** Corrects a balance, up or down, once for each reference. */
-  @AdminRoute('POST /accounts/:account_id/adjustments', ACCOUNT_OPERATIONS.adminAdjust, {
-    page: 'POST /admin/accounts/:account_id/adjustments',
-  })
+  @OperatorRoute('POST /accounts/:account_id/adjustments', ACCOUNT_OPERATIONS.adminAdjust)
   adjust(@Param('account_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
     return this.book('adjustment', id, body, request);
   }
@@ -77,10 +73,9 @@ export class AccountsController {
   @PageRoute('GET /admin/accounts/:account_id/entries')
   async ledger(
     @Param('account_id') accountId: string,
-    @Query() query: unknown,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<AnswerOf<'GET /admin/accounts/:account_id/entries'> | undefined> {
-    const list = checked(ListQuery, query);
+    @CheckedQuery(ListQuery) list: ListQuery,
+    @Reply() response: Response,
+  ) {
     const narrowed = { accountId, taskId: null, requestId: null };
     if (list.format === 'csv') {
       await sendList(response, list, (page) => this.entries.list(narrowed, page));
@@ -91,17 +86,13 @@ export class AccountsController {
   }
 
   /** What the work under tags may cost, and has cost. */
-  @AdminRoute('GET /accounts/:account_id/tag-limits', ACCOUNT_OPERATIONS.adminListTagLimits, {
-    page: 'GET /admin/accounts/:account_id/tag-limits',
-  })
+  @OperatorRoute('GET /accounts/:account_id/tag-limits', ACCOUNT_OPERATIONS.adminListTagLimits)
   async listTagLimits(@Param('account_id') id: string): Promise<unknown> {
     return (await this.tagLimits.list(id)).map(viewOf);
   }
 
   /** Sets all of them anew. */
-  @AdminRoute('PUT /accounts/:account_id/tag-limits', ACCOUNT_OPERATIONS.adminSetTagLimits, {
-    page: 'POST /admin/accounts/:account_id/tag-limits',
-  })
+  @OperatorRoute('PUT /accounts/:account_id/tag-limits', ACCOUNT_OPERATIONS.adminSetTagLimits)
   async setTagLimits(
     @Param('account_id') id: string,
     @Body() body: unknown,

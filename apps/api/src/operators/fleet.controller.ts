@@ -1,4 +1,4 @@
-import { Inject, Param, Query, Req, Res } from '@nestjs/common';
+import { Inject, Param, Req } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import {
   type AdminConcern,
@@ -22,15 +22,16 @@ import {
 } from '#features';
 import { logger, type Readiness, within } from '#platform';
 import { PLATFORM, type Platform, type WakeupQueue } from '#runtime';
-import { checked } from '../checked-input.js';
+import { CheckedQuery } from '../checked-input.js';
 import { DeliveriesQuery, WorkersQuery } from './task.dto.js';
 import { Upstreams } from '../upstreams.js';
-import { type Answer, PageRoute } from '../console/console-routes.js';
+import { PageRoute } from '../console/console-routes.js';
 import { rowOf } from '../console/views.js';
 import { viewOf, viewOfRow } from '../row-view.js';
 import { sendList } from '../send-list.js';
 import { TASK_OPERATIONS } from './admin.openapi.js';
-import { AdminRoute, operatorOf, OperatorRoutes } from './operator-route.js';
+import { operatorOf, OperatorRoute, OperatorRoutes } from './operator-route.js';
+import { Reply } from '../http/route.js';
 
 const log = logger('console');
 
@@ -57,7 +58,7 @@ export class FleetController {
 
   /** Asks all sources at once; one that is away takes no other with it. */
   @PageRoute('GET /admin/health')
-  async read(): Answer<'GET /admin/health'> {
+  async read() {
     const [readiness, fleet, needingAttention, queues, unpriced, workers, upstreams, reports] = await Promise.all([
       this.platform.health.ready(),
       readInTime('fleet', () => this.fleet.read()),
@@ -103,7 +104,7 @@ export class FleetController {
   }
 
   @PageRoute('GET /admin/overview')
-  async overview(): Answer<'GET /admin/overview'> {
+  async overview() {
     const [state, upstreams, workers, { parked, unconfirmed, orphans }, [report]] = await Promise.all([
       this.fleet.read(),
       this.upstreams.all(),
@@ -123,15 +124,13 @@ export class FleetController {
     };
   }
 
-  @AdminRoute('GET /workers', TASK_OPERATIONS.adminListWorkers, { page: 'GET /admin/workers' })
-  async listWorkers(@Query() query: unknown): Promise<unknown> {
-    const { all } = checked(WorkersQuery, query);
+  @OperatorRoute('GET /workers', TASK_OPERATIONS.adminListWorkers)
+  async listWorkers(@CheckedQuery(WorkersQuery) { all }: WorkersQuery): Promise<unknown> {
     return (await this.workers.list(all === 'true')).map(viewOf);
   }
 
-  @AdminRoute('GET /webhooks/deliveries', TASK_OPERATIONS.adminListDeliveries, { page: 'GET /admin/deliveries' })
-  listDeliveries(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
-    const list = checked(DeliveriesQuery, query);
+  @OperatorRoute('GET /webhooks/deliveries', TASK_OPERATIONS.adminListDeliveries, { page: 'GET /admin/deliveries' })
+  listDeliveries(@CheckedQuery(DeliveriesQuery) list: DeliveriesQuery, @Reply() response: Response): Promise<unknown> {
     const {
       account_id: accountId = null,
       endpoint_id: endpointId = null,
@@ -142,7 +141,7 @@ export class FleetController {
   }
 
   /** Sends a delivery again at once, under the same id. */
-  @AdminRoute('POST /webhooks/deliveries/:delivery_id/redeliver', TASK_OPERATIONS.adminRedeliver, {
+  @OperatorRoute('POST /webhooks/deliveries/:delivery_id/redeliver', TASK_OPERATIONS.adminRedeliver, {
     page: 'POST /admin/deliveries/:delivery_id/resend',
   })
   async redeliver(@Param('delivery_id') deliveryId: string, @Req() request: Request): Promise<unknown> {

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { ConsoleKey } from '#contracts';
 import { KeysService, type KeyView } from '#features';
 import { checked, named } from '../checked-input.js';
-import { type Answer, PageRoute } from '../console/console-routes.js';
+import { PageRoute } from '../console/console-routes.js';
 import { KeyFacts, keyOf } from '../console/views.js';
 import { KeyChange, NewKeyBody, Rotation, toKeySettings } from '../key.dto.js';
 import { viewOfRow } from '../row-view.js';
@@ -50,36 +50,25 @@ export class KeysController {
   }
 
   @PageRoute('GET /admin/accounts/:account_id/keys')
-  async listForPages(@Param('account_id') id: string): Answer<'GET /admin/accounts/:account_id/keys'> {
+  async listForPages(@Param('account_id') id: string) {
     const rows = await this.keys.list(id);
     const facts = await this.facts.of(rows);
     return { items: rows.map((row) => keyOf(row, facts, null)) };
   }
 
   @PageRoute('POST /admin/accounts/:account_id/keys')
-  async createForPages(
-    @Param('account_id') id: string,
-    @Body() body: unknown,
-    @Req() request: Request,
-  ): Answer<'POST /admin/accounts/:account_id/keys'> {
+  async createForPages(@Param('account_id') id: string, @Body() body: unknown, @Req() request: Request) {
     const { key, row } = await this.made(id, body, request);
     return { key: await this.view(row), secret: key };
   }
 
   @PageRoute('POST /admin/keys/:key_id')
-  async updateForPages(
-    @Param('key_id') id: string,
-    @Body() body: unknown,
-    @Req() request: Request,
-  ): Answer<'POST /admin/keys/:key_id'> {
+  async updateForPages(@Param('key_id') id: string, @Body() body: unknown, @Req() request: Request) {
     return this.view(await this.changed(id, body, request));
   }
 
   @PageRoute('POST /admin/keys/:key_id/revoke')
-  async revokeForPages(
-    @Param('key_id') id: string,
-    @Req() request: Request,
-  ): Answer<'POST /admin/keys/:key_id/revoke'> {
+  async revokeForPages(@Param('key_id') id: string, @Req() request: Request) {
     return this.view(await this.keys.revoke(operatorOf(request), id));
   }
 

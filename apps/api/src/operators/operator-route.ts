@@ -3,7 +3,6 @@ import {
   type CallHandler,
   Controller,
   type ExecutionContext,
-  HttpCode,
   Injectable,
   type NestInterceptor,
   RequestMapping,
@@ -24,36 +23,61 @@ import { Route, Routes } from '../http/route.js';
 export const OperatorRoutes = (): ClassDecorator =>
   applyDecorators(Controller(), Routes({ style: 'admin', access: 'operator' }));
 
-/** A route of the pages of operators. */
-type OperatorPage = keyof ConsoleApi & `${string} /admin/${string}`;
-
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Facts = Pick<HandlerFacts, 'body' | 'answer'>;
 
-interface Facts extends Pick<HandlerFacts, 'body' | 'answer'> {
-  /** The route of the console that does the same. Lists are its `items`, and what is in an envelope stands alone. */
-  readonly page?: OperatorPage;
-}
-
-/** A route of the admin API, which starts with a token, and of the console, which starts with a session. */
+/** A route of the admin API, which starts with a token. */
 export function AdminRoute(
   route: `${Method} /${string}`,
   operation: OperationText,
-  { page, ...facts }: Facts = {},
+  facts: Facts = {},
 ): MethodDecorator {
   const [method, path] = route.split(' ') as [Method, string];
-  const forPrograms = applyDecorators(
+  return applyDecorators(
     RequestMapping({ method: RequestMethod[method], path: `admin/v1${path}` }),
     Route({ ...facts, operation }),
-    HttpCode(200),
   );
+}
+
+/** The same for pages: they send what changes something, and name what takes something away. */
+type PageOf<Name extends string> = Name extends `GET ${infer Path}`
+  ? `GET /admin${Path}`
+  : Name extends `DELETE ${infer Path}`
+    ? `POST /admin${Path}/remove`
+    : Name extends `${string} ${infer Path}`
+      ? `POST /admin${Path}`
+      : never;
+
+/**
+ * A route of the admin API and of the console, which starts with a session. Pages read lists as their `items`, and what is in
+ * an envelope alone. `page`: its route, where it is not named by the rule.
+ */
+export function OperatorRoute<const Name extends `${Method} /${string}`>(
+  route: PageOf<Name> extends keyof ConsoleApi ? Name : never,
+  operation: OperationText,
+  facts?: Facts,
+): MethodDecorator;
+export function OperatorRoute(
+  route: `${Method} /${string}`,
+  operation: OperationText,
+  facts: Facts & { readonly page: keyof ConsoleApi },
+): MethodDecorator;
+export function OperatorRoute(
+  route: `${Method} /${string}`,
+  operation: OperationText,
+  { page, ...facts }: Facts & { readonly page?: keyof ConsoleApi } = {},
+): MethodDecorator {
+  const forPrograms = AdminRoute(route, operation, facts);
+  const [method, path] = route.split(' ') as [Method, string];
+  const named = `${method === 'GET' ? 'GET' : 'POST'} /admin${path}${method === 'DELETE' ? '/remove' : ''}`;
   return (prototype, name, descriptor) => {
-    if (page) addPageRoute(prototype, String(name), page, facts.body);
+    addPageRoute(prototype, String(name), page ?? (named as keyof ConsoleApi), facts.body);
     forPrograms(prototype, name, descriptor);
   };
 }
 
 /** Nest gives a method one route: another one, which calls it with the same arguments, has that of the pages. */
-function addPageRoute(prototype: object, name: string, page: OperatorPage, body: HandlerFacts['body']): void {
+function addPageRoute(prototype: object, name: string, page: keyof ConsoleApi, body: HandlerFacts['body']): void {
   const sameForPages = `${name}ForPages`;
   const { constructor } = prototype;
   const value = function (this: Record<string, (...parameters: unknown[]) => unknown>, ...parameters: unknown[]) {
@@ -64,9 +88,13 @@ function addPageRoute(prototype: object, name: string, page: OperatorPage, body:
   for (const key of Reflect.getMetadataKeys(constructor, name) as string[]) {
     Reflect.defineMetadata(key, Reflect.getMetadata(key, constructor, name), constructor, sameForPages);
   }
-  applyDecorators(PageRoute(page, body && { body }), UseInterceptors(PageAnswer))(prototype, sameForPages, {
-    value,
-  });
+  applyDecorators(PageRoute(page, body && { body }) as MethodDecorator, UseInterceptors(PageAnswer))(
+    prototype,
+    sameForPages,
+    {
+      value,
+    },
+  );
 }
 
 /** Shows what a handler of the admin API answers as pages read it. */

@@ -1,4 +1,4 @@
-import { Body, Inject, Param, Query, Req } from '@nestjs/common';
+import { Body, Inject, Param, Req } from '@nestjs/common';
 import { IsBoolean, IsIn, IsOptional, IsString } from 'class-validator';
 import type { Request } from 'express';
 import {
@@ -11,9 +11,9 @@ import {
 } from '#contracts';
 import { InvitationsService, type KnownPerson, PeopleService } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
-import { checked } from '../checked-input.js';
+import { checked, CheckedBody, CheckedQuery } from '../checked-input.js';
 import { IsText, OrNull } from '../input-fields.js';
-import { actorOf, type Answer, PageRoute, ConsoleRoutes } from '../console/console-routes.js';
+import { actorOf, PageRoute, ConsoleRoutes } from '../console/console-routes.js';
 import { openSession } from '../console/console-gate.js';
 import { invitationLink } from '../console/console-people.controller.js';
 import { ConsolePageQuery } from '../console/console-tasks.controller.js';
@@ -39,14 +39,14 @@ export class AdminPeopleController {
   ) {}
 
   @PageRoute('GET /admin/people')
-  async list(@Query() query: unknown): Answer<'GET /admin/people'> {
-    const { limit, cursor = null } = checked(ConsolePageQuery, query);
+  async list(@CheckedQuery(ConsolePageQuery) query: ConsolePageQuery) {
+    const { limit, cursor = null } = query;
     const { items, nextCursor } = await this.people.list({ limit, cursor });
     return { items: items.map(toPerson), next_cursor: nextCursor };
   }
 
   @PageRoute('POST /admin/people/invitations')
-  async invite(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/people/invitations'> {
+  async invite(@Body() body: unknown, @Req() request: Request) {
     const { account_id: accountId = null, role, email = null } = checked(InvitationBody, body);
     expectFit(accountId, role);
     const invitedBy = openSession(request).user?.name ?? 'An operator';
@@ -58,10 +58,9 @@ export class AdminPeopleController {
   @PageRoute('POST /admin/people/:user_id')
   async change(
     @Param('user_id') userId: string,
-    @Body() body: unknown,
+    @CheckedBody(PersonChange) { operator_role: operatorRole, disabled }: PersonChange,
     @Req() request: Request,
-  ): Answer<'POST /admin/people/:user_id'> {
-    const { operator_role: operatorRole, disabled } = checked(PersonChange, body);
+  ) {
     if (openSession(request).user?.id === userId) {
       throw new GatewayError(
         'conflict',

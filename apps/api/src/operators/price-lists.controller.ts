@@ -11,11 +11,11 @@ import {
   type PriceListView,
 } from '#features';
 import { checked } from '../checked-input.js';
-import { type Answer, PageRoute } from '../console/console-routes.js';
+import { PageRoute } from '../console/console-routes.js';
 import { rowOf } from '../console/views.js';
 import { viewOf } from '../row-view.js';
 import { PRICE_LIST_OPERATIONS } from './admin.openapi.js';
-import { AdminRoute, operatorOf, OperatorRoutes } from './operator-route.js';
+import { AdminRoute, operatorOf, OperatorRoute, OperatorRoutes } from './operator-route.js';
 import { beginning } from './price.dto.js';
 import { AssignedListBody, newRulesOf, NewPriceListBody, NewRulesBody } from './price-lists.dto.js';
 
@@ -43,7 +43,7 @@ export class PriceListsController {
   }
 
   @PageRoute('GET /admin/price-lists')
-  async allForPages(): Answer<'GET /admin/price-lists'> {
+  async allForPages() {
     const lists = await this.lists.all();
     const names = await this.accounts.namesOf(lists.flatMap(({ first_accounts: accounts }) => accounts));
     return {
@@ -62,7 +62,7 @@ export class PriceListsController {
   }
 
   @PageRoute('GET /admin/price-lists/:list_id')
-  async oneForPages(@Param('list_id') id: string): Answer<'GET /admin/price-lists/:list_id'> {
+  async oneForPages(@Param('list_id') id: string) {
     return this.named(await this.lists.one(id));
   }
 
@@ -72,7 +72,7 @@ export class PriceListsController {
   }
 
   @PageRoute('POST /admin/price-lists')
-  async createForPages(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/price-lists'> {
+  async createForPages(@Body() body: unknown, @Req() request: Request) {
     return this.warnedInWords(await this.created(body, request));
   }
 
@@ -82,18 +82,12 @@ export class PriceListsController {
   }
 
   @PageRoute('POST /admin/price-lists/:list_id/rules')
-  async addRulesForPages(
-    @Param('list_id') id: string,
-    @Body() body: unknown,
-    @Req() request: Request,
-  ): Answer<'POST /admin/price-lists/:list_id/rules'> {
+  async addRulesForPages(@Param('list_id') id: string, @Body() body: unknown, @Req() request: Request) {
     return this.warnedInWords(await this.ruled(id, body, request));
   }
 
   /** Gives an account a list from now or from a moment on; null gives it the book. */
-  @AdminRoute('POST /accounts/:account_id/price-list', PRICE_LIST_OPERATIONS.adminAssignPriceList, {
-    page: 'POST /admin/accounts/:account_id/price-list',
-  })
+  @OperatorRoute('POST /accounts/:account_id/price-list', PRICE_LIST_OPERATIONS.adminAssignPriceList)
   async assign(@Param('account_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
     const { list, effective_from: from } = checked(AssignedListBody, body);
     return viewOf(await this.lists.assign(operatorOf(request), id, list, beginning(from)));

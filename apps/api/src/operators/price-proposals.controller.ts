@@ -1,4 +1,4 @@
-import { Body, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import { Body, Inject, Param, Req } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type AdminPriceProposal, type AdminPriceSimulation, GatewayError } from '#contracts';
 import {
@@ -11,15 +11,15 @@ import {
   type Simulated,
 } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
-import { checked } from '../checked-input.js';
-import { type Answer, PageRoute } from '../console/console-routes.js';
+import { checked, CheckedQuery } from '../checked-input.js';
+import { PageRoute } from '../console/console-routes.js';
 import { clientGone } from '../http/client-gone.js';
 import { envelope } from '../http/envelope.js';
 import { SerializedBody } from '../http/serialized-body.js';
 import { daysOf } from '../list-query.js';
 import { viewOf } from '../row-view.js';
 import { PROPOSAL_OPERATIONS } from './admin.openapi.js';
-import { AdminRoute, operatorOf, OperatorRoutes } from './operator-route.js';
+import { AdminRoute, operatorOf, OperatorRoute, OperatorRoutes } from './operator-route.js';
 import {
   ChosenItemsBody,
   newProposalOf,
@@ -29,6 +29,7 @@ import {
   SimulationBody,
 } from './price-proposals.dto.js';
 import { pricesOf } from './prices.controller.js';
+import { Reply } from '../http/route.js';
 
 /** Prices that public lists propose, and past usage at other prices, for operators. Pages read the items of a proposal in parts. */
 @OperatorRoutes()
@@ -42,9 +43,7 @@ export class PriceProposalsController {
     @Inject(PLATFORM) private readonly platform: Pick<Platform, 'config'>,
   ) {}
 
-  @AdminRoute('GET /price-proposals', PROPOSAL_OPERATIONS.adminListPriceProposals, {
-    page: 'GET /admin/price-proposals',
-  })
+  @OperatorRoute('GET /price-proposals', PROPOSAL_OPERATIONS.adminListPriceProposals)
   async all(): Promise<unknown> {
     return (await this.proposals.all()).map(proposalView);
   }
@@ -56,7 +55,7 @@ export class PriceProposalsController {
   }
 
   @PageRoute('GET /admin/price-proposals/:proposal_id')
-  async oneForPages(@Param('proposal_id') id: string): Answer<'GET /admin/price-proposals/:proposal_id'> {
+  async oneForPages(@Param('proposal_id') id: string) {
     const [proposal, all] = [await this.proposals.one(id), await this.proposals.items(id)];
     const items = all.filter(({ model }) => model !== null);
     return { ...forPages(proposal), items, others: all.length - items.length };
@@ -65,9 +64,8 @@ export class PriceProposalsController {
   @PageRoute('GET /admin/price-proposals/:proposal_id/others')
   async listOthers(
     @Param('proposal_id') id: string,
-    @Query() query: unknown,
-  ): Answer<'GET /admin/price-proposals/:proposal_id/others'> {
-    const { limit, cursor, text = '' } = checked(OthersQuery, query);
+    @CheckedQuery(OthersQuery) { limit, cursor, text = '' }: OthersQuery,
+  ) {
     const asked = text.toLowerCase();
     const found = (await this.proposals.items(id)).filter(
       (item) => item.model === null && item.id.toLowerCase().includes(asked),
@@ -79,20 +77,12 @@ export class PriceProposalsController {
 
   /** Reads a list. The prices stay as they are. */
   @AdminRoute('POST /price-proposals', PROPOSAL_OPERATIONS.adminAddPriceProposal, { body: 'list', answer: 'native' })
-  async create(
-    @Body() body: unknown,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<SerializedBody> {
+  async create(@Body() body: unknown, @Req() request: Request, @Reply() response: Response): Promise<SerializedBody> {
     return this.one((await this.created(body, request, response)).id);
   }
 
   @PageRoute('POST /admin/price-proposals', { body: 'list' })
-  async createForPages(
-    @Body() body: unknown,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Answer<'POST /admin/price-proposals'> {
+  async createForPages(@Body() body: unknown, @Req() request: Request, @Reply() response: Response) {
     return forPages(await this.created(body, request, response));
   }
 
@@ -103,11 +93,7 @@ export class PriceProposalsController {
   }
 
   @PageRoute('POST /admin/price-proposals/:proposal_id/apply', { body: 'list' })
-  async applyForPages(
-    @Param('proposal_id') id: string,
-    @Body() body: unknown,
-    @Req() request: Request,
-  ): Answer<'POST /admin/price-proposals/:proposal_id/apply'> {
+  async applyForPages(@Param('proposal_id') id: string, @Body() body: unknown, @Req() request: Request) {
     const { proposal, added, changed } = await this.applied(id, body, request);
     return { proposal: forPages(proposal), added, changed };
   }
@@ -119,31 +105,25 @@ export class PriceProposalsController {
   }
 
   @PageRoute('POST /admin/price-proposals/:proposal_id/undo')
-  async undoForPages(
-    @Param('proposal_id') id: string,
-    @Req() request: Request,
-  ): Answer<'POST /admin/price-proposals/:proposal_id/undo'> {
+  async undoForPages(@Param('proposal_id') id: string, @Req() request: Request) {
     const { proposal, added, changed } = await this.proposals.undo(operatorOf(request), id);
     return { proposal: forPages(proposal), added, changed };
   }
 
-  @AdminRoute('GET /price-names', PROPOSAL_OPERATIONS.adminListPriceNames, { page: 'GET /admin/price-names' })
+  @OperatorRoute('GET /price-names', PROPOSAL_OPERATIONS.adminListPriceNames)
   listNames(): Promise<unknown> {
     return this.names.all();
   }
 
   /** Kept for every later proposal. */
-  @AdminRoute('PUT /price-names', PROPOSAL_OPERATIONS.adminSetPriceName, { page: 'POST /admin/price-names' })
+  @OperatorRoute('PUT /price-names', PROPOSAL_OPERATIONS.adminSetPriceName)
   setName(@Body() body: unknown, @Req() request: Request): Promise<unknown> {
     return this.names.save(operatorOf(request), priceNameOf(body));
   }
 
   /** Changes nothing. */
-  @AdminRoute('POST /price-simulations', PROPOSAL_OPERATIONS.adminSimulatePrices, {
-    page: 'POST /admin/price-simulations',
-    body: 'list',
-  })
-  async simulate(@Body() body: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
+  @OperatorRoute('POST /price-simulations', PROPOSAL_OPERATIONS.adminSimulatePrices, { body: 'list' })
+  async simulate(@Body() body: unknown, @Reply() response: Response): Promise<unknown> {
     const simulated = await simulatedOf(body, this.proposals);
     const { from, to } = simulated;
     const found = viewOf(await this.simulation.run(simulated, clientGone(response))) as AdminPriceSimulation;

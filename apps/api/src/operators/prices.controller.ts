@@ -1,6 +1,6 @@
 import { Body, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { type AdminPrice, type ConsoleApi, GatewayError } from '#contracts';
+import { type AdminPrice, GatewayError } from '#contracts';
 import {
   belowCostText,
   type CheckedPrices,
@@ -21,15 +21,15 @@ import {
 } from '#features';
 import { Database, nextTurn, Turns } from '#platform';
 import { fieldName } from '#providers';
-import { checked } from '../checked-input.js';
-import { type Answer, PageRoute } from '../console/console-routes.js';
-import { rowOf } from '../console/views.js';
+import { checked, CheckedBody, CheckedQuery } from '../checked-input.js';
+import { PageRoute } from '../console/console-routes.js';
+import { type AnswerOf, rowOf } from '../console/views.js';
 import { envelope, withCode } from '../http/envelope.js';
 import { SerializedBody } from '../http/serialized-body.js';
 import { viewOf, viewOfRow } from '../row-view.js';
 import { readListFile } from './list-file.js';
 import { CATALOGUE_OPERATIONS } from './admin.openapi.js';
-import { AdminRoute, operatorOf, OperatorRoutes } from './operator-route.js';
+import { AdminRoute, operatorOf, OperatorRoute, OperatorRoutes } from './operator-route.js';
 import { beginning, ExportQuery, ImportQuery, newPriceOf, NewPricesBody, PriceQuery } from './price.dto.js';
 
 /** The lists of a file of prices. An export as JSON has the `code` of every answer in front. */
@@ -46,9 +46,9 @@ export class PricesController {
     private readonly belowCost: PricesBelowCost,
   ) {}
 
-  @AdminRoute('GET /prices', CATALOGUE_OPERATIONS.adminListPrices, { page: 'GET /admin/prices' })
-  async list(@Query() query: unknown): Promise<unknown> {
-    const { model = null, at, history } = checked(PriceQuery, query);
+  @OperatorRoute('GET /prices', CATALOGUE_OPERATIONS.adminListPrices)
+  async list(@CheckedQuery(PriceQuery) query: PriceQuery): Promise<unknown> {
+    const { model = null, at, history } = query;
     const moment = at === undefined ? new Date() : new Date(at);
     const rows = history === 'true' ? this.prices.history(model) : this.prices.inForce(model, moment);
     return (await rows).map(viewOfRow);
@@ -56,8 +56,7 @@ export class PricesController {
 
   /** What is in force and what is to come, in the form that `import` and PRICES_FILE take. */
   @AdminRoute('GET /prices/export', CATALOGUE_OPERATIONS.adminExportPrices, { answer: 'native' })
-  async export(@Query() query: unknown): Promise<SerializedBody> {
-    const { format } = checked(ExportQuery, query);
+  async export(@CheckedQuery(ExportQuery) { format }: ExportQuery): Promise<SerializedBody> {
     const book = await exportPrices(this.database);
     if (format === 'json') return SerializedBody.longJson(withCode(book));
     const pieces: Buffer[] = [];
@@ -105,14 +104,14 @@ export class PricesController {
   }
 
   @PageRoute('POST /admin/prices/preview')
-  async preview(@Body() body: unknown): Answer<'POST /admin/prices/preview'> {
+  async preview(@Body() body: unknown) {
     const asked = newPriceOf(body);
     const warnings = (await this.belowCost.ofPrices([asked])).map(belowCostText);
-    return { ...rowOf<ConsoleApi['POST /admin/prices/preview']['answer']>(await this.previews.of(asked)), warnings };
+    return { ...rowOf<AnswerOf<'POST /admin/prices/preview'>>(await this.previews.of(asked)), warnings };
   }
 
   @PageRoute('POST /admin/prices')
-  async addForPages(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/prices'> {
+  async addForPages(@Body() body: unknown, @Req() request: Request) {
     const asked = newPriceOf(body);
     const added = rowOf<AdminPrice>(await this.prices.add(operatorOf(request), asked));
     return { ...added, warnings: (await this.belowCost.ofPrices([asked])).map(belowCostText) };
@@ -120,8 +119,7 @@ export class PricesController {
 
   /** Prices that begin together: a band is of use with all of its prices alone. */
   @PageRoute('POST /admin/prices/set')
-  async setPrices(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/prices/set'> {
-    const asked = checked(NewPricesBody, body);
+  async setPrices(@CheckedBody(NewPricesBody) asked: NewPricesBody, @Req() request: Request) {
     const { dry_run: dryRun } = asked;
     const from = beginning(asked.effective_from) ?? new Date();
     const prices = (await pricesOf({ prices: asked.prices, effective_from: from.toISOString() })).map((price) => ({

@@ -1,4 +1,3 @@
-import { Body, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { type AdminMargin, type AdminMargins, GatewayError } from '#contracts';
 import {
@@ -10,14 +9,14 @@ import {
   RecordsService,
   UsageService,
 } from '#features';
-import { checked } from '../checked-input.js';
-import { type Answer, PageRoute } from '../console/console-routes.js';
-import { rowOf } from '../console/views.js';
+import { CheckedBody, CheckedQuery } from '../checked-input.js';
+import { PageRoute } from '../console/console-routes.js';
+import { type AnswerOf, rowOf } from '../console/views.js';
 import { daysOf, groupsOf, MarginsQuery, recordsOf } from '../list-query.js';
 import { viewOf } from '../row-view.js';
 import { csvOf, sendList } from '../send-list.js';
 import { RECORD_OPERATIONS } from './admin.openapi.js';
-import { AdminRoute, OperatorRoutes } from './operator-route.js';
+import { AdminRoute, OperatorRoute, OperatorRoutes } from './operator-route.js';
 import {
   AccountUsageQuery,
   AccountUsageSumsQuery,
@@ -26,6 +25,7 @@ import {
   ReconcileBody,
   ReconcileQuery,
 } from './records.dto.js';
+import { Reply } from '../http/route.js';
 
 const REPORTS_SHOWN = 30;
 
@@ -40,8 +40,7 @@ export class RecordsController {
   ) {}
 
   @AdminRoute('GET /ledger', RECORD_OPERATIONS.adminListLedger)
-  ledger(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
-    const list = checked(LedgerQuery, query);
+  ledger(@CheckedQuery(LedgerQuery) list: LedgerQuery, @Reply() response: Response): Promise<unknown> {
     const narrowed = {
       accountId: list.account_id ?? null,
       taskId: list.task_id ?? null,
@@ -50,37 +49,35 @@ export class RecordsController {
     return sendList(response, list, (page) => this.records.ledger(narrowed, page));
   }
 
-  @AdminRoute('GET /audit', RECORD_OPERATIONS.adminListAudit, { page: 'GET /admin/audit' })
-  audit(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
-    const list = checked(AuditQuery, query);
+  @OperatorRoute('GET /audit', RECORD_OPERATIONS.adminListAudit)
+  audit(@CheckedQuery(AuditQuery) list: AuditQuery, @Reply() response: Response): Promise<unknown> {
     return sendList(response, list, (page) => this.records.audit(list.subject_id ?? null, page));
   }
 
   @AdminRoute('GET /usage', RECORD_OPERATIONS.adminReadUsage)
-  async usageSums(@Query() query: unknown): Promise<unknown> {
-    const asked = checked(AccountUsageSumsQuery, query);
+  async usageSums(@CheckedQuery(AccountUsageSumsQuery) asked: AccountUsageSumsQuery): Promise<unknown> {
     const sums = await this.usage.sums(daysOf(asked, asked.account_id ?? null), groupsOf(asked.group_by));
     return asked.format === 'csv' ? csvOf(sums) : sums.map(viewOf);
   }
 
   @AdminRoute('GET /usage/records', RECORD_OPERATIONS.adminListUsageRecords)
-  usageRecords(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
-    const list = checked(AccountUsageQuery, query);
+  usageRecords(
+    @CheckedQuery(AccountUsageQuery) list: AccountUsageQuery,
+    @Reply() response: Response,
+  ): Promise<unknown> {
     const asked = recordsOf(list, list.account_id ?? null);
     return sendList(response, list, (page) => this.usage.operatorRecords(asked, page));
   }
 
   /** What the work of upstreams brought beside what it cost. */
   @AdminRoute('GET /margins', RECORD_OPERATIONS.adminReadMargins)
-  async margins(@Query() query: unknown): Promise<unknown> {
-    const asked = checked(MarginsQuery, query);
+  async margins(@CheckedQuery(MarginsQuery) asked: MarginsQuery): Promise<unknown> {
     const rows = await this.marginsService.margins(daysOf(asked, null), groupsOf(asked.group_by, MARGIN_GROUPS));
     return asked.format === 'csv' ? csvOf(rows) : rows.map(viewOf);
   }
 
   @PageRoute('GET /admin/margins')
-  async marginsForPages(@Query() query: unknown): Answer<'GET /admin/margins'> {
-    const asked = checked(MarginsQuery, query);
+  async marginsForPages(@CheckedQuery(MarginsQuery) asked: MarginsQuery) {
     const { from, to } = daysOf(asked, null);
     const rows = await this.marginsService.margins({ from, to }, groupsOf(asked.group_by, MARGIN_GROUPS));
     return { from, to, items: rows.map((row) => rowOf<AdminMargin>(row)), total: totalOf(rows) };
@@ -92,20 +89,20 @@ export class RecordsController {
   }
 
   @PageRoute('GET /admin/reconciliations')
-  async reportsForPages(): Answer<'GET /admin/reconciliations'> {
+  async reportsForPages() {
     const reports = await this.reconciliation.latest(REPORTS_SHOWN);
-    return { items: reports.map((report) => rowOf(report)) };
+    return { items: reports.map((report) => rowOf<AnswerOf<'POST /admin/reconciliations'>>(report)) };
   }
 
   /** Reconciles now and answers the report. */
   @AdminRoute('POST /reconciliations', RECORD_OPERATIONS.adminReconcile)
-  async reconcile(@Query() query: unknown): Promise<unknown> {
-    return viewOf(await this.reconciled(checked(ReconcileQuery, query).full === 'true'));
+  async reconcile(@CheckedQuery(ReconcileQuery) query: ReconcileQuery): Promise<unknown> {
+    return viewOf(await this.reconciled(query.full === 'true'));
   }
 
   @PageRoute('POST /admin/reconciliations')
-  async reconcileForPages(@Body() body: unknown): Answer<'POST /admin/reconciliations'> {
-    return rowOf(await this.reconciled(checked(ReconcileBody, body).full === true));
+  async reconcileForPages(@CheckedBody(ReconcileBody) body: ReconcileBody) {
+    return rowOf<AnswerOf<'POST /admin/reconciliations'>>(await this.reconciled(body.full === true));
   }
 
   /** @throws GatewayError `conflict`: one is running. */

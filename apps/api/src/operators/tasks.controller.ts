@@ -1,4 +1,4 @@
-import { Body, Param, Query, Req, Res } from '@nestjs/common';
+import { Body, Param, Req } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { AdminTaskDetails } from '#contracts';
 import {
@@ -8,17 +8,18 @@ import {
   TaskSearchService,
   TasksNeedingAttentionService,
 } from '#features';
-import { amountOf, checked } from '../checked-input.js';
+import { amountOf, checked, CheckedQuery } from '../checked-input.js';
 import { openSession } from '../console/console-gate.js';
-import { type Answer, PageRoute } from '../console/console-routes.js';
+import { PageRoute } from '../console/console-routes.js';
 import { ownersNameOf } from '../console/console-task-history.js';
 import { filesOf, rowOf } from '../console/views.js';
 import { clientGone } from '../http/client-gone.js';
 import { viewOf } from '../row-view.js';
 import { sendList } from '../send-list.js';
 import { TASK_OPERATIONS } from './admin.openapi.js';
-import { AdminRoute, operatorOf, OperatorRoutes } from './operator-route.js';
+import { AdminRoute, operatorOf, OperatorRoute, OperatorRoutes } from './operator-route.js';
 import { ReasonBody, RefundBody, TaskSearchQuery, toTaskSearch } from './task.dto.js';
+import { Reply } from '../http/route.js';
 
 /** Tasks of all accounts, and what can be done for them. No answer of the admin API shows what was asked for or made. */
 @OperatorRoutes()
@@ -31,9 +32,8 @@ export class AdminTasksController {
     private readonly attention: TasksNeedingAttentionService,
   ) {}
 
-  @AdminRoute('GET /tasks', TASK_OPERATIONS.adminSearchTasks, { page: 'GET /admin/tasks' })
-  list(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
-    const list = checked(TaskSearchQuery, query);
+  @OperatorRoute('GET /tasks', TASK_OPERATIONS.adminSearchTasks)
+  list(@CheckedQuery(TaskSearchQuery) list: TaskSearchQuery, @Reply() response: Response): Promise<unknown> {
     const search = toTaskSearch(list);
     return sendList(response, list, (page) => this.search.find(search, page));
   }
@@ -45,7 +45,7 @@ export class AdminTasksController {
   }
 
   @PageRoute('GET /admin/tasks/:task_id')
-  async readForPages(@Param('task_id') id: string, @Req() request: Request): Answer<'GET /admin/tasks/:task_id'> {
+  async readForPages(@Param('task_id') id: string, @Req() request: Request) {
     const history = await this.overview.read(id);
     const timeline = history.timeline.map((each) => ({ ...each, name: ownersNameOf(each.event) }));
     // What was made belongs to the customer: who may only look gets no links to it.
@@ -56,14 +56,12 @@ export class AdminTasksController {
   }
 
   /** Stops it, as its owner can. */
-  @AdminRoute('POST /tasks/:task_id/cancel', TASK_OPERATIONS.adminCancelTask, {
-    page: 'POST /admin/tasks/:task_id/cancel',
-  })
+  @OperatorRoute('POST /tasks/:task_id/cancel', TASK_OPERATIONS.adminCancelTask)
   async cancel(
     @Param('task_id') taskId: string,
     @Body() body: unknown,
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Reply() response: Response,
   ): Promise<unknown> {
     const { reason = null } = checked(ReasonBody, body ?? {});
     const task = await this.remedies.cancel(operatorOf(request), taskId, reason, clientGone(response));
@@ -73,9 +71,7 @@ export class AdminTasksController {
   }
 
   /** Gives money back, once for each reference. */
-  @AdminRoute('POST /tasks/:task_id/refund', TASK_OPERATIONS.adminRefundTask, {
-    page: 'POST /admin/tasks/:task_id/refund',
-  })
+  @OperatorRoute('POST /tasks/:task_id/refund', TASK_OPERATIONS.adminRefundTask)
   async refund(@Param('task_id') taskId: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
     const { amount, reference, reason } = checked(RefundBody, body);
     const amountMicros = amount === undefined ? null : amountOf(amount, 'amount');
@@ -83,18 +79,14 @@ export class AdminTasksController {
   }
 
   /** Sends a failed task again, as a new one. */
-  @AdminRoute('POST /tasks/:task_id/redrive', TASK_OPERATIONS.adminRedriveTask, {
-    page: 'POST /admin/tasks/:task_id/redrive',
-  })
+  @OperatorRoute('POST /tasks/:task_id/redrive', TASK_OPERATIONS.adminRedriveTask)
   redrive(@Param('task_id') taskId: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
     const { reason = null } = checked(ReasonBody, body ?? {});
     return this.remedies.redrive(operatorOf(request), taskId, reason);
   }
 
   /** Tasks that were given up, orders no vendor has confirmed, and work at vendors that no task holds. */
-  @AdminRoute('GET /tasks-needing-attention', TASK_OPERATIONS.adminListTasksNeedingAttention, {
-    page: 'GET /admin/tasks-needing-attention',
-  })
+  @OperatorRoute('GET /tasks-needing-attention', TASK_OPERATIONS.adminListTasksNeedingAttention)
   async needingAttention(): Promise<unknown> {
     return viewOf(await this.attention.list());
   }

@@ -1,13 +1,14 @@
-import { Body, Param, Req, Res } from '@nestjs/common';
+import { Body, Param, Req } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type AdminConversations, type AdminUpstream, GatewayError } from '#contracts';
 import { ConversationReport } from '#features';
-import { type Answer, PageRoute } from '../console/console-routes.js';
+import { PageRoute } from '../console/console-routes.js';
 import { rowOf } from '../console/views.js';
 import { clientGone } from '../http/client-gone.js';
 import { type TextUpstreamProof, Upstreams, upstreamSettings } from '../upstreams.js';
 import { CATALOGUE_OPERATIONS } from './admin.openapi.js';
-import { AdminRoute, operatorOf, OperatorRoutes } from './operator-route.js';
+import { operatorOf, OperatorRoute, OperatorRoutes } from './operator-route.js';
+import { Reply } from '../http/route.js';
 
 /** The upstreams of text and of media, each with how it does, for operators. Changes reach every process within seconds. */
 @OperatorRoutes()
@@ -17,19 +18,17 @@ export class UpstreamsController {
     private readonly conversations: ConversationReport,
   ) {}
 
-  @AdminRoute('GET /upstreams', CATALOGUE_OPERATIONS.adminListUpstreams, { page: 'GET /admin/upstreams' })
+  @OperatorRoute('GET /upstreams', CATALOGUE_OPERATIONS.adminListUpstreams)
   async list(@Req() request: Request): Promise<object[]> {
     return (await this.upstreams.all()).map((upstream) => shown(upstream, request));
   }
 
-  @AdminRoute('GET /upstreams/:upstream_id', CATALOGUE_OPERATIONS.adminReadUpstream, {
-    page: 'GET /admin/upstreams/:upstream_id',
-  })
+  @OperatorRoute('GET /upstreams/:upstream_id', CATALOGUE_OPERATIONS.adminReadUpstream)
   async read(@Param('upstream_id') id: string, @Req() request: Request): Promise<object> {
     return shown(await this.upstreams.one(id), request);
   }
 
-  @AdminRoute('POST /upstreams', CATALOGUE_OPERATIONS.adminAddUpstream, { page: 'POST /admin/upstreams' })
+  @OperatorRoute('POST /upstreams', CATALOGUE_OPERATIONS.adminAddUpstream)
   async create(@Body() body: unknown, @Req() request: Request): Promise<object> {
     const { kind = 'text', ...settings } = upstreamSettings(body);
     const { id } = await this.upstreams.ofKind(kind).create(operatorOf(request), settings);
@@ -37,10 +36,7 @@ export class UpstreamsController {
   }
 
   /** Changes it, as a JSON merge patch says; `enabled` takes it out of service and back. */
-  @AdminRoute('PATCH /upstreams/:upstream_id', CATALOGUE_OPERATIONS.adminChangeUpstream, {
-    page: 'POST /admin/upstreams/:upstream_id',
-    body: 'list',
-  })
+  @OperatorRoute('PATCH /upstreams/:upstream_id', CATALOGUE_OPERATIONS.adminChangeUpstream, { body: 'list' })
   async update(@Param('upstream_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<object> {
     const { kind, ...patch } = upstreamSettings(body);
     const upstreams = await this.upstreams.owning(id);
@@ -51,24 +47,20 @@ export class UpstreamsController {
   }
 
   /** Proves its key by a call that is free, or for text by the least reply where the vendor has none. */
-  @AdminRoute('POST /upstreams/:upstream_id/verify', CATALOGUE_OPERATIONS.adminVerifyUpstream, {
-    page: 'POST /admin/upstreams/:upstream_id/verify',
-  })
-  verify(@Param('upstream_id') id: string, @Res({ passthrough: true }) response: Response): Promise<TextUpstreamProof> {
+  @OperatorRoute('POST /upstreams/:upstream_id/verify', CATALOGUE_OPERATIONS.adminVerifyUpstream)
+  verify(@Param('upstream_id') id: string, @Reply() response: Response): Promise<TextUpstreamProof> {
     return this.upstreams.verify(id, clientGone(response));
   }
 
   /** Takes it away; what runs on it ends as it would have. */
-  @AdminRoute('DELETE /upstreams/:upstream_id', CATALOGUE_OPERATIONS.adminRemoveUpstream, {
-    page: 'POST /admin/upstreams/:upstream_id/remove',
-  })
+  @OperatorRoute('DELETE /upstreams/:upstream_id', CATALOGUE_OPERATIONS.adminRemoveUpstream)
   async remove(@Param('upstream_id') id: string, @Req() request: Request): Promise<{ id: string; deleted: true }> {
     await (await this.upstreams.owning(id)).remove(operatorOf(request), id);
     return { id, deleted: true };
   }
 
   @PageRoute('GET /admin/conversations')
-  async readConversations(): Answer<'GET /admin/conversations'> {
+  async readConversations() {
     return rowOf<AdminConversations>(await this.conversations.read());
   }
 }

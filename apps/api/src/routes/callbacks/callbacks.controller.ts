@@ -1,5 +1,5 @@
 import { addAbortSignal, type Readable } from 'node:stream';
-import { Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { Controller, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { isJsonObject, type JsonObject } from '#contracts';
 import { VendorCallbacksService } from '#features';
@@ -38,7 +38,6 @@ export class CallbacksController {
 
   /** Hears that something happened to an order. */
   @Post(':upstream/:token')
-  @HttpCode(200)
   @Route({ operation: [], body: 'unread', answer: 'native' })
   hear(
     @Param('upstream') upstream: string,

@@ -1,4 +1,4 @@
-import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Post, Req, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type ErrorCode, familiesAt, type SubmissionPath, submissionSchema, UNPAID_CODES } from '#contracts';
 import { SubmissionService } from '#features';
@@ -6,7 +6,7 @@ import { ApiKeyGuard, callerOf } from '../../http/api-key.guard.js';
 import { envelope } from '../../http/envelope.js';
 import { IdempotentRequests } from '../../http/idempotent-requests.js';
 import { inHeader, type OperationText, schemaOf } from '../../http/operation.js';
-import { Route, Routes } from '../../http/route.js';
+import { Reply, Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { submissionContext, submitted } from '../../http/submitted.js';
 import { SANDBOX_HEADER } from '../../http/response-headers.middleware.js';
@@ -73,31 +73,19 @@ export class SubmissionsController {
     body: 'images',
     answer: 'native',
   })
-  @HttpCode(200)
-  generateVideo(
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<SerializedBody | undefined> {
+  generateVideo(@Req() request: Request, @Reply() response: Response): Promise<SerializedBody | undefined> {
     return this.submit('/v1/videos/generations', request, response);
   }
 
   @Post('images/generations')
   @Route({ operation: SUBMISSION_OPERATIONS.generateImage, cost: 'task', body: 'images', answer: 'native' })
-  @HttpCode(200)
-  generateImages(
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<SerializedBody | undefined> {
+  generateImages(@Req() request: Request, @Reply() response: Response): Promise<SerializedBody | undefined> {
     return this.submit('/v1/images/generations', request, response);
   }
 
   @Post('images/edits')
   @Route({ operation: SUBMISSION_OPERATIONS.editImage, cost: 'task', body: 'images', answer: 'native' })
-  @HttpCode(200)
-  editImage(
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<SerializedBody | undefined> {
+  editImage(@Req() request: Request, @Reply() response: Response): Promise<SerializedBody | undefined> {
     return this.submit('/v1/images/edits', request, response);
   }
 

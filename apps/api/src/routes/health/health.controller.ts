@@ -1,9 +1,9 @@
-import { Controller, Get, Header, Inject, Res } from '@nestjs/common';
+import { Controller, Get, Header, Inject } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Liveness, Readiness } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
 import { operationsOf } from '../../http/operation.js';
-import { Route, Routes } from '../../http/route.js';
+import { Reply, Route, Routes } from '../../http/route.js';
 
 /** What orchestrators ask. */
 const HEALTH_OPERATIONS = operationsOf('Operations', {
@@ -43,7 +43,7 @@ export class HealthController {
   @Get('readyz')
   @Route({ operation: HEALTH_OPERATIONS.isReady, isQuiet: true, answer: 'native' })
   @Header('cache-control', 'no-store')
-  async ready(@Res({ passthrough: true }) response: Response): Promise<Readiness> {
+  async ready(@Reply() response: Response): Promise<Readiness> {
     const readiness = await this.platform.health.ready();
     response.status(readiness.status === 'not_ready' ? 503 : 200);
     return readiness;

@@ -1,9 +1,9 @@
-import { Controller, Get, Query, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
-import { AccountEntriesService, type Caller } from '#features';
-import { checked } from '../../checked-input.js';
-import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
-import { Route, Routes } from '../../http/route.js';
+import { AccountEntriesService } from '#features';
+import { CheckedQuery } from '../../checked-input.js';
+import { AccountId, ApiKeyGuard } from '../../http/api-key.guard.js';
+import { Reply, Route, Routes } from '../../http/route.js';
 import { EntriesQuery } from '../../list-query.js';
 import { sendList } from '../../send-list.js';
 import { LEDGER_OPERATIONS } from './ledger.openapi.js';
@@ -19,11 +19,10 @@ export class LedgerController {
   @Get()
   @Route({ operation: LEDGER_OPERATIONS.listLedger, cost: 'free' })
   list(
-    @CurrentCaller() { accountId }: Caller,
-    @Query() query: unknown,
-    @Res({ passthrough: true }) response: Response,
+    @AccountId() accountId: string,
+    @CheckedQuery(EntriesQuery) list: EntriesQuery,
+    @Reply() response: Response,
   ): Promise<unknown> {
-    const list = checked(EntriesQuery, query);
     const narrowed = { accountId, taskId: list.task_id ?? null, requestId: list.request_id ?? null };
     return sendList(response, list, (page) => this.entries.list(narrowed, page));
   }

@@ -1,4 +1,4 @@
-import { Body, Controller, Header, HttpCode, Post, UseGuards } from '@nestjs/common';
+import { Body, Controller, Header, Post, UseGuards } from '@nestjs/common';
 import { submissionSchema } from '#contracts';
 import type { Caller } from '#features';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
@@ -34,7 +34,6 @@ export class QuoteController {
   /** Takes any body of the video and image endpoints and of chat completions, refuses what they refuse, and moves no money. */
   @Post()
   @Route({ operation: QUOTE, cost: 'free', body: 'images' })
-  @HttpCode(200)
   @Header('cache-control', 'private')
   quote(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<QuoteView | TextQuoteView> {
     return this.quotes.isOfText(body) ? this.quotes.ofText(caller, body) : this.quotes.of(caller, body);

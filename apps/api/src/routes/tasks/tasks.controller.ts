@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Query, Req, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { GatewayError, type TaskView } from '#contracts';
 import {
@@ -13,7 +13,7 @@ import {
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { clientGone } from '../../http/client-gone.js';
 import { envelope } from '../../http/envelope.js';
-import { Route, Routes } from '../../http/route.js';
+import { Reply, Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { TASK_OPERATIONS } from './tasks.openapi.js';
 
@@ -104,7 +104,7 @@ export class TasksController {
   async list(
     @CurrentCaller() caller: Caller,
     @Query() query: Record<string, unknown>,
-    @Res({ passthrough: true }) response: Response,
+    @Reply() response: Response,
   ): Promise<SerializedBody> {
     const { tasks, nextCursor } = await this.tasks.list(caller.accountId, readTaskListQuery(query), onlyOwnKey(caller));
     response.setHeader('cache-control', 'no-store');
@@ -114,11 +114,10 @@ export class TasksController {
   /** Up to 100 tasks by id; those the account does not have are named, not refused. */
   @Post('batch')
   @Route({ operation: TASK_OPERATIONS.readTasks, cost: 'free', answer: 'native' })
-  @HttpCode(200)
   async batch(
     @CurrentCaller() caller: Caller,
     @Body() body: unknown,
-    @Res({ passthrough: true }) response: Response,
+    @Reply() response: Response,
   ): Promise<SerializedBody> {
     const taskIds = readTaskIds(body);
     const tasks = await this.tasks.readMany(caller.accountId, await this.tasks.ownOf(onlyOwnKey(caller), taskIds));
@@ -134,7 +133,7 @@ export class TasksController {
     @CurrentCaller() caller: Caller,
     @Param('task_id') taskId: string,
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Reply() response: Response,
   ): Promise<SerializedBody> {
     const { seconds, preferenceApplied } = requestedWait(request);
     const apiKeyId = onlyOwnKey(caller);
@@ -163,11 +162,10 @@ export class TasksController {
   /** Stops a task and gives its hold back: at once while no vendor has it, else as soon as the vendor has stopped. */
   @Post(':task_id/cancel')
   @Route({ operation: TASK_OPERATIONS.cancelTask, cost: 'always', scope: 'tasks:cancel' })
-  @HttpCode(200)
   async cancel(
     @CurrentCaller() caller: Caller,
     @Param('task_id') taskId: string,
-    @Res({ passthrough: true }) response: Response,
+    @Reply() response: Response,
   ): Promise<TaskView> {
     await this.tasks.expectOwn(onlyOwnKey(caller), taskId);
     const task = await this.cancellation.cancel(caller.accountId, taskId, clientGone(response));

@@ -1,9 +1,9 @@
-import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Post, Req, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { CHAT_LIMITS, ChatRequest } from '#contracts';
 import { chatStyle, checkedBody } from '#features';
 import { ApiKeyGuard } from '../../http/api-key.guard.js';
-import { Route, Routes } from '../../http/route.js';
+import { Reply, Route, Routes } from '../../http/route.js';
 import type { SerializedBody } from '../../http/serialized-body.js';
 import { expectOneLimit, TextAnswers } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
@@ -17,8 +17,7 @@ export class ChatController {
   /** Writes the next message of a conversation, whole or streamed. */
   @Post('chat/completions')
   @Route({ operation: TEXT_OPERATIONS.createChatCompletion, cost: 'text', body: 'conversation', answer: 'native' })
-  @HttpCode(200)
-  create(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<SerializedBody | undefined> {
+  create(@Req() request: Request, @Reply() response: Response): Promise<SerializedBody | undefined> {
     return this.answers.answer(request, response, async () => {
       const body = await checkedBody(ChatRequest, request.body);
       expectOneLimit(body, CHAT_LIMITS);

@@ -1,11 +1,11 @@
-import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Post, Req, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { EmbeddingsRequest } from '#contracts';
 import { attributionOf, checkedBody, EmbeddingsService, RunningTexts } from '#features';
 import { ApiKeyGuard, callerOf } from '../../http/api-key.guard.js';
 import { IdempotentRequests } from '../../http/idempotent-requests.js';
 import { MemoryReservations } from '../../http/memory-reservations.js';
-import { Route, Routes } from '../../http/route.js';
+import { Reply, Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { duringText } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
@@ -25,8 +25,7 @@ export class EmbeddingsController {
   /** Turns texts into vectors, at an upstream that offers it. */
   @Post('embeddings')
   @Route({ operation: TEXT_OPERATIONS.createEmbeddings, cost: 'text', body: 'conversation', answer: 'native' })
-  @HttpCode(200)
-  create(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<SerializedBody | undefined> {
+  create(@Req() request: Request, @Reply() response: Response): Promise<SerializedBody | undefined> {
     return this.memory.during(response, () =>
       this.idempotent.answer(request, response, async () => new SerializedBody(await this.embed(request, response))),
     );

@@ -1,4 +1,4 @@
-import { Controller, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Param, Post, Query, Req, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import {
   camelCaseGemini,
@@ -10,7 +10,7 @@ import {
 } from '#contracts';
 import { checkedBody, geminiArrayStyle, geminiEventStyle, TextService } from '#features';
 import { ApiKeyGuard } from '../../http/api-key.guard.js';
-import { Route, Routes } from '../../http/route.js';
+import { Reply, Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { TextAnswers } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
@@ -62,12 +62,11 @@ export class GeminiController {
   /** Generates content or counts tokens. Content comes whole or streamed: as server-sent events with `alt=sse`, else as one JSON array. */
   @Post(':target')
   @Route({ operation: TEXT_OPERATIONS.generateContent, cost: 'text', body: 'conversation', answer: 'native' })
-  @HttpCode(200)
   generate(
     @Param('target') target: string,
     @Query('alt') alternative: string | readonly string[] | undefined,
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Reply() response: Response,
   ): Promise<SerializedBody | undefined> {
     if (target.endsWith(COUNT)) return this.count(target.slice(0, -COUNT.length), request.body);
     if (Array.isArray(alternative)) throw GatewayError.ofField('alt', 'must be given once');

@@ -1,10 +1,10 @@
-import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Post, Req, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { CountTokensRequest, GatewayError, MessagesRequest } from '#contracts';
 import { checkedBody, messagesStyle, TextService } from '#features';
 import { ApiKeyGuard } from '../../http/api-key.guard.js';
 import { DataWith } from '../../http/envelope.js';
-import { Route, Routes } from '../../http/route.js';
+import { Reply, Route, Routes } from '../../http/route.js';
 import type { SerializedBody } from '../../http/serialized-body.js';
 import { TextAnswers } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
@@ -34,8 +34,7 @@ export class MessagesController {
   /** Writes the next turn of a conversation, whole or streamed. */
   @Post('messages')
   @Route({ operation: TEXT_OPERATIONS.createMessage, cost: 'text', body: 'conversation', answer: 'native' })
-  @HttpCode(200)
-  create(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<SerializedBody | undefined> {
+  create(@Req() request: Request, @Reply() response: Response): Promise<SerializedBody | undefined> {
     return this.answers.answer(request, response, async () => {
       expectVersion(request);
       const body = await checkedBody(MessagesRequest, request.body);
@@ -54,7 +53,6 @@ export class MessagesController {
   /** Counts the input tokens of a message request without running it. Free, but limited by the minute. */
   @Post('messages/count_tokens')
   @Route({ operation: TEXT_OPERATIONS.countMessageTokens, cost: 'free', body: 'conversation' })
-  @HttpCode(200)
   async countTokens(@Req() request: Request): Promise<DataWith<object>> {
     expectVersion(request);
     const body = await checkedBody(CountTokensRequest, request.body);

@@ -1,4 +1,4 @@
-import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Post, Req, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { GatewayError, isJsonObject, otherConversation, RESPONSES_LIMITS, ResponsesRequest } from '#contracts';
 import {
@@ -17,7 +17,7 @@ import {
 } from '#features';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { DataWith } from '../../http/envelope.js';
-import { Route, Routes } from '../../http/route.js';
+import { Reply, Route, Routes } from '../../http/route.js';
 import type { SerializedBody } from '../../http/serialized-body.js';
 import { MemoryReservations } from '../../http/memory-reservations.js';
 import { expectOneLimit, TextAnswers } from './text-answers.js';
@@ -37,10 +37,9 @@ export class ResponsesController {
   /** Answers a conversation, whole or streamed, and remembers the answer unless `store` is false. */
   @Post('responses')
   @Route({ operation: TEXT_OPERATIONS.createResponse, cost: 'text', body: 'conversation', answer: 'native' })
-  @HttpCode(200)
   create(
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Reply() response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<SerializedBody | undefined> {
     return this.answers.answer(request, response, () =>
@@ -90,10 +89,9 @@ export class ResponsesController {
   /** Shortens a conversation: the answer is what to send in its place. Paid for as the summary that the model writes. */
   @Post('responses/compact')
   @Route({ operation: TEXT_OPERATIONS.compactResponse, cost: 'text', body: 'conversation', answer: 'native' })
-  @HttpCode(200)
   compact(
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Reply() response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<SerializedBody | undefined> {
     return this.answers.answer(request, response, async () => {
@@ -114,10 +112,9 @@ export class ResponsesController {
   /** Counts what a request would be read as, without running it. Free, but limited by the minute. */
   @Post('responses/input_tokens')
   @Route({ operation: TEXT_OPERATIONS.countResponseTokens, cost: 'free', body: 'conversation' })
-  @HttpCode(200)
   async countTokens(
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Reply() response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<DataWith<object>> {
     const body = await this.conversation(request.body, caller, response);

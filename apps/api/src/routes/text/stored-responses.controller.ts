@@ -1,8 +1,7 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
+import { Controller, Delete, Get, Param, Post, Query, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
 import { GatewayError, isIdentifier } from '#contracts';
 import {
-  type Caller,
   INCLUDABLE,
   type Includable,
   type InputItemQuery,
@@ -11,9 +10,9 @@ import {
   responsesStyle,
   writeInputItem,
 } from '#features';
-import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
+import { AccountId, ApiKeyGuard } from '../../http/api-key.guard.js';
 import { DataWith, withCode } from '../../http/envelope.js';
-import { Route, Routes } from '../../http/route.js';
+import { Reply, Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { MemoryReservations } from '../../http/memory-reservations.js';
 import { writeEvents } from '../../http/event-stream.js';
@@ -36,8 +35,8 @@ export class StoredResponsesController {
   async read(
     @Param('id') id: string,
     @Query() query: Record<string, unknown>,
-    @CurrentCaller() { accountId }: Caller,
-    @Res({ passthrough: true }) response: Response,
+    @AccountId() accountId: string,
+    @Reply() response: Response,
   ): Promise<SerializedBody | undefined> {
     const { stream, startingAfter } = readReplayQuery(query);
     readInclude(query);
@@ -50,7 +49,7 @@ export class StoredResponsesController {
   /** Forgets a stored response, with its items. */
   @Delete(':id')
   @Route({ operation: TEXT_OPERATIONS.deleteResponse, cost: 'free' })
-  async remove(@Param('id') id: string, @CurrentCaller() { accountId }: Caller): Promise<DataWith<object>> {
+  async remove(@Param('id') id: string, @AccountId() accountId: string): Promise<DataWith<object>> {
     await this.items.remove(accountId, id);
     const gone = { id, object: 'response', deleted: true };
     return new DataWith(gone, gone);
@@ -62,8 +61,8 @@ export class StoredResponsesController {
   async inputItems(
     @Param('id') id: string,
     @Query() query: Record<string, unknown>,
-    @CurrentCaller() { accountId }: Caller,
-    @Res({ passthrough: true }) response: Response,
+    @AccountId() accountId: string,
+    @Reply() response: Response,
   ): Promise<SerializedBody> {
     const include = readInclude(query);
     const reserve = this.memory.reserverFor(response, accountId);
@@ -78,12 +77,7 @@ export class StoredResponsesController {
   /** Says why nothing is to be stopped: what is stored is finished. */
   @Post(':id/cancel')
   @Route({ operation: TEXT_OPERATIONS.cancelResponse, cost: 'free', answer: 'native' })
-  @HttpCode(200)
-  async cancel(
-    @Param('id') id: string,
-    @CurrentCaller() { accountId }: Caller,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<never> {
+  async cancel(@Param('id') id: string, @AccountId() accountId: string, @Reply() response: Response): Promise<never> {
     await this.items.response(accountId, id, this.memory.reserverFor(response, accountId));
     throw new GatewayError(
       'invalid_parameter',

@@ -1,4 +1,4 @@
-import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Delete, Get, Inject, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { GatewayError } from '#contracts';
 import {
@@ -11,10 +11,10 @@ import {
 } from '#features';
 import { type MediaStore, MediaStoreError } from '#media';
 import { MEDIA_STORE } from '#runtime';
-import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
+import { AccountId, ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { withCode } from '../../http/envelope.js';
 import { IdempotentRequests } from '../../http/idempotent-requests.js';
-import { Route, Routes } from '../../http/route.js';
+import { Reply, Route, Routes } from '../../http/route.js';
 import { SendingRate, SharedPace } from '../../http/sending-rate.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { mustBe, oneOf, readListQuery } from '../../list-query.js';
@@ -43,10 +43,9 @@ export class UploadsController {
   /** Stores a file while it comes. A repeat with the same Idempotency-Key gets the file that was made first. */
   @Post()
   @Route({ operation: UPLOAD_OPERATIONS.uploadFile, body: 'upload', cost: 'free', answer: 'native' })
-  @HttpCode(200)
   async upload(
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Reply() response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<SerializedBody | undefined> {
     return this.taken.during(caller.accountId, async () => {
@@ -64,7 +63,7 @@ export class UploadsController {
   /** The files of the account. */
   @Get()
   @Route({ operation: UPLOAD_OPERATIONS.listFiles, cost: 'free', answer: 'native' })
-  async list(@Query() query: Record<string, unknown>, @CurrentCaller() { accountId }: Caller): Promise<SerializedBody> {
+  async list(@Query() query: Record<string, unknown>, @AccountId() accountId: string): Promise<SerializedBody> {
     const { items, hasMore } = await this.files.list(accountId, readFileQuery(query));
     const data = items.map((file) => ({ ...fileObject(file), id: file.id }));
     return SerializedBody.json(withCode(listObject(data, hasMore)));
@@ -73,7 +72,7 @@ export class UploadsController {
   /** What is known of a file. */
   @Get(':file_id')
   @Route({ operation: UPLOAD_OPERATIONS.readUploadedFile, cost: 'free', answer: 'native' })
-  async read(@Param('file_id') id: string, @CurrentCaller() { accountId }: Caller): Promise<SerializedBody> {
+  async read(@Param('file_id') id: string, @AccountId() accountId: string): Promise<SerializedBody> {
     return SerializedBody.json(withCode(fileObject(await this.files.find(accountId, id))));
   }
 
@@ -82,7 +81,7 @@ export class UploadsController {
   @Route({ operation: UPLOAD_OPERATIONS.readFileContent, cost: 'free', answer: 'native' })
   async content(
     @Param('file_id') id: string,
-    @CurrentCaller() { accountId }: Caller,
+    @AccountId() accountId: string,
     @Res() response: Response,
   ): Promise<void> {
     const file = await this.files.find(accountId, id);
@@ -92,7 +91,7 @@ export class UploadsController {
   /** Deletes a file, with its passages and its places in vector stores. */
   @Delete(':file_id')
   @Route({ operation: UPLOAD_OPERATIONS.deleteFile, cost: 'free', answer: 'native' })
-  async remove(@Param('file_id') id: string, @CurrentCaller() { accountId }: Caller): Promise<SerializedBody> {
+  async remove(@Param('file_id') id: string, @AccountId() accountId: string): Promise<SerializedBody> {
     await this.files.remove(accountId, id);
     return SerializedBody.json(withCode({ id, object: 'file', deleted: true }));
   }

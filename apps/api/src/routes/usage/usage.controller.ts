@@ -1,14 +1,14 @@
-import { Controller, Get, Inject, Query, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Inject, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
 import { BALANCE_UNITS, formatMicros, type JsonObject } from '#contracts';
-import { BalanceService, type Caller, UsageService } from '#features';
+import { BalanceService, UsageService } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
-import { checked } from '../../checked-input.js';
-import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
+import { CheckedQuery } from '../../checked-input.js';
+import { AccountId, ApiKeyGuard } from '../../http/api-key.guard.js';
 import { DataWith } from '../../http/envelope.js';
 import { queryOf } from '../../http/input-schema.js';
 import { envelopeSchema, operationsOf } from '../../http/operation.js';
-import { Route, Routes } from '../../http/route.js';
+import { Reply, Route, Routes } from '../../http/route.js';
 import type { SerializedBody } from '../../http/serialized-body.js';
 import { daysOf, groupsOf, recordsOf, UsageRecordsQuery, UsageSumsQuery } from '../../list-query.js';
 import { viewOf } from '../../row-view.js';
@@ -69,10 +69,9 @@ export class UsageController {
   @Get()
   @Route({ operation: USAGE_OPERATIONS.readUsage, cost: 'free' })
   async sums(
-    @CurrentCaller() { accountId }: Caller,
-    @Query() query: unknown,
+    @AccountId() accountId: string,
+    @CheckedQuery(UsageSumsQuery) asked: UsageSumsQuery,
   ): Promise<SerializedBody | DataWith<readonly unknown[]>> {
-    const asked = checked(UsageSumsQuery, query);
     const groups = groupsOf(asked.group_by, ['day', 'model', 'key', 'tag']);
     const timeZone = await this.usage.timeZoneOf(accountId);
     const sums = await this.usage.sums(daysOf(asked, accountId, timeZone), groups);
@@ -87,11 +86,10 @@ export class UsageController {
   @Get('records')
   @Route({ operation: USAGE_OPERATIONS.listUsageRecords, cost: 'free' })
   async records(
-    @CurrentCaller() { accountId }: Caller,
-    @Query() query: unknown,
-    @Res({ passthrough: true }) response: Response,
+    @AccountId() accountId: string,
+    @CheckedQuery(UsageRecordsQuery) list: UsageRecordsQuery,
+    @Reply() response: Response,
   ): Promise<unknown> {
-    const list = checked(UsageRecordsQuery, query);
     const asked = recordsOf(list, accountId, await this.usage.timeZoneOf(accountId));
     return sendList(response, list, (page) => this.usage.records(asked, page));
   }

@@ -1,14 +1,8 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
-import {
-  type Caller,
-  ENTRY_STATES,
-  type EntryListQuery,
-  VectorStoreFilesService,
-  VectorStoresService,
-} from '#features';
+import { ENTRY_STATES, type EntryListQuery, VectorStoreFilesService, VectorStoresService } from '#features';
 import { nextTurn, Turns } from '#platform';
-import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
+import { AccountId, ApiKeyGuard } from '../../http/api-key.guard.js';
 import { drained } from '../../http/event-stream.js';
 import { withCode } from '../../http/envelope.js';
 import { MemoryReservations } from '../../http/memory-reservations.js';
@@ -65,11 +59,10 @@ export class VectorStoreFilesController {
   /** Puts a file into the vector store. */
   @Post('files')
   @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.addVectorStoreFile, cost: 'free', answer: 'native' })
-  @HttpCode(200)
   async add(
     @Param('vector_store_id') vectorStoreId: string,
     @Body() body: unknown,
-    @CurrentCaller() { accountId }: Caller,
+    @AccountId() accountId: string,
   ): Promise<SerializedBody> {
     const entry = readEntry(body);
     await this.entries.add({ accountId, vectorStoreId, files: [entry] });
@@ -81,7 +74,7 @@ export class VectorStoreFilesController {
   async list(
     @Param('vector_store_id') vectorStoreId: string,
     @Query() query: Queried,
-    @CurrentCaller() { accountId }: Caller,
+    @AccountId() accountId: string,
   ): Promise<SerializedBody> {
     await this.stores.find(accountId, vectorStoreId);
     return this.listEntries(accountId, vectorStoreId, readEntryQuery(query));
@@ -93,7 +86,7 @@ export class VectorStoreFilesController {
   async read(
     @Param('vector_store_id') vectorStoreId: string,
     @Param('file_id') fileId: string,
-    @CurrentCaller() { accountId }: Caller,
+    @AccountId() accountId: string,
   ): Promise<SerializedBody> {
     return this.entry(accountId, vectorStoreId, fileId);
   }
@@ -101,12 +94,11 @@ export class VectorStoreFilesController {
   /** Gives a file other attributes. */
   @Post('files/:file_id')
   @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.changeVectorStoreFile, cost: 'free', answer: 'native' })
-  @HttpCode(200)
   async change(
     @Param('vector_store_id') vectorStoreId: string,
     @Param('file_id') fileId: string,
     @Body() body: unknown,
-    @CurrentCaller() { accountId }: Caller,
+    @AccountId() accountId: string,
   ): Promise<SerializedBody> {
     await this.entries.change(accountId, vectorStoreId, fileId, readAttributes(body));
     return this.entry(accountId, vectorStoreId, fileId);
@@ -118,7 +110,7 @@ export class VectorStoreFilesController {
   async remove(
     @Param('vector_store_id') vectorStoreId: string,
     @Param('file_id') fileId: string,
-    @CurrentCaller() { accountId }: Caller,
+    @AccountId() accountId: string,
   ): Promise<SerializedBody> {
     await this.entries.remove(accountId, vectorStoreId, fileId);
     return SerializedBody.json(withCode({ id: fileId, object: 'vector_store.file.deleted', deleted: true }));
@@ -130,7 +122,7 @@ export class VectorStoreFilesController {
   async content(
     @Param('vector_store_id') vectorStoreId: string,
     @Param('file_id') fileId: string,
-    @CurrentCaller() { accountId }: Caller,
+    @AccountId() accountId: string,
     @Res() response: Response,
   ): Promise<void> {
     const reserve = this.memory.reserverFor(response, accountId);
@@ -140,11 +132,10 @@ export class VectorStoreFilesController {
   /** Puts several files into the vector store. */
   @Post('file_batches')
   @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.addFileBatch, cost: 'free', answer: 'native' })
-  @HttpCode(200)
   async addBatch(
     @Param('vector_store_id') vectorStoreId: string,
     @Body() body: unknown,
-    @CurrentCaller() { accountId }: Caller,
+    @AccountId() accountId: string,
   ): Promise<SerializedBody> {
     const batch = await this.entries.addBatch({ accountId, vectorStoreId, files: readBatch(body) });
     return SerializedBody.json(withCode(batchObject(batch)));
@@ -156,7 +147,7 @@ export class VectorStoreFilesController {
   async readBatch(
     @Param('vector_store_id') vectorStoreId: string,
     @Param('batch_id') batchId: string,
-    @CurrentCaller() { accountId }: Caller,
+    @AccountId() accountId: string,
   ): Promise<SerializedBody> {
     return SerializedBody.json(withCode(batchObject(await this.entries.findBatch(accountId, vectorStoreId, batchId))));
   }
@@ -164,11 +155,10 @@ export class VectorStoreFilesController {
   /** Leaves out what is not indexed yet. */
   @Post('file_batches/:batch_id/cancel')
   @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.cancelFileBatch, cost: 'free', answer: 'native' })
-  @HttpCode(200)
   async cancelBatch(
     @Param('vector_store_id') vectorStoreId: string,
     @Param('batch_id') batchId: string,
-    @CurrentCaller() { accountId }: Caller,
+    @AccountId() accountId: string,
   ): Promise<SerializedBody> {
     const batch = await this.entries.cancelBatch(accountId, vectorStoreId, batchId);
     return SerializedBody.json(withCode(batchObject(batch)));
@@ -180,7 +170,7 @@ export class VectorStoreFilesController {
     @Param('vector_store_id') vectorStoreId: string,
     @Param('batch_id') batchId: string,
     @Query() query: Queried,
-    @CurrentCaller() { accountId }: Caller,
+    @AccountId() accountId: string,
   ): Promise<SerializedBody> {
     await this.entries.findBatch(accountId, vectorStoreId, batchId);
     return this.listEntries(accountId, vectorStoreId, { ...readEntryQuery(query), batchId });

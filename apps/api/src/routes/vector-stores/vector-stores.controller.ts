@@ -1,11 +1,11 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Query, Req, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Passage } from '#contracts';
 import { type Caller, FileSearch, VectorStoresService } from '#features';
-import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
+import { AccountId, ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { clientGone, expectClient } from '../../http/client-gone.js';
 import { withCode } from '../../http/envelope.js';
-import { Route, Routes } from '../../http/route.js';
+import { Reply, Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { listObject } from '../uploads/file-object.js';
 import { readListQuery } from '../../list-query.js';
@@ -26,8 +26,7 @@ export class VectorStoresController {
   /** Makes a vector store, with files in it if they are named. */
   @Post()
   @Route({ operation: VECTOR_STORE_OPERATIONS.createVectorStore, cost: 'free', answer: 'native' })
-  @HttpCode(200)
-  async create(@Body() body: unknown, @CurrentCaller() { accountId }: Caller): Promise<SerializedBody> {
+  async create(@Body() body: unknown, @AccountId() accountId: string): Promise<SerializedBody> {
     const { settings, files } = readNewStore(body);
     return SerializedBody.json(withCode(storeObject(await this.stores.create(accountId, settings, files))));
   }
@@ -35,7 +34,7 @@ export class VectorStoresController {
   /** The vector stores of the account. */
   @Get()
   @Route({ operation: VECTOR_STORE_OPERATIONS.listVectorStores, cost: 'free', answer: 'native' })
-  async list(@Query() query: Record<string, unknown>, @CurrentCaller() { accountId }: Caller): Promise<SerializedBody> {
+  async list(@Query() query: Record<string, unknown>, @AccountId() accountId: string): Promise<SerializedBody> {
     const { items, hasMore } = await this.stores.list(accountId, readListQuery(query, { limit: 20, limitMax: 100 }));
     return SerializedBody.json(withCode(listObject(items.map(storeObject), hasMore)));
   }
@@ -43,18 +42,17 @@ export class VectorStoresController {
   /** What is known of a vector store. */
   @Get(':vector_store_id')
   @Route({ operation: VECTOR_STORE_OPERATIONS.readVectorStore, cost: 'free', answer: 'native' })
-  async read(@Param('vector_store_id') id: string, @CurrentCaller() { accountId }: Caller): Promise<SerializedBody> {
+  async read(@Param('vector_store_id') id: string, @AccountId() accountId: string): Promise<SerializedBody> {
     return SerializedBody.json(withCode(storeObject(await this.stores.find(accountId, id))));
   }
 
   /** Changes what the body names. */
   @Post(':vector_store_id')
   @Route({ operation: VECTOR_STORE_OPERATIONS.changeVectorStore, cost: 'free', answer: 'native' })
-  @HttpCode(200)
   async change(
     @Param('vector_store_id') id: string,
     @Body() body: unknown,
-    @CurrentCaller() { accountId }: Caller,
+    @AccountId() accountId: string,
   ): Promise<SerializedBody> {
     return SerializedBody.json(withCode(storeObject(await this.stores.change(accountId, id, readStoreChange(body)))));
   }
@@ -62,7 +60,7 @@ export class VectorStoresController {
   /** Deletes a vector store; its files stay. */
   @Delete(':vector_store_id')
   @Route({ operation: VECTOR_STORE_OPERATIONS.deleteVectorStore, cost: 'free', answer: 'native' })
-  async remove(@Param('vector_store_id') id: string, @CurrentCaller() { accountId }: Caller): Promise<SerializedBody> {
+  async remove(@Param('vector_store_id') id: string, @AccountId() accountId: string): Promise<SerializedBody> {
     await this.stores.remove(accountId, id);
     return SerializedBody.json(withCode({ id, object: 'vector_store.deleted', deleted: true }));
   }
@@ -70,13 +68,12 @@ export class VectorStoresController {
   /** The passages that fit a query best. */
   @Post(':vector_store_id/search')
   @Route({ operation: VECTOR_STORE_OPERATIONS.searchVectorStore, cost: 'free', answer: 'native' })
-  @HttpCode(200)
   async search(
     @Param('vector_store_id') id: string,
     @Body() body: unknown,
     @CurrentCaller() { accountId, apiKeyId }: Caller,
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Reply() response: Response,
   ): Promise<SerializedBody> {
     const { queries, ...how } = readSearch(body);
     // The request itself is closed as soon as its body has been read: it is the response that tells that a client has left.

@@ -1,8 +1,8 @@
-import { Controller, Get, HttpCode, Param, Post, Query, UseGuards } from '@nestjs/common';
-import { type Caller, type WebhookDeliveryView, WebhookDeliveriesService } from '#features';
+import { Controller, Get, Param, Post, UseGuards } from '@nestjs/common';
+import { type Caller, WebhookDeliveriesService, type WebhookDeliveryView } from '#features';
 import { Type } from 'class-transformer';
 import { IsOptional, Matches } from 'class-validator';
-import { checked } from '../../checked-input.js';
+import { CheckedQuery } from '../../checked-input.js';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { DataWith } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
@@ -34,9 +34,9 @@ export class WebhookDeliveriesController {
   @Route({ operation: WEBHOOK_OPERATIONS.listWebhookDeliveries, cost: 'free' })
   async list(
     @CurrentCaller() caller: Caller,
-    @Query() query: unknown,
+    @CheckedQuery(DeliveryListQuery) query: DeliveryListQuery,
   ): Promise<DataWith<readonly WebhookDeliveryView[]>> {
-    const { limit, cursor = null, task_id: taskId = null } = checked(DeliveryListQuery, query);
+    const { limit, cursor = null, task_id: taskId = null } = query;
     const { deliveries, nextCursor } = await this.deliveries.list(caller.accountId, limit, cursor, taskId);
     return new DataWith(deliveries, { has_more: nextCursor !== null, next_cursor: nextCursor });
   }
@@ -51,7 +51,6 @@ export class WebhookDeliveriesController {
   /** Sends it again at once, under the same id. */
   @Post(':delivery_id/resend')
   @Route({ operation: WEBHOOK_OPERATIONS.resendWebhookDelivery, cost: 'free' })
-  @HttpCode(200)
   async resend(
     @CurrentCaller() caller: Caller,
     @Param('delivery_id') deliveryId: string,

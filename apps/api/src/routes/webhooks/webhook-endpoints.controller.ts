@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, UseGuards } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, UseGuards } from '@nestjs/common';
 import { GatewayError } from '#contracts';
 import { type Caller, SigningSecretService, type WebhookEndpointView, WebhookEndpointsService } from '#features';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
@@ -18,7 +18,6 @@ export class WebhookEndpointsController {
   /** Adds an endpoint. Its secret is in this answer and in no other. */
   @Post('endpoints')
   @Route({ operation: WEBHOOK_OPERATIONS.addWebhookEndpoint, cost: 'free' })
-  @HttpCode(200)
   async add(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<WebhookEndpointView> {
     return this.endpoints.add(caller.accountId, readInput(body));
   }
@@ -44,7 +43,6 @@ export class WebhookEndpointsController {
   /** Makes a new secret; for a day both sign, so that the receiver can change over without missing anything. */
   @Post('endpoints/:endpoint_id/rotate-secret')
   @Route({ operation: WEBHOOK_OPERATIONS.rotateWebhookSecret, cost: 'free' })
-  @HttpCode(200)
   async rotate(
     @CurrentCaller() caller: Caller,
     @Param('endpoint_id') endpointId: string,
@@ -55,7 +53,6 @@ export class WebhookEndpointsController {
   /** Sends a test event; the delivery log shows what happened to it. */
   @Post('endpoints/:endpoint_id/test')
   @Route({ operation: WEBHOOK_OPERATIONS.testWebhookEndpoint, cost: 'free' })
-  @HttpCode(200)
   async test(
     @CurrentCaller() caller: Caller,
     @Param('endpoint_id') endpointId: string,
@@ -73,7 +70,6 @@ export class WebhookEndpointsController {
   /** Makes a new one; for a day both sign. */
   @Post('signing-secret/rotate')
   @Route({ operation: WEBHOOK_OPERATIONS.rotateSigningSecret, cost: 'free' })
-  @HttpCode(200)
   async rotateSigningSecret(@CurrentCaller() caller: Caller): Promise<{ secret: string }> {
     return { secret: await this.signingSecret.rotate(caller.accountId) };
   }
