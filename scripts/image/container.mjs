@@ -34,7 +34,6 @@ export class Image {
     return new Running(child, command.join(' '));
   }
 
-  /** Runs a command to its end. */
   async run(command, options) {
     const running = this.start(command, options);
     return { code: await running.exited, output: running.output };

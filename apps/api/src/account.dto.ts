@@ -105,7 +105,6 @@ export class TagLimitBody {
   @IsAmountLimit() monthly_limit?: string | null;
 }
 
-/** All limits of an account's tags. */
 export class TagLimitsBody {
   @Described('All limits of tags; a tag that is left out has none.', { entries: TagLimitBody })
   @IsArray()
@@ -161,7 +160,6 @@ export const toAccountSettings = <Sent extends AccountChange>({
 const lowBalanceOf = (sent: string | null | undefined): Micros | null | undefined =>
   limitOf(sent, 'low_balance') === 0n ? null : limitOf(sent, 'low_balance');
 
-/** What is to be logged of an account, in all. */
 export class PromptLogBody {
   @IsBoolean() enabled!: boolean;
   @IsWhole(PROMPT_RETENTION_DAYS.least, PROMPT_RETENTION_DAYS.most) retention_days: number =

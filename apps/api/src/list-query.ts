@@ -48,7 +48,6 @@ class TaggedListQuery extends UsageListQuery {
   @Described('Of work with this tag.') @IsOptional() @IsText(64) tag?: string;
 }
 
-/** Which records of the days. */
 export class UsageRecordsQuery extends TaggedListQuery {
   @Described('Of this session of an agent.') @IsOptional() @IsText(256) session?: string;
   @Described('For this end user.') @IsOptional() @IsText(128) end_user?: string;

@@ -15,7 +15,6 @@ const EXPORT_PAGE = 1_000;
 /** Lists on their way as CSV, which read the database for as long as their clients take. */
 const EXPORTS = new OpenTransfers('download');
 
-/** How a list is asked for. */
 export interface ListRequest {
   readonly limit: number;
   readonly cursor?: string | undefined;
@@ -71,7 +70,6 @@ async function inTurns(rows: readonly object[], withHeader: boolean): Promise<st
   return text;
 }
 
-/** All rows as one answer. */
 export const csvOf = (rows: readonly object[]): SerializedBody =>
   new SerializedBody(toCsv(rows, true), 'text/csv; charset=utf-8');
 

@@ -119,7 +119,6 @@ function stateOf(enabled: boolean, problem: string | null, coolingMs: number): A
   return coolingMs > 0 ? 'cooling_down' : 'serving';
 }
 
-/** A model of a text upstream. */
 interface VerifiedModel {
   readonly model: string;
   readonly upstream_model: string;

@@ -11,7 +11,6 @@ interface ComparisonFilter {
   readonly value: Value | ReadonlySet<unknown>;
 }
 
-/** Joins filters. */
 interface CompoundFilter {
   readonly type: 'and' | 'or';
   readonly filters: readonly SearchFilter[];
@@ -120,7 +119,6 @@ function isInOrder(type: 'gt' | 'gte' | 'lt' | 'lte', own: unknown, value: unkno
 /** What a file is given to be found by: at most 16 names, each with a text, a number or a truth value. */
 export type FileAttributes = Readonly<Record<string, string | number | boolean>>;
 
-/** A part of a file that a search found. */
 export interface Passage {
   readonly fileId: string;
   readonly filename: string;

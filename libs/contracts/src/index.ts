@@ -65,8 +65,15 @@ export type {
   AdminPriceProposal,
   AdminPriceSimulation,
 } from './console/admin-prices.js';
-export type { AdminConversations, AdminMargin, AdminMargins, AdminUpstream } from './console/admin-upstreams.js';
-export type { AdminConcern, AdminHealth, AdminOverview, AdminPerson, AdminTaskDetails } from './console/admin.js';
+export type { AdminConversations, AdminMargins, AdminUpstream } from './console/admin-upstreams.js';
+export type {
+  AdminConcern,
+  AdminHealth,
+  AdminOverview,
+  AdminPerson,
+  AdminReconciliation,
+  AdminTaskDetails,
+} from './console/admin.js';
 export { CONSOLE_ACCESS, type ConsoleAccess, type ConsoleApi, type ConsoleWarning } from './console/api.js';
 export { CONSOLE_VERSION, type ConsoleFailure, type ConsoleProblem } from './console/common.js';
 export type {

@@ -12,7 +12,6 @@ export interface PlannedOrder extends Omit<MediaOrder, 'attempt' | 'references'>
  * data URIs or signed links.
  */
 export type UpstreamCallRef = JsonObject & {
-  /** The upstream's id. */
   readonly upstream: string;
   /** The vendor's name of the model. */
   readonly model: string;

@@ -26,7 +26,6 @@ export function unknownTextModel(model: string, known: readonly string[]): strin
   return `There is no model "${excerpt(model, LONGEST_SHOWN)}". ${advice}`;
 }
 
-/** A text model as the catalogue lists it. */
 interface TextModel {
   readonly id: string;
   /** The style under which documents list the model. Every model answers in every style. */

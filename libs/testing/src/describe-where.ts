@@ -1,7 +1,6 @@
 import { loadConfig } from '#platform';
 import { TestServicesConfig } from './test-services.js';
 
-/** What a suite needs of its machine. */
 export interface Needed<What> {
   /** Undefined when the machine does not have it. */
   readonly found: What | undefined;

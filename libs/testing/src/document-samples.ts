@@ -51,7 +51,6 @@ function pdfOf(objects: readonly string[]): Buffer {
 /** The flags of a part that is encrypted, in the form of old and in the one that hides sizes and sums as well. */
 export const ZIP_ENCRYPTED = { simply: 0x1, strongly: 0x41 } as const;
 
-/** A ZIP of these files, each with these flags. */
 export function zipSample(files: Readonly<Record<string, string | Buffer>>, flags = 0): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -82,7 +81,6 @@ export function zipSample(files: Readonly<Record<string, string | Buffer>>, flag
   return Buffer.concat([...parts, ...directory, Buffer.from('PK\x05\x06'), end]);
 }
 
-/** A Word document with these paragraphs. */
 export const docxSample = (paragraphs: readonly string[]): Buffer =>
   zipSample({
     '[Content_Types].xml': '<Types/>',

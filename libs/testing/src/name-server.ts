@@ -18,7 +18,6 @@ export interface NameAnswer {
   readonly silentFor?: keyof typeof TYPES;
 }
 
-/** A running name server. */
 export interface TestNameServer {
   /** `address:port`. */
   readonly address: string;

@@ -11,7 +11,6 @@ export interface RedisServer {
   readonly kill: () => Promise<void>;
 }
 
-/** What a server has besides. */
 export interface RedisServerOptions {
   /** Where its file lies, `dump.rdb`; it writes none unless it is asked to. Default: a folder that no server writes to. */
   readonly folder?: string;

@@ -7,7 +7,6 @@ import type { SerializedBody } from '../http/serialized-body.js';
 import { Route, Routes } from '../http/route.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
 
-/** What holds for a controller of the console. */
 export const ConsoleRoutes = (): ClassDecorator =>
   applyDecorators(Controller(), Routes({ style: 'console', access: 'session' }));
 

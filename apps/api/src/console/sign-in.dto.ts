@@ -6,7 +6,6 @@ const SECRET_MAX = 500;
 const CHALLENGE_MAX = 1_000;
 const PATH_MAX = 2_000;
 
-/** A code of a link. */
 export class CodeBody {
   @IsShownText(SECRET_MAX) code!: string;
 }

@@ -12,7 +12,6 @@ import { PageRoute, ConsoleRoutes } from './console-routes.js';
 /** How long an upload can be fetched; then it is removed. */
 const LIFE_SECONDS = 86_400;
 const MIB = 1024 * 1024;
-/** The largest file of each kind, in bytes. */
 const MAX_BYTES = { image: 30 * MIB, video: 64 * MIB, audio: 15 * MIB } as const;
 /** Characters of the largest in base64. */
 const MAX_CHARACTERS = Math.ceil((MAX_BYTES.video * 4) / 3) + 4;

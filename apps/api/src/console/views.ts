@@ -219,5 +219,4 @@ export function usageRecordOf(row: object): ConsoleUsageRecord {
   return { ...record, lines: record.lines.map(toLine) };
 }
 
-/** What a route answers. */
 export type AnswerOf<Name extends keyof ConsoleApi> = ConsoleApi[Name]['answer'];

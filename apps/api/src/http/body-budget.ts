@@ -58,7 +58,6 @@ export class BodyBudget {
     this.share = Math.max(this.maxBytes * SHARE, HELD_PER_BYTE * bodyBytes);
   }
 
-  /** Bytes held now. */
   get heldBytes(): number {
     return this.held;
   }

@@ -13,7 +13,6 @@ export const REPEATABLE_BYTES = 64 * 1024;
 /** Several times what the longest list of fields takes. */
 const FIELDS: JsonBounds = { maxValues: 2_000, maxKeys: 1_000 };
 
-/** The kinds of bodies that routes take. */
 export const BODY_KINDS = {
   /** A list of fields. */
   fields: { announcedBytes: 1024 * 1024, json: FIELDS },
@@ -31,5 +30,4 @@ export const BODY_KINDS = {
   conversation: { announcedBytes: undefined, json: CONVERSATION_JSON },
 } as const satisfies Readonly<Record<string, BodyLimits>>;
 
-/** The name of a kind of body. */
 export type BodyKind = keyof typeof BODY_KINDS;

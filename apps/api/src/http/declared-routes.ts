@@ -4,7 +4,6 @@ import { MetadataScanner } from '@nestjs/core';
 import type { OperationText } from './operation.js';
 import { handlerFacts, type RouteFacts, routeFacts } from './route-facts.js';
 
-/** A route as its controller declares it. */
 export interface DeclaredRoute {
   readonly method: string;
   /** As the router has it: `/v1/tasks/:task_id`. */

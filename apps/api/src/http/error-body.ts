@@ -43,7 +43,6 @@ export function toErrorBody(error: GatewayError): Record<string, unknown> {
   };
 }
 
-/** The error body of the routes of the console. */
 export function toConsoleFailure(error: GatewayError, requestId: string): ConsoleFailure {
   const { publicMessage: message, param: field = null, details = [], retryAfterMs } = error;
   const problems = details.map(({ code: each, param, message: words }) => ({

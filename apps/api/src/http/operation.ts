@@ -62,17 +62,14 @@ function errorAnswers(codes: readonly ErrorCode[]): JsonObject {
   );
 }
 
-/** Refers to a named schema of the document. */
 export const schemaOf = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
-/** A payload in its envelope of `code` and `data`. */
 export const envelopeSchema = (data: JsonObject): JsonObject => ({
   type: 'object',
   required: ['code', 'data'],
   properties: { code: { const: 200 }, data },
 });
 
-/** A parameter in the path. */
 export const inPath = (name: string, description: string): JsonObject => ({
   name,
   in: 'path',
@@ -90,7 +87,6 @@ export const inQuery = (name: string, description: string, schema: JsonObject): 
   schema,
 });
 
-/** An optional header. */
 export const inHeader = (name: string, description: string, schema: JsonObject = { type: 'string' }): JsonObject => ({
   name,
   in: 'header',

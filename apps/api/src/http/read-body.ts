@@ -12,14 +12,12 @@ const AT_ONCE_BYTES = 256 * 1024;
 /** Clients that write JSON token by token send longer ones. There is no time limit, because a sender may use many slow connections. */
 const PIECES = { leastBytes: 8, withinMs: Number.POSITIVE_INFINITY };
 
-/** What bounds the bodies of a process. */
 export interface BodyBounds {
   readonly maxBytes: number;
   /** Of all bodies together. */
   readonly budget: BodyBudget;
   /** How slowly they may come. */
   readonly rate: SendingRate;
-  /** What decodes those that are encoded. */
   readonly decoder: BodyDecoder;
 }
 

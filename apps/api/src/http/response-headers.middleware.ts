@@ -32,7 +32,6 @@ const POLICY = helmet({
  */
 const HEADERS = headersOf(POLICY);
 
-/** Sets the security headers of an answer. */
 export function securityHeaders(_request: Request, response: Response, next: NextFunction): void {
   for (const [name, value] of HEADERS) response.setHeader(name, value);
   next();

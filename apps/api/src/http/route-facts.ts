@@ -19,7 +19,6 @@ export const isTextStyle = (style: RequestStyle): style is TextStyle => TEXT.has
  */
 export type RouteCost = 'task' | 'text' | 'free' | 'always';
 
-/** What holds for all routes of a controller. */
 export interface ControllerFacts {
   /** Names the routes in metrics and traces, and decides the shape of errors and where a key is looked for. */
   readonly style: RequestStyle;
@@ -31,7 +30,6 @@ export interface ControllerFacts {
   readonly cors?: boolean;
 }
 
-/** What holds for one route. */
 export interface HandlerFacts extends Partial<ControllerFacts> {
   /**
    * How the OpenAPI document describes it: one operation for each path, in the order of the paths. Further paths are

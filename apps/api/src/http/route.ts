@@ -72,7 +72,6 @@ function enveloped(value: unknown, { headersSent, statusCode }: Response): unkno
   return value instanceof DataWith ? value.enveloped(statusCode) : envelope(value, statusCode);
 }
 
-/** Says what holds for all routes of a controller. */
 export const Routes = (facts: ControllerFacts): ClassDecorator => SetMetadata(CONTROLLER_FACTS, facts);
 
 /**

@@ -5,7 +5,6 @@ import { jsonBytes } from '#platform';
 const LONG_BYTES = 64 * 1024;
 export const STALL_MS = 60_000;
 
-/** The type of a JSON answer. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**

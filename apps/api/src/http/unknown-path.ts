@@ -59,7 +59,6 @@ export class UnknownPaths {
     this.routes = routes.map((route) => ({ ...route, segments: segmentsOf(route.path) }));
   }
 
-  /** The refusal of a request to a path that does not exist. */
   refusal(method: string, path: string): GatewayError {
     const shown = path.length > LONGEST_COMPARED ? `${path.slice(0, LONGEST_COMPARED)}…` : path;
     return new GatewayError('not_found', `There is no ${method} ${shown}. ${this.hint(method, path)}`);

@@ -6,7 +6,6 @@ import { ANSWER_SCHEMAS } from './answer-schemas.js';
 
 const TIME: JsonObject = { type: 'integer', description: 'Unix seconds.' };
 
-/** Endpoints and deliveries of webhooks, by name. */
 const WEBHOOK_SCHEMAS: JsonObject = {
   WebhookEndpoint: {
     type: 'object',

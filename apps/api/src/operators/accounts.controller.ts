@@ -20,7 +20,6 @@ import { operatorOf, OperatorRoute, OperatorRoutes } from './operator-route.js';
 import { AccountsQuery } from './records.dto.js';
 import { Reply } from '../http/route.js';
 
-/** Accounts and their money, for operators. */
 @OperatorRoutes()
 export class AccountsController {
   constructor(

@@ -80,7 +80,6 @@ export class NewPriceListBody {
   @Described(undefined, { entries: PriceRuleBody }) @IsOptional() @IsArray() @ArrayMaxSize(RULES_MAX) rules?: unknown[];
 }
 
-/** Later rules of a list. */
 export class NewRulesBody {
   @Described(undefined, { entries: PriceRuleBody }) @IsArray() @ArrayMaxSize(RULES_MAX) rules!: unknown[];
 }

@@ -33,7 +33,6 @@ const ITEMS_MAX = 20_000;
 const DIGITS_MAX = 12;
 const FACTOR_RULE = 'must be a decimal above 0 and up to 1000, such as "1.2", with at most six places';
 
-/** A list to be read. */
 export class NewProposalBody {
   @IsIn(LIST_SOURCES) source!: ListSource;
   @Described('Where the list is fetched, by https.') @IsOptional() @IsText(2_000) url?: string;
@@ -100,11 +99,9 @@ export class SimulationBody {
 
 /** A yes. */
 export class ChosenItemsBody {
-  /** Ids of items. */
   @IsArray() @ArrayMinSize(1) @ArrayMaxSize(ITEMS_MAX) @ArrayUnique() @IsString({ each: true }) items!: string[];
 }
 
-/** What an entry of a list is. */
 export class PriceNameBody {
   @IsIn(LIST_SOURCES) source!: ListSource;
 

@@ -8,7 +8,6 @@ import { PROMPT_LOG_OPERATIONS } from './admin.openapi.js';
 import { operatorOf, OperatorRoute, OperatorRoutes } from './operator-route.js';
 import { Reply } from '../http/route.js';
 
-/** The log of prompts and answers of an account, for operators. */
 @OperatorRoutes()
 export class PromptLogsController {
   constructor(private readonly prompts: PromptLogService) {}

@@ -1,19 +1,20 @@
 import type { Response } from 'express';
-import { type AdminMargin, type AdminMargins, GatewayError } from '#contracts';
+import { type AdminMargins, type AdminReconciliation, GatewayError } from '#contracts';
 import {
   type Margin,
   MARGIN_GROUPS,
   MarginsService,
-  type ReconciliationReport,
   ReconciliationService,
   RecordsService,
   UsageService,
 } from '#features';
 import { CheckedBody, CheckedQuery } from '../checked-input.js';
 import { PageRoute } from '../console/console-routes.js';
-import { type AnswerOf, rowOf } from '../console/views.js';
+import { rowOf } from '../console/views.js';
+import { DataWith } from '../http/envelope.js';
+import { Reply } from '../http/route.js';
 import { daysOf, groupsOf, MarginsQuery, recordsOf } from '../list-query.js';
-import { viewOf } from '../row-view.js';
+import { viewOf, viewOfRow } from '../row-view.js';
 import { csvOf, sendList } from '../send-list.js';
 import { RECORD_OPERATIONS } from './admin.openapi.js';
 import { AdminRoute, OperatorRoute, OperatorRoutes } from './operator-route.js';
@@ -25,7 +26,6 @@ import {
   ReconcileBody,
   ReconcileQuery,
 } from './records.dto.js';
-import { Reply } from '../http/route.js';
 
 const REPORTS_SHOWN = 30;
 
@@ -70,45 +70,34 @@ export class RecordsController {
   }
 
   /** What the work of upstreams brought beside what it cost. */
-  @AdminRoute('GET /margins', RECORD_OPERATIONS.adminReadMargins)
+  @OperatorRoute('GET /margins', RECORD_OPERATIONS.adminReadMargins)
   async margins(@CheckedQuery(MarginsQuery) asked: MarginsQuery): Promise<unknown> {
-    const rows = await this.marginsService.margins(daysOf(asked, null), groupsOf(asked.group_by, MARGIN_GROUPS));
-    return asked.format === 'csv' ? csvOf(rows) : rows.map(viewOf);
+    const days = daysOf(asked, null);
+    const rows = await this.marginsService.margins(days, groupsOf(asked.group_by, MARGIN_GROUPS));
+    if (asked.format === 'csv') return csvOf(rows);
+    return new DataWith(rows.map(viewOf), { from: days.from, to: days.to, total: totalOf(rows) });
   }
 
-  @PageRoute('GET /admin/margins')
-  async marginsForPages(@CheckedQuery(MarginsQuery) asked: MarginsQuery) {
-    const { from, to } = daysOf(asked, null);
-    const rows = await this.marginsService.margins({ from, to }, groupsOf(asked.group_by, MARGIN_GROUPS));
-    return { from, to, items: rows.map((row) => rowOf<AdminMargin>(row)), total: totalOf(rows) };
-  }
-
-  @AdminRoute('GET /reconciliations', RECORD_OPERATIONS.adminListReconciliations)
+  @OperatorRoute('GET /reconciliations', RECORD_OPERATIONS.adminListReconciliations)
   async reports(): Promise<unknown> {
-    return (await this.reconciliation.latest(REPORTS_SHOWN)).map(viewOf);
-  }
-
-  @PageRoute('GET /admin/reconciliations')
-  async reportsForPages() {
-    const reports = await this.reconciliation.latest(REPORTS_SHOWN);
-    return { items: reports.map((report) => rowOf<AnswerOf<'POST /admin/reconciliations'>>(report)) };
+    return (await this.reconciliation.latest(REPORTS_SHOWN)).map(viewOfRow);
   }
 
   /** Reconciles now and answers the report. */
   @AdminRoute('POST /reconciliations', RECORD_OPERATIONS.adminReconcile)
-  async reconcile(@CheckedQuery(ReconcileQuery) query: ReconcileQuery): Promise<unknown> {
-    return viewOf(await this.reconciled(query.full === 'true'));
+  reconcile(@CheckedQuery(ReconcileQuery) query: ReconcileQuery): Promise<AdminReconciliation> {
+    return this.reconciled(query.full === 'true');
   }
 
   @PageRoute('POST /admin/reconciliations')
-  async reconcileForPages(@CheckedBody(ReconcileBody) body: ReconcileBody) {
-    return rowOf<AnswerOf<'POST /admin/reconciliations'>>(await this.reconciled(body.full === true));
+  reconcileForPages(@CheckedBody(ReconcileBody) body: ReconcileBody): Promise<AdminReconciliation> {
+    return this.reconciled(body.full === true);
   }
 
   /** @throws GatewayError `conflict`: one is running. */
-  private async reconciled(full: boolean): Promise<ReconciliationReport> {
+  private async reconciled(full: boolean): Promise<AdminReconciliation> {
     const report = await this.reconciliation.run({ full });
-    if (report) return report;
+    if (report) return rowOf<AdminReconciliation>(report);
     throw new GatewayError('conflict', 'A reconciliation is already running; its report will appear in the list.');
   }
 }

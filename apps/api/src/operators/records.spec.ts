@@ -163,6 +163,7 @@ describe('Records for operators: prices, lists, usage and reconciliation', () =>
       });
       const reports = await admin<object[]>('GET', '/reconciliations');
       expect(reports.body.data.slice(0, 2)).toMatchObject([{ balanced: false }, { balanced: true }]);
+      expect(Object.keys(reports.body.data[0] ?? {})).toContain('finished_at');
       expect((await admin('POST', '/reconciliations', {})).body.data).toMatchObject({ balanced: true, full: true });
       expect((await admin('POST', '/reconciliations', {})).body.data).toMatchObject({ balanced: true, full: false });
       expect((await admin('POST', '/reconciliations?full=true', {})).body.data).toMatchObject({ full: true });

@@ -83,7 +83,6 @@ export class RefundBody {
   @IsShownText(1_000) reason!: string;
 }
 
-/** Which webhook deliveries. */
 export class DeliveriesQuery extends ListQuery {
   @IsId('Only of this account.') account_id?: string;
   @IsId('Only to this endpoint.') endpoint_id?: string;

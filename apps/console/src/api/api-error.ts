@@ -1,6 +1,11 @@
 import type { ConsoleFailure } from '#contracts';
 import type { ConsoleProblem } from './types';
 
+/** The user closed the dialog without confirming their identity. */
+export class ProofRefused extends Error {
+  override readonly name = 'ProofRefused';
+}
+
 /** Why a call failed: what the server refused, or that it did not answer. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';

@@ -1,7 +1,6 @@
 import type { UseMutationResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useMessages } from '../messages/language';
-import { ProofRefused } from '../shell/proof-refused';
 import { Button } from './button';
 import { Dialog } from './dialog';
 import { Failure } from './states';
@@ -51,7 +50,7 @@ export function FormDialog({
     >
       <div className="stack">
         {children}
-        {change.error && !(change.error instanceof ProofRefused) && <Failure of={change.error} />}
+        <Failure of={change.error} />
       </div>
     </Dialog>
   );

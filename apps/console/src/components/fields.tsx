@@ -38,7 +38,6 @@ export function Field({
   );
 }
 
-/** A hint and an error below a control. */
 export function FieldNotes({ id, hint, error }: Pick<Described, 'hint' | 'error'> & { readonly id: string }) {
   return (
     <>
@@ -102,7 +101,6 @@ export const TextArea = ({
   </Field>
 );
 
-/** A field for code or JSON. */
 export const CodeArea = (area: Omit<ComponentProps<typeof TextArea>, 'className' | 'spellCheck'>) => (
   <TextArea {...area} className="code-area" spellCheck={false} />
 );

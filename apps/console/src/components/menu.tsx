@@ -79,7 +79,6 @@ export function Menu({ label, button, buttonClass = 'icon-button', children }: M
   );
 }
 
-/** Something that a menu does. */
 export const MenuItem = ({ onChoose, children }: { readonly onChoose: () => void; readonly children: ReactNode }) => (
   <button type="button" role="menuitem" tabIndex={-1} onClick={onChoose}>
     {children}
@@ -92,7 +91,6 @@ interface MenuChoiceProps {
   readonly children: ReactNode;
 }
 
-/** One of several that a menu lets choose from. */
 export const MenuChoice = ({ isChosen, onChoose, children }: MenuChoiceProps) => (
   <button type="button" role="menuitemradio" aria-checked={isChosen} tabIndex={-1} onClick={onChoose}>
     <span aria-hidden="true">{isChosen ? '●' : '○'}</span>

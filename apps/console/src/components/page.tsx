@@ -65,7 +65,6 @@ interface CardProps {
   readonly isFlush?: boolean;
 }
 
-/** A card with a heading. */
 export function Card({ title, actions, children, isFlush = false }: CardProps) {
   return (
     <section className="card">
@@ -105,7 +104,6 @@ interface NoticeProps {
   readonly children: ReactNode;
 }
 
-/** A notice to the reader. */
 export function Notice({ tone, children }: NoticeProps) {
   const signs = { good: '✓', warn: '!', bad: '✕', info: 'i' } as const;
   return (

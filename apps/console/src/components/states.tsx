@@ -1,6 +1,6 @@
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useMessages } from '../messages/language';
-import { ApiError } from '../api/api-error';
+import { ApiError, ProofRefused } from '../api/api-error';
 import { Button, CopyButton } from './button';
 import { Icon } from './icons';
 import { Time } from './values';
@@ -43,7 +43,8 @@ function useRefusedField(notice: RefObject<HTMLElement | null>, failure: Error):
 }
 
 interface FailureProps {
-  readonly of: Error;
+  /** None is shown as nothing, as is an identity that the user did not want to confirm. */
+  readonly of: Error | null;
   readonly title?: string;
   readonly onRetry?: () => void;
   /** Whether no money moved, it is unknown whether the call spent some, or money plays no part. */
@@ -51,7 +52,12 @@ interface FailureProps {
 }
 
 /** A failure with its request id, whether money moved, and a way on. */
-export function Failure({ of: failure, title, onRetry, money = 'still' }: FailureProps) {
+export function Failure({ of: failure, ...props }: FailureProps) {
+  if (!failure || (failure instanceof ProofRefused && !props.onRetry)) return null;
+  return <WholeFailure of={failure} {...props} />;
+}
+
+function WholeFailure({ of: failure, title, onRetry, money = 'still' }: FailureProps & { readonly of: Error }) {
   const messages = useMessages();
   const text = useFailureText()(failure);
   const own = failure instanceof ApiError ? failure : null;

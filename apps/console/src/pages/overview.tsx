@@ -13,7 +13,7 @@ import { formatCount, formatShare } from '../format/number';
 import { useLanguage, useMessages } from '../messages/language';
 import { dayAgo } from '../format/time';
 import { Gallery } from './tasks/gallery';
-import { CHART_HEIGHT } from './usage/chart-size';
+import { CHART_HEIGHT } from './usage/series';
 
 const UsageChart = lazy(() => import('./usage/usage-chart'));
 

@@ -29,7 +29,6 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The theme that was chosen. */
 export const useTheme = (): Theme => useSyncExternalStore(subscribe, storedTheme);
 
 /** Whether the page is dark now; for what is drawn on a canvas. */

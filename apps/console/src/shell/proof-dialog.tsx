@@ -1,11 +1,10 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { onInterruption } from '../api/call';
 import { queryClient, sessionQuery } from '../api/queries';
-import { ProofRefused } from './proof-refused';
+import { ProofRefused } from '../api/api-error';
 
 const ProofWindow = lazy(() => import('./proof-window'));
 
-/** A call that waits for proof. */
 interface Waiting {
   readonly resolve: () => void;
   readonly reject: (reason: Error) => void;

@@ -54,7 +54,7 @@ export default function ProofWindow({ onProved, onClose }: ProofWindowProps) {
             onType={setSecret}
           />
         )}
-        {failure && <Failure of={failure} />}
+        <Failure of={failure} />
       </div>
     </Dialog>
   );

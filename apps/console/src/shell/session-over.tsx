@@ -9,7 +9,6 @@ const SessionWindow = lazy(async () => {
   return window;
 });
 
-/** A call that waits for a session. */
 interface Waiting {
   readonly resolve: () => void;
   readonly reject: (reason: Error) => void;

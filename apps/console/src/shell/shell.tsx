@@ -46,7 +46,7 @@ export function Shell() {
         </header>
         <main className="page" id="content" ref={main} tabIndex={-1}>
           <ReloadNotice />
-          {failure && <Failure of={failure} title={messages.shell.signOutFailed} money="unthought" />}
+          <Failure of={failure} title={messages.shell.signOutFailed} money="unthought" />
           <Content />
         </main>
       </div>

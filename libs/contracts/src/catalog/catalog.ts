@@ -44,7 +44,6 @@ type CatalogFamily = (typeof CATALOG)[number];
 /** Every media model identifier. */
 export type ModelId = CatalogFamily['models'][number];
 
-/** The price variants of one model. */
 export type VariantOf<Model extends ModelId> = CatalogFamily extends infer Family
   ? Family extends { readonly variants: Readonly<Record<Model, readonly (infer Variant extends string)[]>> }
     ? Variant
@@ -61,6 +60,5 @@ export const MODEL_IDS = CATALOG.flatMap<ModelId>((family) => [...family.models]
 /** The family of a model, or undefined when no family has it. Identifiers match exactly. */
 export const familyOf = (model: string): ModelFamily | undefined => FAMILIES.get(model);
 
-/** The families a submission path serves. */
 export const familiesAt = (path: SubmissionPath): readonly ModelFamily[] =>
   CATALOG.filter((family: ModelFamily) => family.path === path);

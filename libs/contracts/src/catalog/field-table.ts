@@ -112,7 +112,6 @@ const UNITS: Readonly<Record<string, FieldUnit>> = {
 /** What the value counts; null if it counts nothing. */
 const unitOf = ({ name }: Field): FieldUnit | null => UNITS[name] ?? null;
 
-/** The group of a field of a request body. */
 function groupOf({ name, kind }: Field): FieldGroup {
   const named = FIELD_GROUPS.find((group) => group !== 'more' && MEMBERS[group].includes(name));
   return named ?? (kind === 'file' || kind === 'files' ? 'inputs' : 'more');

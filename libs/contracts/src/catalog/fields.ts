@@ -120,11 +120,9 @@ export const AudioUrl = (options: FileOptions = {}) => file('audio', options);
 /** Several sound files by public URL, in order. */
 export const AudioUrls = (options: FileOptions & ListOptions = {}) => files('audio', options);
 
-/** One object whose fields are those of `item`. */
 export const OneObject = (item: FieldTableClass, options: Options<never> = {}) =>
   line({ kind: 'object', item }, options);
 
-/** Several objects, each with the fields of `item`. */
 export const ObjectList = (
   item: FieldTableClass,
   { min = 0, max = UNSTATED_LIST_MAX, ...options }: Options<never> & ListOptions = {},

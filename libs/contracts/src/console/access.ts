@@ -5,7 +5,6 @@
 export const CONSOLE_ROLES = ['viewer', 'developer', 'finance', 'owner', 'key', 'ops_viewer', 'operator'] as const;
 export type ConsoleRole = (typeof CONSOLE_ROLES)[number];
 
-/** The roles that a person can have in an account. */
 export const ACCOUNT_ROLES = ['viewer', 'developer', 'finance', 'owner'] as const satisfies readonly ConsoleRole[];
 export type AccountRole = (typeof ACCOUNT_ROLES)[number];
 

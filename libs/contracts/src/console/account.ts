@@ -97,7 +97,6 @@ export interface ConsoleModel {
   }[];
 }
 
-/** An address that gets the webhooks of an account. */
 export interface ConsoleWebhookEndpoint {
   readonly id: string;
   readonly url: string;
@@ -129,7 +128,6 @@ export interface ConsoleDeliveryAttempt {
   readonly created_at: Time;
 }
 
-/** A person of the account. */
 export interface ConsolePerson {
   readonly user_id: string;
   readonly name: string;

@@ -1,6 +1,5 @@
 import type { Amount, ConsoleList, ConsoleListQuery, Day, NoFields, Read, Time, Write } from './common.js';
 
-/** A price in the book. */
 export interface AdminPrice {
   readonly id: string;
   readonly model: string;
@@ -88,7 +87,6 @@ export interface AdminItemPrice {
   readonly per_quantity: number;
 }
 
-/** What a list proposes for one entry. */
 export interface AdminProposalItem {
   /** Of the list. */
   readonly id: string;
@@ -123,7 +121,6 @@ export interface AdminPriceProposalDetails extends AdminPriceProposal {
 export interface AdminNewPriceProposal {
   source: string;
   url?: string;
-  /** The text of a list. */
   file?: string;
   /** The upstream whose own list it is. */
   upstream?: string;
@@ -177,7 +174,6 @@ export interface AdminPriceList {
   readonly account_count: number;
 }
 
-/** A price list without its rules. */
 export interface AdminPriceListSummary extends Pick<AdminPriceList, 'id' | 'name' | 'created_by' | 'created_at'> {
   /** Of everything, as it holds now; null: none. */
   readonly factor: string | null;

@@ -201,7 +201,6 @@ export interface AdminAuditRecord {
   readonly address: string | null;
 }
 
-/** A user that can sign in. */
 export interface AdminPerson {
   readonly user_id: string;
   readonly name: string;
@@ -292,7 +291,6 @@ export type AdminTaskNeedingAttention = Pick<
   'id' | 'account_id' | 'model' | 'state' | 'provider' | 'failures' | 'last_failure' | 'created_at' | 'deadline_at'
 >;
 
-/** A worker process. */
 export interface AdminWorker {
   readonly id: string;
   readonly role: string;

@@ -86,7 +86,6 @@ export interface ConsoleUsageSum {
 export interface ConsoleUsageQuery {
   readonly from?: Day;
   readonly to?: Day;
-  /** Of work with this tag. */
   readonly tag?: string;
   /** Some of day, model, key, or of day and tag, separated by commas; day, model, key by default. */
   readonly group_by?: string;
@@ -174,7 +173,6 @@ export interface AdminAgentSession extends ConsoleAgentSession {
   readonly account_id: string;
 }
 
-/** A request of a session, as operators see it. */
 export interface AdminSessionRequest extends ConsoleUsageRecord {
   readonly upstream: string | null;
   /** What its vendor took, in the unit of balances; null: unknown. */

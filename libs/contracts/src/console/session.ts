@@ -16,7 +16,6 @@ export interface SignInMethods {
   readonly oidc: string | null;
 }
 
-/** The membership of a person in an account. */
 export interface ConsoleMembership {
   readonly account_id: string;
   readonly account_name: string;
@@ -65,7 +64,6 @@ export interface ConsoleSessionRow {
   readonly agent: string | null;
 }
 
-/** A passkey of the person. */
 export interface ConsolePasskey {
   readonly id: string;
   readonly name: string;
@@ -73,7 +71,6 @@ export interface ConsolePasskey {
   readonly last_used_at: Time | null;
 }
 
-/** What an invitation leads to. */
 export interface InvitationPreview {
   readonly account_name: string | null;
   readonly role: AccountRole | OperatorConsoleRole;

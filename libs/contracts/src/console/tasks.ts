@@ -5,7 +5,6 @@ import type { Amount, ConsoleList, ConsoleListQuery, Day, NoFields, Read, Time, 
 import type { ConsoleEntry, ConsoleUsageRecord } from './money.js';
 import type { ConsoleDelivery } from './account.js';
 
-/** A file that a task made. */
 export interface ConsoleFile {
   /** Null when it is gone. */
   readonly url: string | null;
@@ -117,7 +116,6 @@ export interface ConsoleTasksQuery extends ConsoleListQuery {
   readonly text?: string;
 }
 
-/** Tasks of the account. */
 export interface TasksApi {
   /** Newest first. Of a search by text, `next_cursor` may come with few or no items: the search continues there. */
   'GET /tasks': Read<ConsoleList<ConsoleTask>, ConsoleTasksQuery>;

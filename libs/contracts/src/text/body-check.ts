@@ -14,7 +14,6 @@ export interface LongTextRule {
 
 /** Takes note of what a check found. */
 export interface Report {
-  /** One broken rule. */
   (param: string, code: ErrorCode, message: string): void;
   /** A rule that would take long to check; absent where everything is to be checked at once. */
   readonly later?: (rule: LongTextRule) => void;

@@ -131,7 +131,6 @@ const rolesNeed: FieldCheck = (value, param, report) => {
   if (value['role'] === 'tool') need('tool_call_id');
 };
 
-/** A message of the conversation. */
 const chatMessage: FieldCheck = all(object(Message), rolesNeed);
 
 class StreamOptions {

@@ -76,7 +76,6 @@ export function jsonObject(): FieldCheck {
   };
 }
 
-/** A JSON object of the given class. */
 export function object(type: BodyClass): FieldCheck {
   return (value, param, report) => {
     if (isJsonObject(value)) checkFields(type, value, param, report);
@@ -135,7 +134,6 @@ export function unsupported(reason: string, allowed?: unknown): FieldCheck {
   };
 }
 
-/** Runs several checks on the same value. */
 export function all(...checks: readonly FieldCheck[]): FieldCheck {
   return (value, param, report) => {
     for (const check of checks) check(value, param, report);

@@ -169,6 +169,5 @@ export type GeminiContent = Content;
 export type GeminiPart = Part;
 export type GeminiTool = Tool & JsonObject;
 
-/** The methods that are served. */
 export const GEMINI_METHODS = ['generateContent', 'streamGenerateContent'] as const;
 export type GeminiMethod = (typeof GEMINI_METHODS)[number];

@@ -16,7 +16,6 @@ const CALLERS_OWN = new Set([
 /** Callers name their conversation to the gateway in `session_id`, in every style: it is no word of the interface. */
 const SNAKE_CASE = /^(?!session_id$).*_[a-z]/s;
 
-/** A Gemini body in one spelling. */
 export interface OneSpelling {
   readonly body: unknown;
   /** True: a name was spelled in another way, so that the bytes that came are not what was read. */

@@ -83,7 +83,6 @@ class SearchResultBlock {
   @Optional(object(Citations)) citations?: Citations | null;
 }
 
-/** A tool that a search for tools found. */
 class ToolReferenceBlock {
   @Required(text({ min: 1 })) tool_name!: string;
 }

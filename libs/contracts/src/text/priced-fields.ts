@@ -112,5 +112,4 @@ export const PRICED_CONFIG = {
   extraCost: words('speechConfig imageConfig routingConfig modelSelectionConfig modelConfig'),
 };
 
-/** The fields that a body of the style may have. */
 export const textFieldNames = (style: TextStyle): readonly string[] => [...PRICED[style].fields];

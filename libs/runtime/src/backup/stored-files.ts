@@ -11,7 +11,6 @@ export interface NamedFile {
 
 interface FileSource {
   readonly table: string;
-  /** The column that names the file. */
   readonly column: string;
   /** Selects those that are kept, as `key`, `bytes`, `contentType` and `sha256`; or as `kept`, that in JSON behind `kept:`. */
   readonly text: string;

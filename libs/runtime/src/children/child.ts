@@ -12,7 +12,6 @@ export class ChildStartError extends NamedError {
   }
 }
 
-/** One child, from its start to its end. */
 export class Child {
   readonly startedAtMs = performance.now();
   /** Resolves when it serves requests. @throws ChildStartError when it ends before. */

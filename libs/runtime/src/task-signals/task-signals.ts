@@ -29,5 +29,4 @@ export function toMessages(taskIds: readonly string[]): string[] {
   return messages;
 }
 
-/** The task ids of a message. */
 export const fromMessage = (message: string): string[] => message.split(',');

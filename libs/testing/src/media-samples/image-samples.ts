@@ -1,4 +1,3 @@
-/** An image size in pixels. */
 export interface SampleSize {
   readonly width: number;
   readonly height: number;
@@ -22,7 +21,6 @@ export function pngSample({ width, height }: SampleSize): Buffer {
   ]);
 }
 
-/** The beginning of a GIF. */
 export function gifSample({ width, height }: SampleSize): Buffer {
   const size = Buffer.alloc(4);
   size.writeUInt16LE(width, 0);
@@ -42,7 +40,6 @@ export function webpSample({ width, height }: SampleSize): Buffer {
   return header;
 }
 
-/** A JPEG segment: marker, length and content. */
 export const jpegSegment = (marker: number, content: Buffer): Buffer =>
   Buffer.concat([Buffer.from([0xff, marker]), numbers(2, content.length + 2), content]);
 

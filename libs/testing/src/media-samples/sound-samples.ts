@@ -10,7 +10,6 @@ export interface WavSample {
   readonly bytesPerBlock?: number;
 }
 
-/** Builds a WAV. */
 export function wavSample(sample: WavSample): Buffer {
   const { soundBytes, claimedBytes = soundBytes, samplesPerSecond = 8_000 } = sample;
   const header = Buffer.alloc(44);
@@ -43,7 +42,6 @@ export function mp3Sample(bitrates: readonly number[]): Buffer {
   );
 }
 
-/** An ID3v2 tag with so many bytes of content. */
 export function id3Sample(contentBytes: number, claimedBytes = contentBytes): Buffer {
   const sizes = [21, 14, 7, 0].map((shift) => (claimedBytes >>> shift) & 0x7f);
   return Buffer.concat([Buffer.from('ID3'), Buffer.from([4, 0, 0, ...sizes]), Buffer.alloc(contentBytes)]);

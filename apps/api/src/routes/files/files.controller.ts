@@ -8,7 +8,6 @@ import { Route, Routes } from '../../http/route.js';
 import { BY_LINK, OpenTransfers } from '../uploads/open-transfers.js';
 import { sentOver } from '../uploads/send-file.js';
 
-/** Reading a result file. */
 const READ_FILE: OperationText = {
   id: 'readFile',
   tag: 'Files',

@@ -13,7 +13,6 @@ interface GoogleModelView {
   readonly version: string;
   readonly displayName: string;
   readonly description: string;
-  /** In tokens. */
   readonly inputTokenLimit: number;
   readonly outputTokenLimit: number;
   readonly supportedGenerationMethods: readonly string[];

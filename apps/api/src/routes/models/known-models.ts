@@ -20,7 +20,6 @@ export class KnownModels {
     return !this.upstreams.has(id) && this.upstreams.embeddingModels().includes(id);
   }
 
-  /** The text models that the key may use. */
   text(caller: Caller): string[] {
     return allowed(this.upstreams.models(), caller);
   }
@@ -60,7 +59,6 @@ export class ModelViews {
     return ids.map((id) => this.view(id, prices.get(id)));
   }
 
-  /** One, of a known id. */
   async one(id: string, list: string | undefined): Promise<ModelView> {
     return this.view(id, (await this.prices.inForce(id, list)).get(id));
   }

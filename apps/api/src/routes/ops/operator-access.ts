@@ -20,7 +20,6 @@ export class OperatorAccess {
     private readonly pepper: string,
   ) {}
 
-  /** Over the tokens and secrets of a platform. */
   static on({ adminToken, config, secrets }: Platform): OperatorAccess {
     const { OPS_VIEWER_TOKEN } = config.ops;
     const viewer = OPS_VIEWER_TOKEN ? tokenDigest(OPS_VIEWER_TOKEN) : null;

@@ -41,7 +41,6 @@ const wholeOrStream = (name: string): JsonObject => ({
 
 const STRICT_VALUES = 'Unknown fields are passed on or ignored, as is usual for the style; wrong values are refused.';
 
-/** The operations of the text styles. */
 export const TEXT_OPERATIONS = operationsOf('Text', {
   createResponse: {
     summary: 'Generate text, responses style',

@@ -24,7 +24,6 @@ import { type ReceivedFile, receiveFile } from './receive-file.js';
 import { sendFile, sentOver } from './send-file.js';
 import { UPLOAD_OPERATIONS } from './uploads.openapi.js';
 
-/** The files that an account uploads. */
 @Controller('v1/files')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'files', scope: 'files' })
@@ -60,7 +59,6 @@ export class UploadsController {
     });
   }
 
-  /** The files of the account. */
   @Get()
   @Route({ operation: UPLOAD_OPERATIONS.listFiles, cost: 'free', answer: 'native' })
   async list(@Query() query: Record<string, unknown>, @AccountId() accountId: string): Promise<SerializedBody> {
@@ -69,7 +67,6 @@ export class UploadsController {
     return SerializedBody.json(withCode(listObject(data, hasMore)));
   }
 
-  /** What is known of a file. */
   @Get(':file_id')
   @Route({ operation: UPLOAD_OPERATIONS.readUploadedFile, cost: 'free', answer: 'native' })
   async read(@Param('file_id') id: string, @AccountId() accountId: string): Promise<SerializedBody> {

@@ -28,7 +28,6 @@ const FILE: JsonObject = {
   status_details: { type: 'null' },
 };
 
-/** A part of a list. */
 export const listOf = (properties: JsonObject): JsonObject =>
   native({
     object: { const: 'list' },
@@ -46,7 +45,6 @@ export const pageParameters = (limit: number, maximum: number): readonly JsonObj
   inQuery('before', 'Ends in front of this id.', { type: 'string' }),
 ];
 
-/** The operations on files of accounts. */
 export const UPLOAD_OPERATIONS = operationsOf('Files', {
   uploadFile: {
     summary: 'Upload a file',

@@ -51,7 +51,6 @@ function textOrNull(value: unknown, param: string, max: number): string | null |
   throw mustBe(param, `a text of at most ${max} characters, or null`);
 }
 
-/** What a vector store is made with. */
 export interface NewStore {
   readonly settings: VectorStoreSettings;
   readonly files: readonly NewEntry[];
@@ -182,7 +181,6 @@ export function readBatch(body: unknown): readonly NewEntry[] {
   }));
 }
 
-/** What a search asks for. */
 export interface SearchBody {
   readonly queries: readonly string[];
   readonly limit: number;

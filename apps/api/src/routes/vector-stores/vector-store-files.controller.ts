@@ -45,7 +45,6 @@ async function writeContent(response: Response, pieces: AsyncIterable<string>): 
 
 type Queried = Record<string, unknown>;
 
-/** The files of vector stores, one by one and in batches. */
 @Controller('v1/vector_stores/:vector_store_id')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'files', scope: 'files' })
@@ -56,7 +55,6 @@ export class VectorStoreFilesController {
     private readonly memory: MemoryReservations,
   ) {}
 
-  /** Puts a file into the vector store. */
   @Post('files')
   @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.addVectorStoreFile, cost: 'free', answer: 'native' })
   async add(
@@ -80,7 +78,6 @@ export class VectorStoreFilesController {
     return this.listEntries(accountId, vectorStoreId, readEntryQuery(query));
   }
 
-  /** How a file of the vector store is. */
   @Get('files/:file_id')
   @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.readVectorStoreFile, cost: 'free', answer: 'native' })
   async read(
@@ -129,7 +126,6 @@ export class VectorStoreFilesController {
     await writeContent(response, await this.entries.content(accountId, vectorStoreId, fileId, reserve));
   }
 
-  /** Puts several files into the vector store. */
   @Post('file_batches')
   @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.addFileBatch, cost: 'free', answer: 'native' })
   async addBatch(
@@ -141,7 +137,6 @@ export class VectorStoreFilesController {
     return SerializedBody.json(withCode(batchObject(batch)));
   }
 
-  /** How far a batch is. */
   @Get('file_batches/:batch_id')
   @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.readFileBatch, cost: 'free', answer: 'native' })
   async readBatch(

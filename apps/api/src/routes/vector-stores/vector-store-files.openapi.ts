@@ -51,7 +51,6 @@ const NEW_ENTRY: JsonObject = {
 const OF_STATUS = inQuery('filter', 'In this state.', STATUS);
 const BODY_ERRORS = ['invalid_parameter', 'missing_parameter', 'unknown_parameter', 'not_found', 'conflict'] as const;
 
-/** The operations on files of vector stores. */
 export const VECTOR_STORE_FILE_OPERATIONS = operationsOf('Vector stores', {
   addVectorStoreFile: {
     summary: 'Add a file to a vector store',

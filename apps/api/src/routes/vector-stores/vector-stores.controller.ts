@@ -31,7 +31,6 @@ export class VectorStoresController {
     return SerializedBody.json(withCode(storeObject(await this.stores.create(accountId, settings, files))));
   }
 
-  /** The vector stores of the account. */
   @Get()
   @Route({ operation: VECTOR_STORE_OPERATIONS.listVectorStores, cost: 'free', answer: 'native' })
   async list(@Query() query: Record<string, unknown>, @AccountId() accountId: string): Promise<SerializedBody> {
@@ -39,7 +38,6 @@ export class VectorStoresController {
     return SerializedBody.json(withCode(listObject(items.map(storeObject), hasMore)));
   }
 
-  /** What is known of a vector store. */
   @Get(':vector_store_id')
   @Route({ operation: VECTOR_STORE_OPERATIONS.readVectorStore, cost: 'free', answer: 'native' })
   async read(@Param('vector_store_id') id: string, @AccountId() accountId: string): Promise<SerializedBody> {

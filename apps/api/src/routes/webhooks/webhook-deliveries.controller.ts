@@ -41,7 +41,6 @@ export class WebhookDeliveriesController {
     return new DataWith(deliveries, { has_more: nextCursor !== null, next_cursor: nextCursor });
   }
 
-  /** One delivery with all its attempts. */
   @Get(':delivery_id')
   @Route({ operation: WEBHOOK_OPERATIONS.readWebhookDelivery, cost: 'free' })
   async read(@CurrentCaller() caller: Caller, @Param('delivery_id') deliveryId: string): Promise<WebhookDeliveryView> {

@@ -10,7 +10,6 @@ import { Id, None, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { leave } from '../../shell/other-tabs';
 import { addPasskey, hasPasskeys } from '../../shell/passkeys';
-import { ProofRefused } from '../../shell/proof-refused';
 import { ShortcutSwitch } from '../../shell/shortcuts-dialog';
 import { PeopleCards } from './people';
 
@@ -27,9 +26,6 @@ export function AccountPage() {
     </Page>
   );
 }
-
-const shown = (failure: Error | null) =>
-  failure && !(failure instanceof ProofRefused) ? <Failure of={failure} /> : null;
 
 function Profile() {
   const { account, common, roles } = useMessages();
@@ -83,7 +79,7 @@ function PasswordCard() {
         <EmailField {...form.text('email')} label={account.email} />
         <PasswordField {...form.text('password')} isNew label={account.newPassword} hint={account.passwordHint} />
         {change.data && <Notice tone="good">{account.passwordSet}</Notice>}
-        {shown(profile.error ?? change.error)}
+        <Failure of={profile.error ?? change.error} />
         <div className="row">
           <Button type="submit" label={common.save} disabled={password === '' || email === '' || change.isPending} />
         </div>
@@ -151,7 +147,7 @@ function Passkeys() {
             </div>
           </form>
         )}
-        {shown(failure ?? remove.error)}
+        <Failure of={failure ?? remove.error} />
       </div>
     </Card>
   );
@@ -204,7 +200,7 @@ function Sessions() {
       <Loaded query={query} height={120}>
         {({ items }) => <Table label={account.sessions} name="sessions" columns={columns} rows={items} />}
       </Loaded>
-      {shown(end.error ?? endAll.error)}
+      <Failure of={end.error ?? endAll.error} />
     </Card>
   );
 }

@@ -64,14 +64,12 @@ export function useDeliveryColumns(): {
 const useResend = () =>
   useChange('POST /admin/deliveries/:delivery_id/resend', ['GET /admin/deliveries', 'GET /admin/tasks/:task_id']);
 
-/** What came of a resend. */
 export function Resent({ of: resend }: { readonly of: ReturnType<typeof useResend> }) {
   const { webhooks } = useMessages();
   if (resend.error) return <Failure of={resend.error} />;
   return resend.data ? <Notice tone="good">{webhooks.resent}</Notice> : null;
 }
 
-/** The webhook deliveries of all accounts. */
 export function DeliveriesPage() {
   const { admin, common, shell, status, webhooks } = useMessages();
   const search = route.useSearch();

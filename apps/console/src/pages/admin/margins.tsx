@@ -13,8 +13,7 @@ import { toMicros } from '../../format/money';
 import { formatCount } from '../../format/number';
 import { dayAgo, formatDay } from '../../format/time';
 import { useLanguage, useMessages } from '../../messages/language';
-import { CHART_HEIGHT } from '../usage/chart-size';
-import { type DaySeries, listDays } from '../usage/series';
+import { CHART_HEIGHT, type DaySeries, listDays } from '../usage/series';
 
 const DayChart = lazy(() => import('../usage/usage-chart').then(({ DayChart: Chart }) => ({ default: Chart })));
 

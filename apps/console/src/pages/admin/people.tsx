@@ -14,7 +14,6 @@ import { Status } from '../../components/status';
 import type { Column } from '../../components/table';
 import { Email, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
-import { ProofRefused } from '../../shell/proof-refused';
 
 const ACCOUNT_ROLES = ['viewer', 'developer', 'finance', 'owner'] as const;
 const OPERATOR_ROLES = ['ops_viewer', 'operator'] as const;
@@ -66,7 +65,7 @@ export function PeoplePage() {
       title={words.title}
       actions={<Button look="primary" label={words.invite} onClick={() => setInviting(true)} />}
     >
-      {change.error && !(change.error instanceof ProofRefused) && <Failure of={change.error} />}
+      <Failure of={change.error} />
       <ListCard
         route="GET /admin/people"
         input={{}}

@@ -37,7 +37,7 @@ export function ReconciliationPage() {
         )
       }
     >
-      {run.error && <Failure of={run.error} />}
+      <Failure of={run.error} />
       <Loaded query={query} height={360}>
         {({ items }) => <Reports items={items} />}
       </Loaded>

@@ -8,7 +8,6 @@ import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
 import { Money, None } from '../../components/values';
 import { useMessages } from '../../messages/language';
-import { ProofRefused } from '../../shell/proof-refused';
 import { amountFor, MILLION } from '../prices/price-parts';
 
 interface Served {
@@ -69,7 +68,7 @@ export function UpstreamModels({ of: upstream }: { readonly of: AdminUpstream })
                 ))}
             </Notice>
           )}
-          {verify.error && !(verify.error instanceof ProofRefused) && <Failure of={verify.error} />}
+          <Failure of={verify.error} />
         </div>
       )}
       {served.length === 0 ? (

@@ -11,7 +11,6 @@ import { Card, Facts, Notice, Page } from '../../components/page';
 import { Failure, Loaded } from '../../components/states';
 import { Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
-import { ProofRefused } from '../../shell/proof-refused';
 import { patched, readObject } from './json-field';
 import { UpstreamModels } from './upstream-models';
 import { Health, LastError } from './upstreams';
@@ -72,7 +71,7 @@ function Actions({ of: upstream }: { readonly of: AdminUpstream }) {
       />
       <Button label={admin.edit} onClick={() => setDoing('edit')} />
       <Button look="danger" label={words.remove} onClick={() => setDoing('remove')} />
-      {toggle.error && !(toggle.error instanceof ProofRefused) && <Failure of={toggle.error} />}
+      <Failure of={toggle.error} />
       {doing === 'edit' && <EditDialog of={upstream} onClose={close} />}
       {doing === 'remove' && <RemoveDialog of={upstream} onClose={close} />}
     </>

@@ -12,7 +12,6 @@ import { useMessages } from '../../messages/language';
 const route = getRouteApi('/shell/admin/workers');
 const REFRESH_MS = 15_000;
 
-/** The worker processes. */
 export function WorkersPage() {
   const { admin, common, shell } = useMessages();
   const { workers: words } = admin;

@@ -2,7 +2,6 @@ import type { ConsoleEntry } from '../../api/types';
 import { Money } from '../../components/values';
 import { useMessages } from '../../messages/language';
 
-/** The name of a kind of entry for people. */
 export function useKindName(): (kind: string) => string {
   const { kinds } = useMessages().money.billing;
   return (kind) => (Object.hasOwn(kinds, kind) ? kinds[kind as keyof typeof kinds] : kind);

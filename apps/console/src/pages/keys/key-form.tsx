@@ -44,7 +44,6 @@ const PRESETS = {
 const limitOf = (key: ConsoleKey, wanted: 'day' | 'month'): string =>
   key.limits.find(({ period }) => period === wanted)?.limit ?? '';
 
-/** The form values of an existing key. */
 const draftOf = (key: ConsoleKey): KeyDraft => ({
   name: key.name,
   lifetime: 'keep',

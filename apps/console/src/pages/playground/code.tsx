@@ -8,10 +8,8 @@ import { readStored, writeStored } from '../../preferences/stored';
 const LANGUAGES = ['curl', 'javascript', 'python'] as const;
 type CodeLanguage = (typeof LANGUAGES)[number];
 
-/** As a shell string in single quotes. */
 const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** JSON as Python writes it. */
 const pythonLiteral = (json: string): string =>
   json.replace(
     /"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g,

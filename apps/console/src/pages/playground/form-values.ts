@@ -63,7 +63,6 @@ export function valuesFor(
 const isEmpty = (value: JsonValue): boolean =>
   value === null || value === '' || (Array.isArray(value) && value.length === 0);
 
-/** The body of the request. */
 export const bodyOf = (model: ConsoleModel, values: FormValues): JsonObject => ({
   model: model.id,
   ...Object.fromEntries(Object.entries(values).filter(([, value]) => !isEmpty(value))),
@@ -73,13 +72,11 @@ export const bodyOf = (model: ConsoleModel, values: FormValues): JsonObject => (
 const isPrivate = (field: ModelField): boolean =>
   field.schema['type'] !== 'boolean' && field.schema['type'] !== 'integer' && choicesOf(field) === null;
 
-/** What of the form is in the address. */
 export function toAddress(model: ConsoleModel, values: FormValues): Record<string, string> {
   const shared = topFields(model).filter((field) => !isPrivate(field) && values[field.name] !== undefined);
   return { model: model.id, ...Object.fromEntries(shared.map(({ name }) => [name, textOf(values[name] ?? null)])) };
 }
 
-/** What the address says of the form. */
 export function fromAddress(model: ConsoleModel, address: Readonly<Record<string, string>>): FormValues {
   return Object.fromEntries(
     topFields(model).flatMap((field) => {

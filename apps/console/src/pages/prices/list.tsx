@@ -15,7 +15,6 @@ import { lastDays, MILLION, PriceTabs, tierName } from './price-parts';
 import { RuleDialog } from './rule-dialog';
 
 const route = getRouteApi('/shell/admin/prices/lists/$listId');
-/** One price list: its rules, and who has it. */
 export function PriceListPage() {
   const { listId } = route.useParams();
   const { lists: words } = useMessages().selling;

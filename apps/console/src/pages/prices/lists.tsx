@@ -13,7 +13,6 @@ import { BelowCost, PriceTabs } from './price-parts';
 
 const route = getRouteApi('/shell/admin/prices/lists');
 
-/** Price lists by customer, and who has which. */
 export function PriceListsPage() {
   const { lists: words } = useMessages().selling;
   const mayWrite = useMay('admin:write');

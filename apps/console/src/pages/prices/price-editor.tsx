@@ -8,7 +8,7 @@ import { Failure } from '../../components/states';
 import { toMicros } from '../../format/money';
 import { unitName } from '../../format/number';
 import { useMessages } from '../../messages/language';
-import { ProofRefused } from '../../shell/proof-refused';
+import { ProofRefused } from '../../api/api-error';
 import { columnKey, columnsOf, type PriceColumn, shownQuantity, UnitHead, unitsOf, useColumnName } from './price-grid';
 import { amountFor, FEWER_DAYS, lastDays, shortAmount, sortOf, tierName, TOKEN_PRICES } from './price-parts';
 import { SimulationFailed, SimulationResult, useSimulation } from './simulation-result';
@@ -88,7 +88,7 @@ export function PriceEditor({ model, prices, onClose }: PriceEditorProps) {
               ))}
             </Notice>
           )}
-          {failure && !(failure instanceof ProofRefused) && <Failure of={failure} />}
+          <Failure of={failure} />
           <div className="row">
             <Button
               type="submit"

@@ -12,7 +12,6 @@ import { Status } from '../../components/status';
 import { Time } from '../../components/values';
 import { formatCount } from '../../format/number';
 import { useLanguage, useMessages } from '../../messages/language';
-import { ProofRefused } from '../../shell/proof-refused';
 import { CostsDialog } from './costs-dialog';
 import { Others, RenameDialog } from './entry-names';
 import { FEWER_DAYS, lastDays, PriceTabs } from './price-parts';
@@ -127,7 +126,7 @@ function Proposal({ of: proposal }: { readonly of: AdminPriceProposalDetails }) 
           </div>
         </Notice>
       )}
-      {again.error && !(again.error instanceof ProofRefused) && <Failure of={again.error} />}
+      <Failure of={again.error} />
       <Terms of={proposal} undone={undone} />
       <ProposalItems
         of={proposal}
@@ -182,7 +181,6 @@ function SimulationDrawer({ of: proposal, chosen, onClose }: SimulationDrawerPro
   );
 }
 
-/** What was just done. */
 function Done({
   apply: { data: applied },
   undone: { data: undone },

@@ -15,7 +15,6 @@ type Draft = typeof EMPTY;
 
 const isToken = ({ unit }: Draft): boolean => unit.endsWith('token');
 
-/** A rule as it is sent. */
 const ruleOf = (draft: Draft): AdminNewPriceRule => ({
   model: draft.model,
   ...(draft.unit !== '' && { unit: draft.unit }),
@@ -78,13 +77,11 @@ export function RuleDialog({ listId, onClose }: { readonly listId: string; reado
   );
 }
 
-/** What a model is sold by. */
 const unitsOf = (model: ConsoleModel | undefined): readonly string[] =>
   model && model.kind !== 'text' && model.kind !== 'embedding'
     ? [...new Set(model.variants.map(({ unit }) => unit))]
     : TOKEN_PRICES;
 
-/** What the rule is about. */
 function Scope({ form }: { readonly form: Inputs<Draft> }) {
   const { selling, common, admin, money } = useMessages();
   const { lists: words } = selling;

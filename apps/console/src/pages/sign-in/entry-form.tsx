@@ -34,7 +34,7 @@ export function EntryForm({ send, onEnter, submit, isReady, children }: EntryFor
       }}
     >
       {children}
-      {failure && <Failure of={failure} money="unthought" />}
+      <Failure of={failure} money="unthought" />
       <Button type="submit" look="primary wide" label={submit} disabled={!isReady || isBusy} />
     </form>
   );

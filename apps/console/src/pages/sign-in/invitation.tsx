@@ -55,7 +55,7 @@ function InvitationForm({ code, preview, onEnter }: InvitationFormProps) {
         {provider !== null && (
           <>
             <SingleSignOn name={provider} ask={{ invitation: code }} onFail={setFailure} />
-            {failure && <Failure of={failure} money="unthought" />}
+            <Failure of={failure} money="unthought" />
             <p className="muted">{signIn.orPassword}</p>
           </>
         )}

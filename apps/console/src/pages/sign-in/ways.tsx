@@ -51,7 +51,7 @@ function WayForms({ methods, back, refusal, onEnter }: WayFormsProps) {
       {isPasskeyShown && (
         <Button look="wide" label={signIn.passkey} onClick={() => void signInByPasskey().then(onEnter, setFailure)} />
       )}
-      {failure && <Failure of={failure} money="unthought" />}
+      <Failure of={failure} money="unthought" />
       {methods.password && <PasswordForm onEnter={onEnter} />}
       {methods.api_key && (
         <Folded title={signIn.byKey} isOpen={!methods.password}>

@@ -2,7 +2,6 @@ import type { ConsoleTask } from '../../api/types';
 import { formatShare } from '../../format/number';
 import { useLanguage } from '../../messages/language';
 
-/** The progress of a task, as a bar and in words. */
 export function Progress({ task }: { readonly task: Pick<ConsoleTask, 'progress' | 'queue_position'> }) {
   const { messages, language } = useLanguage();
   const words =

@@ -1,6 +1,9 @@
 import { toMicros } from '../../format/money';
 import type { ConsoleUsage } from '../../api/types';
 
+/** The height of the chart of usage in pixels, kept free while it is loaded. */
+export const CHART_HEIGHT = 260;
+
 const MOST_SERIES = 6;
 const DAY_MS = 86_400_000;
 const MICROS = 1_000_000;

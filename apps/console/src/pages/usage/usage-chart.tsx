@@ -7,8 +7,7 @@ import { formatMoney } from '../../format/money';
 import { formatDay } from '../../format/time';
 import { useLanguage, useMessages } from '../../messages/language';
 import { useIsDark } from '../../preferences/theme';
-import { CHART_HEIGHT } from './chart-size';
-import { type DaySeries, seriesOf } from './series';
+import { CHART_HEIGHT, type DaySeries, seriesOf } from './series';
 
 const BAR_SHARE = 0.7;
 const DAY_SECONDS = 86_400;

@@ -17,7 +17,7 @@ import { Money, None, ShortId } from '../../components/values';
 import { formatCount, shortId } from '../../format/number';
 import { dayAgo, formatDay, formatSeconds } from '../../format/time';
 import { useLanguage, useMessages } from '../../messages/language';
-import { CHART_HEIGHT } from './chart-size';
+import { CHART_HEIGHT } from './series';
 
 const UsageChart = lazy(() => import('./usage-chart'));
 const route = getRouteApi('/shell/usage');

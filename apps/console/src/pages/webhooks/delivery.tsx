@@ -37,7 +37,7 @@ export function DeliveryPage() {
       }
     >
       {resend.data && <Resent />}
-      {resend.error && <Failure of={resend.error} />}
+      <Failure of={resend.error} />
       <Loaded query={query} height={420}>
         {(delivery) => <DeliveryDetails of={delivery} />}
       </Loaded>

@@ -93,7 +93,7 @@ function Endpoints({ items, onDo }: EndpointsProps) {
           {webhooks.testSent}
         </p>
       )}
-      {test.error && <Failure of={test.error} />}
+      <Failure of={test.error} />
     </>
   );
 }
