@@ -36,6 +36,21 @@ export async function sendList<Row extends object>(
   return new DataWith(items.map(viewOfRow), { next_cursor: nextCursor });
 }
 
+/** As `sendList`, for pages: the items of a part, each as `view` shows it. */
+export async function sendItems<Row extends object, Item>(
+  response: Response,
+  list: ListRequest,
+  read: (page: PageRequest) => Promise<Page<Row>>,
+  view: (row: Row) => Item,
+): Promise<{ items: Item[]; next_cursor: string | null } | undefined> {
+  if (list.format === 'csv') {
+    await sendList(response, list, read);
+    return undefined;
+  }
+  const { items, nextCursor } = await read({ limit: list.limit, cursor: list.cursor ?? null });
+  return { items: items.map(view), next_cursor: nextCursor };
+}
+
 async function sendCsv<Row extends object>(
   response: Response,
   read: (page: PageRequest) => Promise<Page<Row>>,

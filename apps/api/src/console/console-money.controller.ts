@@ -25,7 +25,7 @@ import type { SerializedBody } from '../http/serialized-body.js';
 import { IsText, OrNull } from '../input-fields.js';
 import { daysOf, EntriesQuery, groupsOf, recordsOf, UsageRecordsQuery, UsageSumsQuery } from '../list-query.js';
 import { IsTimeZoneName, toAccountSettings } from '../account.dto.js';
-import { csvOf, sendList } from '../send-list.js';
+import { csvOf, sendItems } from '../send-list.js';
 import { actorOf, PageRoute, ConsoleRoutes } from './console-routes.js';
 import { BalanceView, entryOf, rowOf, usageRecordOf } from './views.js';
 import { Reply } from '../http/route.js';
@@ -116,9 +116,7 @@ export class ConsoleMoneyController {
     @Reply() response: Response,
   ) {
     const asked = recordsOf(list, accountId, await this.usage.timeZoneOf(accountId));
-    if (list.format === 'csv') return exported(sendList(response, list, (page) => this.usage.records(asked, page)));
-    const { items, nextCursor } = await this.usage.records(asked, { limit: list.limit, cursor: list.cursor ?? null });
-    return { items: items.map(usageRecordOf), next_cursor: nextCursor };
+    return sendItems(response, list, (page) => this.usage.records(asked, page), usageRecordOf);
   }
 
   @PageRoute('GET /tag-limits')
@@ -148,15 +146,9 @@ export class ConsoleMoneyController {
   }
 
   @PageRoute('GET /billing/entries')
-  async list(
-    @CheckedQuery(EntriesQuery) list: EntriesQuery,
-    @AccountId() accountId: string,
-    @Reply() response: Response,
-  ) {
+  list(@CheckedQuery(EntriesQuery) list: EntriesQuery, @AccountId() accountId: string, @Reply() response: Response) {
     const narrowed = { accountId, taskId: list.task_id ?? null, requestId: list.request_id ?? null };
-    if (list.format === 'csv') return exported(sendList(response, list, (page) => this.entries.list(narrowed, page)));
-    const { items, nextCursor } = await this.entries.list(narrowed, { limit: list.limit, cursor: list.cursor ?? null });
-    return { items: items.map(entryOf), next_cursor: nextCursor };
+    return sendItems(response, list, (page) => this.entries.list(narrowed, page), entryOf);
   }
 
   /** An entry with those of the same work, its key and the prices that its lines name. */
@@ -166,11 +158,6 @@ export class ConsoleMoneyController {
     if (!entry) throw new GatewayError('not_found', 'There is no such entry in this account.', { param: 'entry_id' });
     return explained(entry, { entries: this.entries, keys: this.keys, prices: this.prices, accountId });
   }
-}
-
-/** The whole list was written as CSV. */
-async function exported(sent: Promise<unknown>): Promise<undefined> {
-  await sent;
 }
 
 function totalOf(sums: readonly UsageSum[]): Record<(typeof SUMS)[number], bigint> {

@@ -130,7 +130,7 @@ export class FleetController {
   }
 
   @OperatorRoute('GET /webhooks/deliveries', TASK_OPERATIONS.adminListDeliveries, { page: 'GET /admin/deliveries' })
-  listDeliveries(@CheckedQuery(DeliveriesQuery) list: DeliveriesQuery, @Reply() response: Response): Promise<unknown> {
+  listDeliveries(@CheckedQuery(DeliveriesQuery) list: DeliveriesQuery, @Reply() response: Response) {
     const {
       account_id: accountId = null,
       endpoint_id: endpointId = null,
@@ -144,7 +144,7 @@ export class FleetController {
   @OperatorRoute('POST /webhooks/deliveries/:delivery_id/redeliver', TASK_OPERATIONS.adminRedeliver, {
     page: 'POST /admin/deliveries/:delivery_id/resend',
   })
-  async redeliver(@Param('delivery_id') deliveryId: string, @Req() request: Request): Promise<unknown> {
+  async redeliver(@Param('delivery_id') deliveryId: string, @Req() request: Request) {
     return viewOfRow(await this.deliveries.redeliver(operatorOf(request), deliveryId));
   }
 }

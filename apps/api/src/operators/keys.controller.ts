@@ -19,25 +19,25 @@ export class KeysController {
   ) {}
 
   @AdminRoute('GET /accounts/:account_id/keys', ACCOUNT_OPERATIONS.adminListKeys)
-  async list(@Param('account_id') id: string): Promise<unknown> {
+  async list(@Param('account_id') id: string) {
     return (await this.keys.list(id)).map(viewOfRow);
   }
 
   /** Makes a key. `key` stands in this answer and never again. */
   @AdminRoute('POST /accounts/:account_id/keys', ACCOUNT_OPERATIONS.adminCreateKey)
-  async create(@Param('account_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
+  async create(@Param('account_id') id: string, @Body() body: unknown, @Req() request: Request) {
     const { key, row } = await this.made(id, body, request);
     return { key, ...viewOfRow(row) };
   }
 
   @AdminRoute('PATCH /keys/:key_id', ACCOUNT_OPERATIONS.adminChangeKey)
-  async update(@Param('key_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
+  async update(@Param('key_id') id: string, @Body() body: unknown, @Req() request: Request) {
     return viewOfRow(await this.changed(id, body, request));
   }
 
   /** Gives a key a new secret; the old one works until the overlap ends. */
   @AdminRoute('POST /keys/:key_id/rotate', ACCOUNT_OPERATIONS.adminRotateKey)
-  async rotate(@Param('key_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
+  async rotate(@Param('key_id') id: string, @Body() body: unknown, @Req() request: Request) {
     const { overlap_seconds: overlapSeconds } = checked(Rotation, body ?? {});
     const { key, row } = await this.keys.rotate(operatorOf(request), id, overlapSeconds);
     return { key, ...viewOfRow(row) };
@@ -45,7 +45,7 @@ export class KeysController {
 
   /** Ends a key permanently. */
   @AdminRoute('POST /keys/:key_id/revoke', ACCOUNT_OPERATIONS.adminRevokeKey)
-  async revoke(@Param('key_id') id: string, @Req() request: Request): Promise<unknown> {
+  async revoke(@Param('key_id') id: string, @Req() request: Request) {
     return viewOfRow(await this.keys.revoke(operatorOf(request), id));
   }
 

@@ -38,7 +38,7 @@ export class PriceListsController {
   ) {}
 
   @AdminRoute('GET /price-lists', PRICE_LIST_OPERATIONS.adminListPriceLists)
-  async all(): Promise<unknown> {
+  async all() {
     return viewOf((await this.lists.all()).map(shownSummary));
   }
 
@@ -57,7 +57,7 @@ export class PriceListsController {
   }
 
   @AdminRoute('GET /price-lists/:list_id', PRICE_LIST_OPERATIONS.adminReadPriceList)
-  async one(@Param('list_id') id: string): Promise<unknown> {
+  async one(@Param('list_id') id: string) {
     return viewOf(shownList(await this.lists.one(id)));
   }
 
@@ -67,7 +67,7 @@ export class PriceListsController {
   }
 
   @AdminRoute('POST /price-lists', PRICE_LIST_OPERATIONS.adminAddPriceList)
-  async create(@Body() body: unknown, @Req() request: Request): Promise<unknown> {
+  async create(@Body() body: unknown, @Req() request: Request) {
     return this.withWarnings(await this.created(body, request));
   }
 
@@ -77,7 +77,7 @@ export class PriceListsController {
   }
 
   @AdminRoute('POST /price-lists/:list_id/rules', PRICE_LIST_OPERATIONS.adminAddPriceRules)
-  async addRules(@Param('list_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
+  async addRules(@Param('list_id') id: string, @Body() body: unknown, @Req() request: Request) {
     return this.withWarnings(await this.ruled(id, body, request));
   }
 
@@ -88,7 +88,7 @@ export class PriceListsController {
 
   /** Gives an account a list from now or from a moment on; null gives it the book. */
   @OperatorRoute('POST /accounts/:account_id/price-list', PRICE_LIST_OPERATIONS.adminAssignPriceList)
-  async assign(@Param('account_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
+  async assign(@Param('account_id') id: string, @Body() body: unknown, @Req() request: Request) {
     const { list, effective_from: from } = checked(AssignedListBody, body);
     return viewOf(await this.lists.assign(operatorOf(request), id, list, beginning(from)));
   }

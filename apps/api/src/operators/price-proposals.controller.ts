@@ -44,7 +44,7 @@ export class PriceProposalsController {
   ) {}
 
   @OperatorRoute('GET /price-proposals', PROPOSAL_OPERATIONS.adminListPriceProposals)
-  async all(): Promise<unknown> {
+  async all() {
     return (await this.proposals.all()).map(proposalView);
   }
 
@@ -87,7 +87,7 @@ export class PriceProposalsController {
   }
 
   @AdminRoute('POST /price-proposals/:proposal_id/apply', PROPOSAL_OPERATIONS.adminApplyPriceProposal, { body: 'list' })
-  async apply(@Param('proposal_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
+  async apply(@Param('proposal_id') id: string, @Body() body: unknown, @Req() request: Request) {
     const { proposal, added, changed, prices } = await this.applied(id, body, request);
     return { ...proposalView(proposal), added, changed, warnings: viewOf(await this.belowCost.ofPrices(prices)) };
   }
@@ -99,7 +99,7 @@ export class PriceProposalsController {
   }
 
   @AdminRoute('POST /price-proposals/:proposal_id/undo', PROPOSAL_OPERATIONS.adminUndoPriceProposal)
-  async undo(@Param('proposal_id') id: string, @Req() request: Request): Promise<unknown> {
+  async undo(@Param('proposal_id') id: string, @Req() request: Request) {
     const { proposal, added, changed } = await this.proposals.undo(operatorOf(request), id);
     return { ...proposalView(proposal), removed: added, put_back: changed };
   }
@@ -111,19 +111,19 @@ export class PriceProposalsController {
   }
 
   @OperatorRoute('GET /price-names', PROPOSAL_OPERATIONS.adminListPriceNames)
-  listNames(): Promise<unknown> {
+  listNames() {
     return this.names.all();
   }
 
   /** Kept for every later proposal. */
   @OperatorRoute('PUT /price-names', PROPOSAL_OPERATIONS.adminSetPriceName)
-  setName(@Body() body: unknown, @Req() request: Request): Promise<unknown> {
+  setName(@Body() body: unknown, @Req() request: Request) {
     return this.names.save(operatorOf(request), priceNameOf(body));
   }
 
   /** Changes nothing. */
   @OperatorRoute('POST /price-simulations', PROPOSAL_OPERATIONS.adminSimulatePrices, { body: 'list' })
-  async simulate(@Body() body: unknown, @Reply() response: Response): Promise<unknown> {
+  async simulate(@Body() body: unknown, @Reply() response: Response) {
     const simulated = await simulatedOf(body, this.proposals);
     const { from, to } = simulated;
     const found = viewOf(await this.simulation.run(simulated, clientGone(response))) as AdminPriceSimulation;

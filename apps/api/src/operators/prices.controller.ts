@@ -47,7 +47,7 @@ export class PricesController {
   ) {}
 
   @OperatorRoute('GET /prices', CATALOGUE_OPERATIONS.adminListPrices)
-  async list(@CheckedQuery(PriceQuery) query: PriceQuery): Promise<unknown> {
+  async list(@CheckedQuery(PriceQuery) query: PriceQuery) {
     const { model = null, at, history } = query;
     const moment = at === undefined ? new Date() : new Date(at);
     const rows = history === 'true' ? this.prices.history(model) : this.prices.inForce(model, moment);
@@ -97,7 +97,7 @@ export class PricesController {
 
   /** Adds a price. What was charged before stays as it was. */
   @AdminRoute('POST /prices', CATALOGUE_OPERATIONS.adminAddPrice)
-  async add(@Body() body: unknown, @Req() request: Request): Promise<unknown> {
+  async add(@Body() body: unknown, @Req() request: Request) {
     const asked = newPriceOf(body);
     const row = await this.prices.add(operatorOf(request), asked);
     return { ...viewOfRow(row), warnings: viewOf(await this.belowCost.ofPrices([asked])) };

@@ -13,7 +13,7 @@ export class PromptLogsController {
   constructor(private readonly prompts: PromptLogService) {}
 
   @OperatorRoute('GET /accounts/:account_id/prompt-log', PROMPT_LOG_OPERATIONS.adminReadPromptLog)
-  read(@Param('account_id') accountId: string): Promise<unknown> {
+  read(@Param('account_id') accountId: string) {
     return this.prompts.settings(accountId);
   }
 
@@ -22,7 +22,7 @@ export class PromptLogsController {
     @Param('account_id') accountId: string,
     @CheckedBody(PromptLogBody) body: PromptLogBody,
     @Req() request: Request,
-  ): Promise<unknown> {
+  ) {
     return this.prompts.change(operatorOf(request), accountId, body);
   }
 
@@ -30,7 +30,7 @@ export class PromptLogsController {
   @OperatorRoute('DELETE /accounts/:account_id/prompt-log/entries', PROMPT_LOG_OPERATIONS.adminClearPromptLog, {
     page: 'POST /admin/accounts/:account_id/prompt-log/clear',
   })
-  clear(@Param('account_id') accountId: string, @Req() request: Request): Promise<unknown> {
+  clear(@Param('account_id') accountId: string, @Req() request: Request) {
     return this.prompts.clear(operatorOf(request), accountId);
   }
 
@@ -39,27 +39,19 @@ export class PromptLogsController {
     @Param('account_id') accountId: string,
     @CheckedQuery(PromptEntriesQuery) list: PromptEntriesQuery,
     @Reply() response: Response,
-  ): Promise<unknown> {
+  ) {
     const filter = { session: list.session ?? null, requestId: list.request_id ?? null };
     return sendList(response, list, (page) => this.prompts.list(accountId, filter, page));
   }
 
   /** The words of one; who read them is on record. */
   @OperatorRoute('GET /accounts/:account_id/prompt-log/entries/:entry_id', PROMPT_LOG_OPERATIONS.adminReadPrompt)
-  readEntry(
-    @Param('account_id') accountId: string,
-    @Param('entry_id') entryId: string,
-    @Req() request: Request,
-  ): Promise<unknown> {
+  readEntry(@Param('account_id') accountId: string, @Param('entry_id') entryId: string, @Req() request: Request) {
     return this.prompts.read(operatorOf(request), accountId, entryId);
   }
 
   @OperatorRoute('DELETE /accounts/:account_id/prompt-log/entries/:entry_id', PROMPT_LOG_OPERATIONS.adminRemovePrompt)
-  async remove(
-    @Param('account_id') accountId: string,
-    @Param('entry_id') id: string,
-    @Req() request: Request,
-  ): Promise<unknown> {
+  async remove(@Param('account_id') accountId: string, @Param('entry_id') id: string, @Req() request: Request) {
     await this.prompts.remove(operatorOf(request), accountId, id);
     return { id, removed: true };
   }

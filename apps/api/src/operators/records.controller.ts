@@ -40,7 +40,7 @@ export class RecordsController {
   ) {}
 
   @AdminRoute('GET /ledger', RECORD_OPERATIONS.adminListLedger)
-  ledger(@CheckedQuery(LedgerQuery) list: LedgerQuery, @Reply() response: Response): Promise<unknown> {
+  ledger(@CheckedQuery(LedgerQuery) list: LedgerQuery, @Reply() response: Response) {
     const narrowed = {
       accountId: list.account_id ?? null,
       taskId: list.task_id ?? null,
@@ -50,28 +50,25 @@ export class RecordsController {
   }
 
   @OperatorRoute('GET /audit', RECORD_OPERATIONS.adminListAudit)
-  audit(@CheckedQuery(AuditQuery) list: AuditQuery, @Reply() response: Response): Promise<unknown> {
+  audit(@CheckedQuery(AuditQuery) list: AuditQuery, @Reply() response: Response) {
     return sendList(response, list, (page) => this.records.audit(list.subject_id ?? null, page));
   }
 
   @AdminRoute('GET /usage', RECORD_OPERATIONS.adminReadUsage)
-  async usageSums(@CheckedQuery(AccountUsageSumsQuery) asked: AccountUsageSumsQuery): Promise<unknown> {
+  async usageSums(@CheckedQuery(AccountUsageSumsQuery) asked: AccountUsageSumsQuery) {
     const sums = await this.usage.sums(daysOf(asked, asked.account_id ?? null), groupsOf(asked.group_by));
     return asked.format === 'csv' ? csvOf(sums) : sums.map(viewOf);
   }
 
   @AdminRoute('GET /usage/records', RECORD_OPERATIONS.adminListUsageRecords)
-  usageRecords(
-    @CheckedQuery(AccountUsageQuery) list: AccountUsageQuery,
-    @Reply() response: Response,
-  ): Promise<unknown> {
+  usageRecords(@CheckedQuery(AccountUsageQuery) list: AccountUsageQuery, @Reply() response: Response) {
     const asked = recordsOf(list, list.account_id ?? null);
     return sendList(response, list, (page) => this.usage.operatorRecords(asked, page));
   }
 
   /** What the work of upstreams brought beside what it cost. */
   @OperatorRoute('GET /margins', RECORD_OPERATIONS.adminReadMargins)
-  async margins(@CheckedQuery(MarginsQuery) asked: MarginsQuery): Promise<unknown> {
+  async margins(@CheckedQuery(MarginsQuery) asked: MarginsQuery) {
     const days = daysOf(asked, null);
     const rows = await this.marginsService.margins(days, groupsOf(asked.group_by, MARGIN_GROUPS));
     if (asked.format === 'csv') return csvOf(rows);
@@ -79,7 +76,7 @@ export class RecordsController {
   }
 
   @OperatorRoute('GET /reconciliations', RECORD_OPERATIONS.adminListReconciliations)
-  async reports(): Promise<unknown> {
+  async reports() {
     return (await this.reconciliation.latest(REPORTS_SHOWN)).map(viewOfRow);
   }
 

@@ -33,14 +33,14 @@ export class AdminTasksController {
   ) {}
 
   @OperatorRoute('GET /tasks', TASK_OPERATIONS.adminSearchTasks)
-  list(@CheckedQuery(TaskSearchQuery) list: TaskSearchQuery, @Reply() response: Response): Promise<unknown> {
+  list(@CheckedQuery(TaskSearchQuery) list: TaskSearchQuery, @Reply() response: Response) {
     const search = toTaskSearch(list);
     return sendList(response, list, (page) => this.search.find(search, page));
   }
 
   /** One task with its timeline, ledger entries, usage and webhook deliveries. */
   @AdminRoute('GET /tasks/:task_id', TASK_OPERATIONS.adminReadTask)
-  async read(@Param('task_id') taskId: string): Promise<unknown> {
+  async read(@Param('task_id') taskId: string) {
     return viewOf(await this.overview.read(taskId));
   }
 
@@ -62,7 +62,7 @@ export class AdminTasksController {
     @Body() body: unknown,
     @Req() request: Request,
     @Reply() response: Response,
-  ): Promise<unknown> {
+  ) {
     const { reason = null } = checked(ReasonBody, body ?? {});
     const task = await this.remedies.cancel(operatorOf(request), taskId, reason, clientGone(response));
     const { status, cancellation = null } = task;
@@ -72,7 +72,7 @@ export class AdminTasksController {
 
   /** Gives money back, once for each reference. */
   @OperatorRoute('POST /tasks/:task_id/refund', TASK_OPERATIONS.adminRefundTask)
-  async refund(@Param('task_id') taskId: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
+  async refund(@Param('task_id') taskId: string, @Body() body: unknown, @Req() request: Request) {
     const { amount, reference, reason } = checked(RefundBody, body);
     const amountMicros = amount === undefined ? null : amountOf(amount, 'amount');
     return viewOf(await this.remedies.refund(operatorOf(request), { taskId, amountMicros, reference, reason }));
@@ -80,14 +80,14 @@ export class AdminTasksController {
 
   /** Sends a failed task again, as a new one. */
   @OperatorRoute('POST /tasks/:task_id/redrive', TASK_OPERATIONS.adminRedriveTask)
-  redrive(@Param('task_id') taskId: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
+  redrive(@Param('task_id') taskId: string, @Body() body: unknown, @Req() request: Request) {
     const { reason = null } = checked(ReasonBody, body ?? {});
     return this.remedies.redrive(operatorOf(request), taskId, reason);
   }
 
   /** Tasks that were given up, orders no vendor has confirmed, and work at vendors that no task holds. */
   @OperatorRoute('GET /tasks-needing-attention', TASK_OPERATIONS.adminListTasksNeedingAttention)
-  async needingAttention(): Promise<unknown> {
+  async needingAttention() {
     return viewOf(await this.attention.list());
   }
 }

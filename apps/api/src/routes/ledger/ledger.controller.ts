@@ -18,11 +18,7 @@ export class LedgerController {
   /** Each movement of money with the lines of the price that it paid. */
   @Get()
   @Route({ operation: LEDGER_OPERATIONS.listLedger, cost: 'free' })
-  list(
-    @AccountId() accountId: string,
-    @CheckedQuery(EntriesQuery) list: EntriesQuery,
-    @Reply() response: Response,
-  ): Promise<unknown> {
+  list(@AccountId() accountId: string, @CheckedQuery(EntriesQuery) list: EntriesQuery, @Reply() response: Response) {
     const narrowed = { accountId, taskId: list.task_id ?? null, requestId: list.request_id ?? null };
     return sendList(response, list, (page) => this.entries.list(narrowed, page));
   }

@@ -89,7 +89,7 @@ export class UsageController {
     @AccountId() accountId: string,
     @CheckedQuery(UsageRecordsQuery) list: UsageRecordsQuery,
     @Reply() response: Response,
-  ): Promise<unknown> {
+  ) {
     const asked = recordsOf(list, accountId, await this.usage.timeZoneOf(accountId));
     return sendList(response, list, (page) => this.usage.records(asked, page));
   }
