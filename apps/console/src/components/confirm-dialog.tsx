@@ -5,30 +5,39 @@ import { Button } from './button';
 import { Dialog } from './dialog';
 import { Failure } from './states';
 
+interface FormDialogProps<Input> {
+  readonly title: string;
+  /** The word on the button, where it is not the title. */
+  readonly submit?: string;
+  readonly isReady?: boolean;
+  /** What the form does, as far as it has gone. */
+  readonly change: Pick<UseMutationResult, 'isPending' | 'error'> & {
+    readonly mutate?: (input: Input, options: { readonly onSuccess: () => void }) => void;
+  };
+  /** The words for leaving it, where they say more than that. */
+  readonly cancel?: string;
+  readonly isDangerous?: boolean;
+  /** What the change is given; the window closes once it is made. */
+  readonly send?: Input;
+  /** In place of `send`, where more is to be done. */
+  readonly onSubmit?: () => void;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
 /** A window with a form or a question, its two buttons, and what went wrong. */
-export function FormDialog({
+export function FormDialog<Input>({
   title,
-  submit,
+  submit = title,
   isReady = true,
   change,
   cancel,
   isDangerous = false,
-  onSubmit,
+  send,
+  onSubmit = () => send !== undefined && change.mutate?.(send, { onSuccess: onClose }),
   onClose,
   children,
-}: {
-  readonly title: ReactNode;
-  readonly submit: string;
-  readonly isReady?: boolean;
-  /** What the form does, as far as it has gone. */
-  readonly change: Pick<UseMutationResult, 'isPending' | 'error'>;
-  /** The words for leaving it, where they say more than that. */
-  readonly cancel?: string;
-  readonly isDangerous?: boolean;
-  readonly onSubmit: () => void;
-  readonly onClose: () => void;
-  readonly children: ReactNode;
-}) {
+}: FormDialogProps<Input>) {
   const { common } = useMessages();
   return (
     <Dialog

@@ -5,6 +5,7 @@ import { readStored, writeStored } from '../preferences/stored';
 import { useLanguage, useMessages } from '../messages/language';
 import { Icon } from './icons';
 import { Menu } from './menu';
+import { Card } from './page';
 import { Empty } from './states';
 import { Money, orNone, Time } from './values';
 
@@ -85,6 +86,13 @@ const idOf = (row: unknown): string => (row as { readonly id: string }).id;
 
 /** A table that scrolls inside its own region, with columns that can be hidden where `name` keeps the choice. */
 export const Table: <Row>(table: TableOf<Row> & Keyed<Row>) => ReactNode = RowTable;
+
+/** A table alone in its card. */
+export const TableCard: <Row>(table: TableOf<Row> & Keyed<Row>) => ReactNode = <Row,>(table: TableOf<Row>) => (
+  <Card title={table.label} isFlush>
+    <RowTable {...table} />
+  </Card>
+);
 
 /** The same, where the type of the rows is not known yet. */
 export function RowTable<Row>({ label, name, columns, rows, keyOf = idOf, isLinked = false, empty }: TableOf<Row>) {

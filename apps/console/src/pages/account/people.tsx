@@ -130,7 +130,6 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
   return (
     <FormDialog
       title={account.invite}
-      submit={account.invite}
       change={invite}
       onClose={onClose}
       onSubmit={() => invite.mutate({ body: { role, ...(email !== '' && { email }) } })}
@@ -162,7 +161,7 @@ function RoleDialog({ person, onClose }: OfPerson) {
       submit={common.save}
       change={change}
       onClose={onClose}
-      onSubmit={() => change.mutate({ params: { user_id: person.user_id }, body: { role } }, { onSuccess: onClose })}
+      send={{ params: { user_id: person.user_id }, body: { role } }}
     >
       <RoleSelect value={role} onChange={setRole} />
     </FormDialog>
@@ -179,7 +178,7 @@ function RemoveDialog({ person, onClose }: OfPerson) {
       isDangerous
       change={remove}
       onClose={onClose}
-      onSubmit={() => remove.mutate({ params: { user_id: person.user_id }, body: {} }, { onSuccess: onClose })}
+      send={{ params: { user_id: person.user_id }, body: {} }}
     >
       <p>{account.removeText}</p>
     </FormDialog>

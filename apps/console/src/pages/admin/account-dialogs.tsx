@@ -105,10 +105,7 @@ export function EditAccountDialog({ of: account, onClose }: OfAccount) {
       submit={common.save}
       change={change}
       onClose={onClose}
-      onSubmit={() => {
-        const body = changesOf(toSettings(before), toSettings(form.values));
-        change.mutate({ params: { account_id: account.id }, body }, { onSuccess: onClose });
-      }}
+      send={{ params: { account_id: account.id }, body: changesOf(toSettings(before), toSettings(form.values)) }}
     >
       <TextField {...form.text('name')} label={common.name} />
       <TextField {...form.text('priority')} label={admin.priority} type="number" />

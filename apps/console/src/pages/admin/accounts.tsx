@@ -92,7 +92,7 @@ function CreateDialog({ onClose }: { readonly onClose: () => void }) {
       isReady={name !== ''}
       change={create}
       onClose={onClose}
-      onSubmit={() => create.mutate({ body: { name } }, { onSuccess: onClose })}
+      send={{ body: { name } }}
     >
       <TextField {...form.text('name')} label={common.name} autoFocus />
     </FormDialog>

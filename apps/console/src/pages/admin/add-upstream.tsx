@@ -63,7 +63,6 @@ export function AddUpstreamDialog({ onClose }: { readonly onClose: () => void })
   return (
     <FormDialog
       title={words.add}
-      submit={words.add}
       isReady={isJson ? body !== null : isFull}
       change={create}
       onClose={onClose}

@@ -4,7 +4,7 @@ import type { AdminHealth, TasksNeedingAttention } from '../../api/types';
 import { Card, Facts, Notice, Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
-import { type Column, Table } from '../../components/table';
+import { type Column, Table, TableCard } from '../../components/table';
 import { Money, ShortId, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 
@@ -152,15 +152,13 @@ function Queues({ of: { queues } }: OfHealth) {
     { id: 'failed', head: health.failed, count: ({ failed }) => failed },
   ];
   return (
-    <Card title={shell.pages.queues} isFlush>
-      <Table
-        label={shell.pages.queues}
-        name="health.queues"
-        columns={columns}
-        rows={queues}
-        keyOf={({ name }) => name}
-      />
-    </Card>
+    <TableCard
+      label={shell.pages.queues}
+      name="health.queues"
+      columns={columns}
+      rows={queues}
+      keyOf={({ name }) => name}
+    />
   );
 }
 
@@ -262,21 +260,17 @@ function NeedingAttention({ of: { parked, unconfirmed, orphans } }: { readonly o
       {lists
         .filter(({ rows }) => rows.length > 0)
         .map(({ title, name, rows }) => (
-          <Card key={name} title={title} isFlush>
-            <Table label={title} name={name} columns={tasks} rows={rows.slice(0, ROWS_SHOWN)} isLinked />
-          </Card>
+          <TableCard key={name} label={title} name={name} columns={tasks} rows={rows.slice(0, ROWS_SHOWN)} isLinked />
         ))}
       {orphans.length > 0 && (
-        <Card title={health.orphans} isFlush>
-          <Table
-            label={health.orphans}
-            name="health.orphans"
-            columns={jobs}
-            rows={orphans.slice(0, ROWS_SHOWN)}
-            keyOf={({ task_id: id, created_at: at }) => `${id} ${at}`}
-            isLinked
-          />
-        </Card>
+        <TableCard
+          label={health.orphans}
+          name="health.orphans"
+          columns={jobs}
+          rows={orphans.slice(0, ROWS_SHOWN)}
+          keyOf={({ task_id: id, created_at: at }) => `${id} ${at}`}
+          isLinked
+        />
       )}
     </div>
   );

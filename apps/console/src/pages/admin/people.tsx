@@ -94,7 +94,6 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
   return (
     <FormDialog
       title={words.invite}
-      submit={words.invite}
       change={invite}
       onClose={onClose}
       onSubmit={() =>

@@ -5,7 +5,7 @@ import { CodeBlock } from '../../components/code-block';
 import { Card, Notice, Page } from '../../components/page';
 import { Empty, Failure, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
-import { type Column, Table } from '../../components/table';
+import { type Column, TableCard } from '../../components/table';
 import { Time } from '../../components/values';
 import { formatCount } from '../../format/number';
 import { useLanguage, useMessages } from '../../messages/language';
@@ -92,9 +92,7 @@ function Reports({ items }: { readonly items: readonly AdminReconciliation[] }) 
           <CodeBlock name={words.findings} code={JSON.stringify(newest.findings, null, 2)} />
         </Card>
       )}
-      <Card title={words.reports} isFlush>
-        <Table label={words.reports} name="reports" columns={columns} rows={items} />
-      </Card>
+      <TableCard label={words.reports} name="reports" columns={columns} rows={items} />
     </div>
   );
 }

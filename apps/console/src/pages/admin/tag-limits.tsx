@@ -87,7 +87,7 @@ function EditDialog({ accountId, timeZone, before, onClose }: EditDialogProps) {
       isReady={!rows.some(isWithoutTag)}
       change={save}
       onClose={onClose}
-      onSubmit={() => save.mutate({ params: { account_id: accountId }, body: { limits } }, { onSuccess: onClose })}
+      send={{ params: { account_id: accountId }, body: { limits } }}
     >
       <p className="muted small-text">{words.hint(timeZone)}</p>
       {rows.map((row, place) => (

@@ -9,7 +9,7 @@ import { TextField, useInputs } from '../../components/fields';
 import { Card, Facts, Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
-import { type Column, Table } from '../../components/table';
+import { type Column, Table, TableCard } from '../../components/table';
 import { Id, Money, None, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { Resent, useDeliveryColumns } from './deliveries';
@@ -180,9 +180,13 @@ function Entries({ of: entries }: { readonly of: readonly Entry[] }) {
     { id: 'note', head: admin.note, cell: ({ note }) => note && <span className="break">{note}</span> },
   ];
   return (
-    <Card title={admin.entries} isFlush>
-      <Table label={admin.entries} name="admin.task.entries" columns={columns} rows={entries} empty={admin.noEntries} />
-    </Card>
+    <TableCard
+      label={admin.entries}
+      name="admin.task.entries"
+      columns={columns}
+      rows={entries}
+      empty={admin.noEntries}
+    />
   );
 }
 
@@ -227,16 +231,10 @@ function RefundDialog({ of: task, onClose }: OfTask) {
   return (
     <FormDialog
       title={admin.tasks.refund}
-      submit={admin.tasks.refund}
       isReady={required.reference !== '' && required.reason !== ''}
       change={refund}
       onClose={onClose}
-      onSubmit={() =>
-        refund.mutate(
-          { params: { task_id: task.id }, body: { ...required, ...(amount !== '' && { amount }) } },
-          { onSuccess: onClose },
-        )
-      }
+      send={{ params: { task_id: task.id }, body: { ...required, ...(amount !== '' && { amount }) } }}
     >
       <TextField
         {...form.text('amount')}
@@ -258,13 +256,7 @@ function ReasonDialog({ of: task, what, onClose }: OfTask & { readonly what: 're
   const input = { params: { task_id: task.id }, body: reason === '' ? {} : { reason } };
   const title = what === 'redrive' ? admin.tasks.redrive : admin.tasks.cancel;
   return (
-    <FormDialog
-      title={title}
-      submit={title}
-      change={change}
-      onClose={onClose}
-      onSubmit={() => change.mutate(input, { onSuccess: onClose })}
-    >
+    <FormDialog title={title} change={change} onClose={onClose} send={input}>
       <p>{what === 'redrive' ? admin.tasks.redriveText : tasks.cancelText}</p>
       <TextField label={admin.tasks.reason} value={reason} onType={setReason} />
     </FormDialog>

@@ -97,9 +97,7 @@ function EditDialog({ of: upstream, onClose }: OfUpstream) {
       isReady={patch !== null && Object.keys(patch).length > 0}
       change={change}
       onClose={onClose}
-      onSubmit={() =>
-        patch && change.mutate({ params: { upstream_id: upstream.id }, body: patch }, { onSuccess: onClose })
-      }
+      send={{ params: { upstream_id: upstream.id }, body: patch ?? {} }}
     >
       <CodeArea
         label={words.patch}

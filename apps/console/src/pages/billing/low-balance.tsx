@@ -45,9 +45,7 @@ function NoticeDialog({ below, onClose }: { readonly below: string | null; reado
       submit={common.save}
       change={change}
       onClose={onClose}
-      onSubmit={() =>
-        change.mutate({ body: { low_balance: textOrNull(form.values.low_balance) } }, { onSuccess: onClose })
-      }
+      send={{ body: { low_balance: textOrNull(form.values.low_balance) } }}
     >
       <TextField
         {...form.text('low_balance')}

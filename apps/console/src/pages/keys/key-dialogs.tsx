@@ -46,10 +46,7 @@ export function EditKeyDialog({ of: key, onClose }: { readonly of: ConsoleKey; r
       submit={common.save}
       change={change}
       onClose={onClose}
-      onSubmit={() => {
-        const body = changesOf(settingsOf(before), settingsOf(form.values));
-        change.mutate({ params: { key_id: key.id }, body }, { onSuccess: onClose });
-      }}
+      send={{ params: { key_id: key.id }, body: changesOf(settingsOf(before), settingsOf(form.values)) }}
     >
       <KeyFields form={form} isNew={false} />
     </FormDialog>
@@ -84,7 +81,6 @@ export function RotateKeyDialog({ of: key, onClose }: { readonly of: ConsoleKey;
   return (
     <FormDialog
       title={keys.rotate}
-      submit={keys.rotate}
       change={rotate}
       onClose={onClose}
       onSubmit={() => rotate.mutate({ params: { key_id: key.id }, body: { overlap_seconds: OVERLAPS[overlap] } })}
@@ -113,7 +109,7 @@ export function RevokeKeyDialog({ of: key, onClose }: { readonly of: ConsoleKey;
       isDangerous
       change={revoke}
       onClose={onClose}
-      onSubmit={() => revoke.mutate({ params: { key_id: key.id }, body: {} }, { onSuccess: onClose })}
+      send={{ params: { key_id: key.id }, body: {} }}
     >
       <p>{keys.revokeText}</p>
       <p className="strong">

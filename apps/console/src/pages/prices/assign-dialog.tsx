@@ -40,12 +40,7 @@ export function AssignDialog({ account, list, onClose }: AssignDialogProps) {
       isReady={accountId !== ''}
       change={assign}
       onClose={onClose}
-      onSubmit={() =>
-        assign.mutate(
-          { params: { account_id: accountId }, body: { list: textOrNull(chosen), ...beginning(from) } },
-          { onSuccess: onClose },
-        )
-      }
+      send={{ params: { account_id: accountId }, body: { list: textOrNull(chosen), ...beginning(from) } }}
     >
       {!account && (
         <>

@@ -6,7 +6,7 @@ import { Button } from '../../components/button';
 import { Card, Notice, Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
-import { type Column, Table } from '../../components/table';
+import { type Column, Table, TableCard } from '../../components/table';
 import { Money, None } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { PriceEditor } from './price-editor';
@@ -112,9 +112,5 @@ function History({ items }: { readonly items: readonly AdminPrice[] }) {
         ),
     },
   ];
-  return (
-    <Card title={words.history} isFlush>
-      <Table label={words.history} name="model-history" columns={columns} rows={items} />
-    </Card>
-  );
+  return <TableCard label={words.history} name="model-history" columns={columns} rows={items} />;
 }

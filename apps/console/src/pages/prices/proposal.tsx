@@ -267,9 +267,7 @@ function Terms({ of: proposal, undone }: { readonly of: AdminPriceProposalDetail
           isDangerous
           change={undone}
           onClose={() => setUndoing(false)}
-          onSubmit={() =>
-            undone.mutate({ params: { proposal_id: proposal.id }, body: {} }, { onSuccess: () => setUndoing(false) })
-          }
+          send={{ params: { proposal_id: proposal.id }, body: {} }}
         >
           <p>{words.undoText}</p>
         </FormDialog>
@@ -301,12 +299,7 @@ function ApplyDialog({ of: proposal, chosen, apply, onClose }: ApplyDialogProps)
       isDangerous={below.length > 0}
       change={apply}
       onClose={onClose}
-      onSubmit={() =>
-        apply.mutate(
-          { params: { proposal_id: proposal.id }, body: { items: chosen.map(({ id }) => id) } },
-          { onSuccess: onClose },
-        )
-      }
+      send={{ params: { proposal_id: proposal.id }, body: { items: chosen.map(({ id }) => id) } }}
     >
       <p>{words.applyText}</p>
       {below.length > 0 && <Notice tone="warn">{words.applyBelow(below.join(', '))}</Notice>}

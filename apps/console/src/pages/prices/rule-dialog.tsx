@@ -39,7 +39,6 @@ export function RuleDialog({ listId, onClose }: { readonly listId: string; reado
   return (
     <FormDialog
       title={words.addRule}
-      submit={words.addRule}
       isReady={isAmount ? ![draft.amount, draft.unit, draft.model].includes('') : draft.factor !== ''}
       change={add}
       onClose={onClose}

@@ -7,7 +7,7 @@ import { Button } from '../../components/button';
 import { MoneyBars } from './money-bars';
 import { Card, Notice } from '../../components/page';
 import { Empty } from '../../components/states';
-import { type Column, Table } from '../../components/table';
+import { type Column, TableCard } from '../../components/table';
 import { Tile } from '../../components/tile';
 import { Money } from '../../components/values';
 import { fromMicros, toMicros } from '../../format/money';
@@ -99,35 +99,31 @@ export function SimulationResult({ of: result }: { readonly of: AdminPriceSimula
           }))}
         />
       </Card>
-      <Card title={words.models} isFlush>
-        <Table
-          label={words.models}
-          name="simulated-models"
-          rows={result.models}
-          columns={[{ id: 'model', head: common.model, cell: ({ model }) => <Name of={model} /> }, ...sums]}
-          keyOf={({ model }) => model}
-        />
-      </Card>
-      <Card title={words.accounts} isFlush>
-        <Table
-          label={words.accounts}
-          name="simulated-accounts"
-          rows={result.accounts}
-          columns={[
-            {
-              id: 'account',
-              head: words.account,
-              cell: (sum) => (
-                <Link to="/admin/accounts/$accountId" params={{ accountId: sum.account_id }}>
-                  {sum.account_name || sum.account_id}
-                </Link>
-              ),
-            },
-            ...sums,
-          ]}
-          keyOf={(sum) => sum.account_id}
-        />
-      </Card>
+      <TableCard
+        label={words.models}
+        name="simulated-models"
+        rows={result.models}
+        columns={[{ id: 'model', head: common.model, cell: ({ model }) => <Name of={model} /> }, ...sums]}
+        keyOf={({ model }) => model}
+      />
+      <TableCard
+        label={words.accounts}
+        name="simulated-accounts"
+        rows={result.accounts}
+        columns={[
+          {
+            id: 'account',
+            head: words.account,
+            cell: (sum) => (
+              <Link to="/admin/accounts/$accountId" params={{ accountId: sum.account_id }}>
+                {sum.account_name || sum.account_id}
+              </Link>
+            ),
+          },
+          ...sums,
+        ]}
+        keyOf={(sum) => sum.account_id}
+      />
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type UseMutationResult } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { ReadRoute } from '../../api/call';
@@ -276,7 +276,7 @@ function indented(json: string): string {
 }
 
 interface RemoveButtonProps {
-  readonly change: Parameters<typeof FormDialog>[0]['change'];
+  readonly change: Pick<UseMutationResult, 'isPending' | 'error'>;
   readonly onRemove: () => void;
 }
 

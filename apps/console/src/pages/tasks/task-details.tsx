@@ -137,9 +137,7 @@ export function CancelButton({ task }: { readonly task: Pick<ConsoleTaskDetails,
           isDangerous
           change={cancel}
           onClose={() => setAsking(false)}
-          onSubmit={() =>
-            cancel.mutate({ params: { task_id: task.id }, body: {} }, { onSuccess: () => setAsking(false) })
-          }
+          send={{ params: { task_id: task.id }, body: {} }}
         >
           <p>
             {tasks.cancelText} (<Money amount={task.amount} />)

@@ -5,7 +5,7 @@ import { Button } from '../../components/button';
 import { Card, Facts, Page } from '../../components/page';
 import { Failure, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
-import { type Column, Table } from '../../components/table';
+import { type Column, TableCard } from '../../components/table';
 import { Id, Time } from '../../components/values';
 import { formatSeconds } from '../../format/time';
 import { useLanguage, useMessages } from '../../messages/language';
@@ -82,16 +82,14 @@ function DeliveryDetails({ of: delivery }: { readonly of: Delivery }) {
           ]}
         />
       </Card>
-      <Card title={webhooks.log} isFlush>
-        <Table
-          label={webhooks.log}
-          name="attempts"
-          columns={columns}
-          rows={delivery.log}
-          keyOf={(each) => String(each.attempt)}
-          empty={webhooks.noAttempts}
-        />
-      </Card>
+      <TableCard
+        label={webhooks.log}
+        name="attempts"
+        columns={columns}
+        rows={delivery.log}
+        keyOf={(each) => String(each.attempt)}
+        empty={webhooks.noAttempts}
+      />
     </div>
   );
 }

@@ -150,7 +150,6 @@ function RotateDialog({ endpoint, onClose }: OfEndpoint) {
   return (
     <FormDialog
       title={webhooks.rotate}
-      submit={webhooks.rotate}
       change={rotate}
       onClose={onClose}
       onSubmit={() => rotate.mutate({ params: { endpoint_id: endpoint.id }, body: {} })}
@@ -171,7 +170,7 @@ function RemoveDialog({ endpoint, onClose }: OfEndpoint) {
       isDangerous
       change={remove}
       onClose={onClose}
-      onSubmit={() => remove.mutate({ params: { endpoint_id: endpoint.id }, body: {} }, { onSuccess: onClose })}
+      send={{ params: { endpoint_id: endpoint.id }, body: {} }}
     >
       <p className="break">{endpoint.url}</p>
       <p>{webhooks.removeText}</p>
