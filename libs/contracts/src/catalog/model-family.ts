@@ -59,12 +59,12 @@ export interface FamilyDefinition<
   /** A body that the family accepts, shown to readers of the schema. */
   readonly example: JsonObject;
   readonly medium: Medium;
-  readonly path: SubmissionPath;
-  readonly models: readonly Request['model'][];
+  /** That of the medium unless it is given. */
+  readonly path?: SubmissionPath;
   readonly modes: readonly Mode[];
   /** How a request is routed by what it holds. */
   readonly mode: (sent: Partial<Request>) => NoInfer<Mode>;
-  readonly rules: readonly Rule<NoInfer<Request>>[];
+  readonly rules?: readonly Rule<NoInfer<Request>>[];
   readonly notices?: readonly Notice<NoInfer<Request>>[];
   /** Values the document sets by itself, after defaults. */
   readonly sets?: (order: NoInfer<Request>) => Partial<Request>;
@@ -72,16 +72,22 @@ export interface FamilyDefinition<
   readonly references: (order: NoInfer<Request>) => readonly MediaReference[];
   readonly totalSeconds?: (order: NoInfer<Request>) => readonly TotalSecondsLimit[];
   readonly output: (order: NoInfer<Request>) => OutputPlan;
-  readonly unit: Billing['unit'];
+  /** What prices are for: a second of video or an image, unless it is given. */
+  readonly unit?: Billing['unit'];
+  /** The models of the family, and what each is sold in. */
   readonly variants: Sold;
   readonly billing: (
     order: NoInfer<Request>,
   ) => { readonly variant: NoInfer<Sold>[Request['model']][number] } & Omit<Billing, 'unit' | 'variant'>;
-  /** How long result links live, in seconds; null when they do not expire. */
-  readonly resultTtlSeconds: number | null;
-  /** How long a task may take before it fails and its hold is released. */
-  readonly deadlineSeconds: number;
+  /** How long result links live, in seconds; they do not expire unless it is given. */
+  readonly resultTtlSeconds?: number;
 }
+
+/** What families of a medium have in common. Deadline: how long a task may take before it fails and its hold is released. */
+const OF_MEDIUM = {
+  video: { path: '/v1/videos/generations', unit: 'second', deadlineSeconds: 3_600 },
+  image: { path: '/v1/images/generations', unit: 'image', deadlineSeconds: 600 },
+} as const;
 
 /** A family as the rest of the code sees it. Parameters are those of a ModelRequest of the same family. */
 export interface ModelFamily<Model extends string = string, Sold extends Variants<Model> = Variants<Model>> {
@@ -122,8 +128,9 @@ export function defineFamily<
   const Mode extends string,
   const Sold extends Variants<Request['model']>,
 >(table: new () => Request, definition: FamilyDefinition<Request, Mode, Sold>): ModelFamily<Request['model'], Sold> {
-  const { id, summary, example, medium, path, models, modes, rules, unit, variants } = definition;
-  const { resultTtlSeconds, deadlineSeconds } = definition;
+  const { id, summary, example, medium, modes, rules = [], variants, resultTtlSeconds = null } = definition;
+  const { path, unit, deadlineSeconds } = { ...OF_MEDIUM[medium], ...definition };
+  const models: Request['model'][] = Object.keys(variants);
   // A checked parameter object has exactly the fields of the table.
   const order = (parameters: JsonObject) => parameters as JsonObject & Request;
   return {
@@ -141,7 +148,7 @@ export function defineFamily<
     deadlineSeconds,
     fields: fieldsOf(table),
     rules: rules.map(({ param, message }) => ({ param, message })),
-    read: reader(table, definition),
+    read: reader(table, definition, path, models),
     references: (parameters) => definition.references(order(parameters)),
     totalSeconds: (parameters) => definition.totalSeconds?.(order(parameters)) ?? [],
     output: (parameters) => definition.output(order(parameters)),
@@ -152,8 +159,10 @@ export function defineFamily<
 function reader<Request extends { model: string }, Mode extends string, Sold extends Variants<Request['model']>>(
   table: new () => Request,
   definition: FamilyDefinition<Request, Mode, Sold>,
+  path: SubmissionPath,
+  models: readonly string[],
 ) {
-  const { id, medium, path, models, rules, notices = [], sets } = definition;
+  const { id, medium, rules = [], notices = [], sets } = definition;
   const whole = compileTable(table);
   const tables = new Map<unknown, typeof whole>(models.map((model) => [model, compileTable(table, model)]));
 

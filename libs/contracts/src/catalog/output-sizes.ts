@@ -16,9 +16,6 @@ export const videoOutput = (
   ...more,
 });
 
-/** How long a video task may take, in seconds. */
-export const VIDEO_DEADLINE_SECONDS = 3_600;
-
 interface Pixels {
   readonly width: number;
   readonly height: number;
@@ -104,9 +101,6 @@ export const IMAGE_PIXELS = {
 
 /** The size of one cell of a pixel table. */
 export const fixedSize = ([width, height]: readonly [number, number]): OutputSize => ({ kind: 'fixed', width, height });
-
-/** How long an image task may take, in seconds. */
-export const IMAGE_DEADLINE_SECONDS = 600;
 
 /** How long the result links of iota and kappa live, in seconds. */
 export const DAY_SECONDS = 86_400;

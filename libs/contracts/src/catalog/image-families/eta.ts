@@ -1,7 +1,7 @@
 import { Choice, ImageUrls, Resolution, Text, Whole } from '../fields.js';
 import { defineFamily } from '../model-family.js';
 import { filesAt, GENERAL_IMAGE } from '../references.js';
-import { fixedSize, IMAGE_DEADLINE_SECONDS, IMAGE_PIXELS } from '../output-sizes.js';
+import { fixedSize, IMAGE_PIXELS } from '../output-sizes.js';
 
 const MODELS = ['eta-image-2.0', 'eta-image-2.0-pro'] as const;
 const SIZES = ['1:1', '4:3', '3:4', '16:9', '9:16', '3:2', '2:3'] as const;
@@ -36,11 +36,8 @@ export const eta = defineFamily(EtaRequest, {
   summary: 'Up to 6 images from a text or from reference images; pro renders text and texture better.',
   example: { model: 'eta-image-2.0', prompt: 'A lighthouse at dusk.', size: '16:9', resolution: '2K', n: 2 },
   medium: 'image',
-  path: '/v1/images/generations',
-  models: MODELS,
   modes: ['text-to-image', 'image-to-image'],
   mode: (sent) => (sent.image_urls ? 'image-to-image' : 'text-to-image'),
-  rules: [],
   references: (order) => filesAt('image_urls', order.image_urls, 'image', 'reference', GENERAL_IMAGE),
   output: (order) => ({
     medium: 'image',
@@ -48,10 +45,7 @@ export const eta = defineFamily(EtaRequest, {
     size: fixedSize(IMAGE_PIXELS[order.size][order.resolution]),
     watermark: false,
   }),
-  unit: 'image',
   // A fixed price per image, whatever its size.
   variants: { 'eta-image-2.0': ['default'], 'eta-image-2.0-pro': ['default'] },
   billing: (order) => ({ variant: 'default', quantity: order.n, settle: 'per-output' }),
-  resultTtlSeconds: null,
-  deadlineSeconds: IMAGE_DEADLINE_SECONDS,
 });

@@ -1,7 +1,7 @@
 import { Choice, ImageUrls, Text, Whole } from '../fields.js';
 import { defineFamily } from '../model-family.js';
 import { fileAt, GENERAL_IMAGE } from '../references.js';
-import { DAY_SECONDS, IMAGE_DEADLINE_SECONDS } from '../output-sizes.js';
+import { DAY_SECONDS } from '../output-sizes.js';
 
 const MODELS = ['iota-1.0-edit-reseller'] as const;
 
@@ -36,10 +36,8 @@ export const iotaEdit = defineFamily(IotaEditRequest, {
   },
   medium: 'image',
   path: '/v1/images/edits',
-  models: MODELS,
   modes: ['image-edit'],
   mode: () => 'image-edit',
-  rules: [],
   notices: [
     {
       message: 'Only the first of image_urls is used.',
@@ -53,9 +51,7 @@ export const iotaEdit = defineFamily(IotaEditRequest, {
     size: { kind: 'like-reference', param: 'image_urls[0]', pixels: 1024 * 1024, multipleOf: 8 },
     watermark: false,
   }),
-  unit: 'image',
   variants: { 'iota-1.0-edit-reseller': ['default'] },
   billing: (order) => ({ variant: 'default', quantity: order.n, settle: 'per-output' }),
   resultTtlSeconds: DAY_SECONDS,
-  deadlineSeconds: IMAGE_DEADLINE_SECONDS,
 });

@@ -1,6 +1,6 @@
 import { Choice, Text, Whole } from '../fields.js';
 import { defineFamily } from '../model-family.js';
-import { DAY_SECONDS, fixedSize, IMAGE_DEADLINE_SECONDS, IMAGE_PIXELS } from '../output-sizes.js';
+import { DAY_SECONDS, fixedSize, IMAGE_PIXELS } from '../output-sizes.js';
 
 const MODELS = ['iota-1.0-reseller'] as const;
 const SIZES = ['1:1', '16:9', '9:16', '3:2', '2:3'] as const;
@@ -25,11 +25,8 @@ export const iota = defineFamily(IotaRequest, {
   summary: 'Up to 10 images from a text.',
   example: { model: 'iota-1.0-reseller', prompt: 'A lighthouse at dusk.', n: 2 },
   medium: 'image',
-  path: '/v1/images/generations',
-  models: MODELS,
   modes: ['text-to-image'],
   mode: () => 'text-to-image',
-  rules: [],
   references: () => [],
   // No pixels are specified for iota; these are the 1K sizes of eta.
   output: (order) => ({
@@ -38,9 +35,7 @@ export const iota = defineFamily(IotaRequest, {
     size: fixedSize(IMAGE_PIXELS[order.size]['1K']),
     watermark: false,
   }),
-  unit: 'image',
   variants: { 'iota-1.0-reseller': ['default'] },
   billing: (order) => ({ variant: 'default', quantity: order.n, settle: 'per-output' }),
   resultTtlSeconds: DAY_SECONDS,
-  deadlineSeconds: IMAGE_DEADLINE_SECONDS,
 });

@@ -2,7 +2,7 @@ import { Choice, Flag, ImageUrls, OneObject, Resolution, Text, Whole } from '../
 import type { MediaLimits, OutputSize } from '../media-order.js';
 import { defineFamily, refuse } from '../model-family.js';
 import { filesAt } from '../references.js';
-import { DAY_SECONDS, fixedSize, IMAGE_DEADLINE_SECONDS } from '../output-sizes.js';
+import { DAY_SECONDS, fixedSize } from '../output-sizes.js';
 
 const MODELS = ['kappa-a-4-0', 'kappa-b-4.0', 'kappa-b-4-0', 'Kappa-B-4.0'] as const;
 const SIZES = ['1:1', '4:3', '3:4', '16:9', '9:16', '3:2', '2:3', '21:9', '9:21', 'auto'] as const;
@@ -105,8 +105,6 @@ export const kappa = defineFamily(KappaRequest, {
     size: 'auto',
   },
   medium: 'image',
-  path: '/v1/images/generations',
-  models: MODELS,
   modes: ['text-to-image', 'image-to-image'],
   mode: (sent) => (sent.image_urls ? 'image-to-image' : 'text-to-image'),
   rules: [
@@ -144,7 +142,6 @@ export const kappa = defineFamily(KappaRequest, {
     size: outputSize(order),
     watermark: order.watermark,
   }),
-  unit: 'image',
   variants: {
     'kappa-a-4-0': RESOLUTIONS,
     'kappa-b-4.0': RESOLUTIONS,
@@ -158,5 +155,4 @@ export const kappa = defineFamily(KappaRequest, {
     settle: wanted(order) > 1 ? 'per-output' : 'as-held',
   }),
   resultTtlSeconds: DAY_SECONDS,
-  deadlineSeconds: IMAGE_DEADLINE_SECONDS,
 });

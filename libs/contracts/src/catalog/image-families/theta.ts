@@ -1,6 +1,6 @@
 import { Choice, Flag, Resolution, Text } from '../fields.js';
 import { defineFamily } from '../model-family.js';
-import { fixedSize, IMAGE_DEADLINE_SECONDS, IMAGE_PIXELS } from '../output-sizes.js';
+import { fixedSize, IMAGE_PIXELS } from '../output-sizes.js';
 
 const MODELS = ['theta-image-turbo'] as const;
 const SIZES = ['1:1', '4:3', '3:4', '16:9', '9:16', '3:2', '2:3'] as const;
@@ -34,11 +34,8 @@ export const theta = defineFamily(ThetaRequest, {
   summary: 'One image from a text, light and fast.',
   example: { model: 'theta-image-turbo', prompt: 'A lighthouse at dusk.', size: '3:2' },
   medium: 'image',
-  path: '/v1/images/generations',
-  models: MODELS,
   modes: ['text-to-image'],
   mode: () => 'text-to-image',
-  rules: [],
   references: () => [],
   output: (order) => ({
     medium: 'image',
@@ -46,13 +43,10 @@ export const theta = defineFamily(ThetaRequest, {
     size: fixedSize(IMAGE_PIXELS[order.size][order.resolution]),
     watermark: false,
   }),
-  unit: 'image',
   variants: { 'theta-image-turbo': ['default', 'prompt_extend'] },
   billing: (order) => ({
     variant: order.prompt_extend ? 'prompt_extend' : 'default',
     quantity: 1,
     settle: 'per-output',
   }),
-  resultTtlSeconds: null,
-  deadlineSeconds: IMAGE_DEADLINE_SECONDS,
 });

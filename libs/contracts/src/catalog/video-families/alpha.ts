@@ -14,7 +14,7 @@ import {
 import { defineFamily, need, refuse } from '../model-family.js';
 import { filesAt, GENERAL_AUDIO, GENERAL_IMAGE, GENERAL_VIDEO, imagesWithRoles, ratioSource } from '../references.js';
 import { isVisible } from '../../unicode-text.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
+import { videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
 
 const MODELS = ['alpha-2.0', 'alpha-2.0-fast', 'alpha-2.0-face', 'alpha-2.0-fast-face'] as const;
 const SIZES = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', 'adaptive'] as const;
@@ -127,8 +127,6 @@ export const alpha = defineFamily(AlphaRequest, {
     generate_audio: true,
   },
   medium: 'video',
-  path: '/v1/videos/generations',
-  models: MODELS,
   modes: ['text-to-video', 'image-to-video', 'first-last-frame', 'reference-to-video'],
   mode: modeOf,
   rules: [
@@ -174,7 +172,6 @@ export const alpha = defineFamily(AlphaRequest, {
       audio: order.generate_audio,
       lastFrame: order.return_last_frame,
     }),
-  unit: 'second',
   variants: {
     'alpha-2.0': SMALLER,
     'alpha-2.0-fast': SMALLER,
@@ -182,6 +179,4 @@ export const alpha = defineFamily(AlphaRequest, {
     'alpha-2.0-fast-face': SMALLER,
   },
   billing: (order) => ({ variant: order.resolution, quantity: order.duration, settle: 'per-output' }),
-  resultTtlSeconds: null,
-  deadlineSeconds: VIDEO_DEADLINE_SECONDS,
 });

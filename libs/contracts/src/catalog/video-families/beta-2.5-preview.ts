@@ -2,7 +2,7 @@ import { AudioUrl, Choice, Flag, ImageUrls, Resolution, Text, Whole } from '../f
 import { defineFamily, need, refuse } from '../model-family.js';
 import { fileAt, filesAt, GENERAL_AUDIO, GENERAL_IMAGE } from '../references.js';
 import { isVisible } from '../../unicode-text.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
+import { videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
 
 const MODELS = ['beta-2.5-preview'] as const;
 const SIZES = ['16:9', '9:16', '1:1', '4:3', '3:4'] as const;
@@ -65,8 +65,6 @@ export const beta25Preview = defineFamily(Beta25PreviewRequest, {
     size: '16:9',
   },
   medium: 'video',
-  path: '/v1/videos/generations',
-  models: MODELS,
   modes: ['text-to-video', 'image-to-video'],
   mode: (sent) => (sent.image_urls ? 'image-to-video' : 'text-to-video'),
   rules: [
@@ -97,9 +95,6 @@ export const beta25Preview = defineFamily(Beta25PreviewRequest, {
       order.duration,
       { audio: true, watermark: order.watermark },
     ),
-  unit: 'second',
   variants: { 'beta-2.5-preview': RESOLUTIONS },
   billing: (order) => ({ variant: order.resolution, quantity: order.duration, settle: 'per-output' }),
-  resultTtlSeconds: null,
-  deadlineSeconds: VIDEO_DEADLINE_SECONDS,
 });

@@ -2,7 +2,7 @@ import { AudioUrl, Choice, Flag, ImageUrls, Resolution, Text, Whole } from '../f
 import { defineFamily, need, refuse } from '../model-family.js';
 import { fileAt, filesAt, GENERAL_AUDIO, GENERAL_IMAGE } from '../references.js';
 import { isVisible } from '../../unicode-text.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
+import { videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
 
 const MODELS = ['beta-2.6'] as const;
 const RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4'] as const;
@@ -82,8 +82,6 @@ export const beta26 = defineFamily(Beta26Request, {
     resolution: '720p',
   },
   medium: 'video',
-  path: '/v1/videos/generations',
-  models: MODELS,
   modes: ['text-to-video', 'image-to-video', 'template'],
   mode: (sent) => {
     if (sent.template) return 'template';
@@ -126,9 +124,6 @@ export const beta26 = defineFamily(Beta26Request, {
       order.duration,
       { audio: order.audio_url !== undefined || order.audio === true, watermark: order.watermark === true },
     ),
-  unit: 'second',
   variants: { 'beta-2.6': RESOLUTIONS },
   billing: (order) => ({ variant: order.resolution, quantity: order.duration, settle: 'per-output' }),
-  resultTtlSeconds: null,
-  deadlineSeconds: VIDEO_DEADLINE_SECONDS,
 });

@@ -2,7 +2,7 @@ import { AudioUrl, Choice, Flag, ImageUrl, ObjectList, Resolution, Text, VideoUr
 import type { MediaReference } from '../media-order.js';
 import { defineFamily, need, refuse } from '../model-family.js';
 import { BETA_VIDEO, fileAt, filesAt, GENERAL_AUDIO, GENERAL_IMAGE, imagesWithRoles } from '../references.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
+import { videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
 
 const MODELS = ['beta-2.7-r2v'] as const;
 const SIZES = ['16:9', '9:16', '1:1', '4:3', '3:4'] as const;
@@ -85,8 +85,6 @@ export const beta27R2v = defineFamily(Beta27R2vRequest, {
     video_urls: ['https://media.example.com/dancer.mp4'],
   },
   medium: 'video',
-  path: '/v1/videos/generations',
-  models: MODELS,
   modes: ['reference-to-video', 'first-frame-reference-to-video'],
   mode: (sent) => (firstFrames(sent) > 0 ? 'first-frame-reference-to-video' : 'reference-to-video'),
   rules: [
@@ -128,9 +126,6 @@ export const beta27R2v = defineFamily(Beta27R2vRequest, {
       { audio: files.some(({ role }) => role === 'voice'), watermark: order.watermark },
     );
   },
-  unit: 'second',
   variants: { 'beta-2.7-r2v': RESOLUTIONS },
   billing: (order) => ({ variant: order.resolution, quantity: order.duration, settle: 'per-output' }),
-  resultTtlSeconds: null,
-  deadlineSeconds: VIDEO_DEADLINE_SECONDS,
 });

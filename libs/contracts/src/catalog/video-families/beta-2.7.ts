@@ -22,7 +22,7 @@ import {
   ratioSource,
 } from '../references.js';
 import { isVisible } from '../../unicode-text.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
+import { videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
 
 const MODELS = ['beta-2.7'] as const;
 const SIZES = ['16:9', '9:16', '1:1', '4:3', '3:4'] as const;
@@ -116,8 +116,6 @@ export const beta27 = defineFamily(Beta27Request, {
     duration: 8,
   },
   medium: 'video',
-  path: '/v1/videos/generations',
-  models: MODELS,
   modes: ['text-to-video', 'image-to-video', 'first-last-frame', 'video-continuation'],
   mode: modeOf,
   rules: [
@@ -178,10 +176,7 @@ export const beta27 = defineFamily(Beta27Request, {
       { audio: order.audio_url !== undefined, watermark: order.watermark },
     );
   },
-  unit: 'second',
   variants: { 'beta-2.7': RESOLUTIONS },
   // Both modes are billed identically.
   billing: (order) => ({ variant: order.resolution, quantity: order.duration, settle: 'per-output' }),
-  resultTtlSeconds: null,
-  deadlineSeconds: VIDEO_DEADLINE_SECONDS,
 });

@@ -1,7 +1,7 @@
 import { Choice, Flag, ImageUrls, Text } from '../fields.js';
 import { defineFamily, refuse } from '../model-family.js';
 import { fileAt, GENERAL_IMAGE } from '../references.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
+import { videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
 
 const MODELS = ['delta-v2-6'] as const;
 const GRADES = ['std', 'pro'] as const;
@@ -51,8 +51,6 @@ export const deltaV26 = defineFamily(DeltaV26Request, {
   summary: 'Videos from a text, a first frame, or a first and a last frame, in two grades.',
   example: { model: 'delta-v2-6', prompt: 'A street musician plays.', mode: 'pro', audio: true, duration: 10 },
   medium: 'video',
-  path: '/v1/videos/generations',
-  models: MODELS,
   modes: ['text-to-video', 'image-to-video', 'first-last-frame'],
   mode: (sent) => {
     if (!sent.image_urls) return 'text-to-video';
@@ -93,13 +91,10 @@ export const deltaV26 = defineFamily(DeltaV26Request, {
       { audio: order.audio, watermark: order.watermark === true },
     );
   },
-  unit: 'second',
   variants: { 'delta-v2-6': ['std', 'pro', 'pro+audio'] },
   billing: (order) => ({
     variant: order.audio ? 'pro+audio' : order.mode,
     quantity: order.duration,
     settle: 'per-output',
   }),
-  resultTtlSeconds: null,
-  deadlineSeconds: VIDEO_DEADLINE_SECONDS,
 });

@@ -2,7 +2,7 @@ import { Choice, Flag, ImageUrl, Resolution, Text } from '../fields.js';
 import { defineFamily, refuse } from '../model-family.js';
 import { fileAt, GENERAL_IMAGE, ratioSource } from '../references.js';
 import type { MediaReference } from '../media-order.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
+import { videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
 
 const MODELS = ['epsilon-02'] as const;
 const DURATIONS_SECONDS = [5, 10] as const;
@@ -48,8 +48,6 @@ export const epsilon02 = defineFamily(Epsilon02Request, {
   summary: 'Videos from a text, a first frame, an end frame, or both frames.',
   example: { model: 'epsilon-02', prompt: 'A cat on a window sill.', duration: 10, resolution: '512p' },
   medium: 'video',
-  path: '/v1/videos/generations',
-  models: MODELS,
   modes: ['text-to-video', 'image-to-video', 'first-last-frame'],
   mode: (sent) => {
     if (sent.first_frame_image && sent.last_frame_image) return 'first-last-frame';
@@ -71,9 +69,6 @@ export const epsilon02 = defineFamily(Epsilon02Request, {
       { watermark: order.watermark },
     );
   },
-  unit: 'second',
   variants: { 'epsilon-02': RESOLUTIONS },
   billing: (order) => ({ variant: order.resolution, quantity: order.duration, settle: 'per-output' }),
-  resultTtlSeconds: null,
-  deadlineSeconds: VIDEO_DEADLINE_SECONDS,
 });

@@ -1,7 +1,7 @@
 import { Choice, Flag, ImageUrl, Resolution, Text } from '../fields.js';
 import { defineFamily, need, refuse } from '../model-family.js';
 import { fileAt, GENERAL_IMAGE } from '../references.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
+import { videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
 
 const MODELS = ['epsilon-2.3', 'epsilon-2.3-Fast'] as const;
 const DURATIONS_SECONDS = [6, 10] as const;
@@ -43,8 +43,6 @@ export const epsilon23 = defineFamily(Epsilon23Request, {
   summary: 'Videos from a text or a first frame, with camera commands in the prompt.',
   example: { model: 'epsilon-2.3', prompt: 'A cat on a window sill [推进].', duration: 6, resolution: '1080p' },
   medium: 'video',
-  path: '/v1/videos/generations',
-  models: MODELS,
   modes: ['text-to-video', 'image-to-video'],
   mode: (sent) => (sent.first_frame_image ? 'image-to-video' : 'text-to-video'),
   rules: [
@@ -68,9 +66,6 @@ export const epsilon23 = defineFamily(Epsilon23Request, {
       order.duration,
       { watermark: order.watermark },
     ),
-  unit: 'second',
   variants: { 'epsilon-2.3': RESOLUTIONS, 'epsilon-2.3-Fast': RESOLUTIONS },
   billing: (order) => ({ variant: order.resolution, quantity: order.duration, settle: 'per-output' }),
-  resultTtlSeconds: null,
-  deadlineSeconds: VIDEO_DEADLINE_SECONDS,
 });

@@ -1,7 +1,7 @@
 import { Choice, Flag, ImageUrl, Resolution, Text, Whole } from '../fields.js';
 import { defineFamily, refuse } from '../model-family.js';
 import { fileAt, GENERAL_IMAGE } from '../references.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize } from '../output-sizes.js';
+import { videoOutput, videoSize } from '../output-sizes.js';
 
 const MODELS = ['gamma-3.1-fast-official', 'gamma-3.1-quality-official'] as const;
 const RATIOS = ['16:9', '9:16'] as const;
@@ -66,8 +66,6 @@ export const gamma = defineFamily(GammaRequest, {
   summary: 'Videos up to 4K from a text, a first frame, or a first and a last frame; up to four at once.',
   example: { model: 'gamma-3.1-fast-official', prompt: 'A paper boat in the rain.', duration: 8, resolution: '1080p' },
   medium: 'video',
-  path: '/v1/videos/generations',
-  models: MODELS,
   modes: ['text-to-video', 'image-to-video', 'first-last-frame'],
   mode: (sent) => {
     if (!sent.first_frame_image) return 'text-to-video';
@@ -98,13 +96,10 @@ export const gamma = defineFamily(GammaRequest, {
       count: order.sample_count,
       audio: order.generate_audio,
     }),
-  unit: 'second',
   variants: { 'gamma-3.1-fast-official': VARIANTS, 'gamma-3.1-quality-official': VARIANTS },
   billing: (order) => ({
     variant: order.generate_audio ? `${order.resolution}+audio` : order.resolution,
     quantity: order.duration * order.sample_count,
     settle: 'per-output',
   }),
-  resultTtlSeconds: null,
-  deadlineSeconds: VIDEO_DEADLINE_SECONDS,
 });

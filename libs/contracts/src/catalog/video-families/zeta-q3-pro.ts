@@ -2,7 +2,7 @@ import { Choice, Flag, ImageUrls, Resolution, Text, Whole } from '../fields.js';
 import { defineFamily, need, refuse } from '../model-family.js';
 import { fileAt, GENERAL_IMAGE } from '../references.js';
 import { isVisible } from '../../unicode-text.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
+import { videoOutput, videoSize, videoSizeLike } from '../output-sizes.js';
 
 const MODELS = ['zeta-q3-pro', 'zeta-q3-turbo'] as const;
 const RESOLUTIONS = ['540p', '720p', '1080p'] as const;
@@ -40,8 +40,6 @@ export const zetaQ3Pro = defineFamily(ZetaQ3ProRequest, {
   summary: 'Videos with sound from a text, a start image, or a first and a last frame.',
   example: { model: 'zeta-q3-pro', prompt: 'Two friends talk at a bus stop.', aspect_ratio: '9:16', duration: 8 },
   medium: 'video',
-  path: '/v1/videos/generations',
-  models: MODELS,
   modes: ['text-to-video', 'image-to-video', 'first-last-frame'],
   mode: (sent) => {
     if (!sent.image_urls) return 'text-to-video';
@@ -73,9 +71,6 @@ export const zetaQ3Pro = defineFamily(ZetaQ3ProRequest, {
       order.duration,
       { audio: order.audio },
     ),
-  unit: 'second',
   variants: { 'zeta-q3-pro': RESOLUTIONS, 'zeta-q3-turbo': RESOLUTIONS },
   billing: (order) => ({ variant: order.resolution, quantity: order.duration, settle: 'per-output' }),
-  resultTtlSeconds: null,
-  deadlineSeconds: VIDEO_DEADLINE_SECONDS,
 });

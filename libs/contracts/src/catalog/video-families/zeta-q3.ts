@@ -2,7 +2,7 @@ import { Choice, ImageUrls, Resolution, Text, Whole } from '../fields.js';
 import type { MediaLimits } from '../media-order.js';
 import { defineFamily } from '../model-family.js';
 import { filesAt } from '../references.js';
-import { VIDEO_DEADLINE_SECONDS, videoOutput, videoSize } from '../output-sizes.js';
+import { videoOutput, videoSize } from '../output-sizes.js';
 
 const MODELS = ['zeta-q3', 'zeta-q3-mix'] as const;
 const RESOLUTIONS = ['540p', '720p', '1080p'] as const;
@@ -54,16 +54,10 @@ export const zetaQ3 = defineFamily(ZetaQ3Request, {
     duration: 5,
   },
   medium: 'video',
-  path: '/v1/videos/generations',
-  models: MODELS,
   modes: ['reference-to-video'],
   mode: () => 'reference-to-video',
-  rules: [],
   references: (order) => filesAt('image_urls', order.image_urls, 'image', 'reference', REFERENCE_IMAGE),
   output: (order) => videoOutput(videoSize(order.resolution, order.aspect_ratio), order.duration),
-  unit: 'second',
   variants: { 'zeta-q3': RESOLUTIONS, 'zeta-q3-mix': ['720p', '1080p'] },
   billing: (order) => ({ variant: order.resolution, quantity: order.duration, settle: 'per-output' }),
-  resultTtlSeconds: null,
-  deadlineSeconds: VIDEO_DEADLINE_SECONDS,
 });
