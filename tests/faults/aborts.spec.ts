@@ -4,10 +4,6 @@ import { TEXT_LIBRARIES, type LibraryClient } from '../harness/text-vendor/text-
 
 /** Long enough that a reply is still going on when its first words have been read. */
 const WORD_MS = 20;
-/** How soon an upstream must learn that the client has left; generous, for a busy machine. */
-const ABORT_MS = 25_000;
-/** Money may take a moment longer: the first count of tokens loads the tokenizer. */
-const SETTLED_MS = 45_000;
 
 const STORY = ['Tell me a long story of many words'] as const;
 
@@ -52,7 +48,7 @@ describe('A client that leaves', () => {
   }
 
   const abortAfter = (aborts: number): Promise<true> =>
-    eventually(() => gateway.vendor.aborted === aborts + 1, { limitMs: ABORT_MS, pauseMs: 5 });
+    eventually(() => gateway.vendor.aborted === aborts + 1, { pauseMs: 5 });
 
   /** The record of the newest request, when everything about it is over. */
   async function settledRecord(known: ReadonlySet<string>): Promise<UsageRecord | undefined> {
@@ -82,7 +78,7 @@ describe('A client that leaves', () => {
         vendor.gate = { at: 'middle', opened: new Promise(() => {}) };
         await leaveAfterFirstWords(library.connect(gateway, 0), MODEL_OVER[upstream]);
         if (upstream !== 'sandbox') await abortAfter(aborted);
-        const record = await eventually(() => settledRecord(known), { limitMs: SETTLED_MS });
+        const record = await eventually(() => settledRecord(known));
         expect(record).toMatchObject({ status: 'cancelled', upstream });
         const output = record.lines.find(({ unit }) => unit === 'output_token');
         expect(output?.quantity).toBeGreaterThan(0);
@@ -126,7 +122,7 @@ describe('A client that leaves', () => {
         await leaveBeforeReply(library, upstream, STORY);
         open();
         vendor.gate = undefined;
-        const record = await eventually(() => settledRecord(known), { limitMs: SETTLED_MS });
+        const record = await eventually(() => settledRecord(known));
         expect(record).toMatchObject({ status: 'completed', upstream });
         expect(record.amount).toBeGreaterThan(0n);
         expect(vendor.aborted).toBe(aborted);
@@ -144,7 +140,7 @@ describe('A client that leaves', () => {
         vendor.gate = { at: 'start', opened: new Promise(() => {}) };
         await leaveBeforeReply(library, upstream, upstream === 'sandbox' ? ['Wait [sandbox:hang]'] : STORY);
         if (upstream !== 'sandbox') await abortAfter(aborted);
-        const record = await eventually(() => settledRecord(known), { limitMs: SETTLED_MS });
+        const record = await eventually(() => settledRecord(known));
         expect(record).toMatchObject({
           status: 'cancelled',
           lines: expect.arrayContaining([expect.objectContaining({ source: 'held' })]),

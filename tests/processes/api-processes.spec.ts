@@ -12,7 +12,7 @@ import { FakeTextVendor } from '../harness/text-vendor/fake-text-vendor.js';
 const KEY = 'sk-children-0123456789';
 const ADMIN_TOKEN = 'an-admin-token-for-tests';
 /** How long a stop waits for streams that go on. */
-const TEXT_DRAIN_SECONDS = 60;
+const TEXT_DRAIN_SECONDS = 600;
 
 interface Asked {
   readonly method?: string;

@@ -265,7 +265,7 @@ describeWithBrowser('Every page of the console, in Chromium', (startBrowser) => 
           await settled(owner);
           let found = await stateOf(page);
           // What has to be read first takes its place again when it is there.
-          await eventually(async () => (found = await stateOf(page)) === before, { limitMs: 10_000 }).catch(
+          await eventually(async () => (found = await stateOf(page)) === before, { limitMs: 60_000 }).catch(
             () => false,
           );
           if (found !== before) wrong.push(`${path} after ${after}: ${found}, not ${before}`);

@@ -101,7 +101,7 @@ describe('Referenced files', () => {
     await startWorker(60);
     await eventually(() => waiting.size >= SLOTS);
     const others = [await submit([], 'acct_victim'), await submit([`${hostUrl}/good.png`], 'acct_victim')];
-    await eventually(() => others.every((taskId) => vendor.taken.includes(taskId)), { limitMs: 20_000 });
+    await eventually(() => others.every((taskId) => vendor.taken.includes(taskId)));
     expect(givenUp).toBe(0);
     // A further claim passes the account over: its tasks wait in the queue, not in the worker.
     expect(waiting.size).toBeLessThanOrEqual(16);
@@ -165,7 +165,7 @@ describe('Referenced files', () => {
       upstreams.exchange([hanging.routed()]);
       await eventually(() => answer !== undefined);
       const next = await submit([]);
-      await eventually(() => hanging.taken.includes(next), { limitMs: 20_000 });
+      await eventually(() => hanging.taken.includes(next));
       answer?.();
       await eventually(() => hanging.taken.length === 2);
       expect(hanging.taken).toEqual([next, early]);
