@@ -117,14 +117,14 @@ export class BalanceController {
 
   /** A key that is not good has no user behind it; any other refusal says its own words in the same shape. */
   private fail(response: Response, error: unknown): void {
+    const { status, retryAfterMs } = toGatewayError(error);
+    if (retryAfterMs !== undefined) response.setHeader('retry-after', Math.ceil(retryAfterMs / 1000));
     if (error instanceof GatewayError) {
       const message = error.code === 'invalid_api_key' ? NO_SUCH_USER : error.publicMessage;
-      response.status(error.status).send(balanceFailureBody(message));
+      response.status(status).send(balanceFailureBody(message));
       return;
     }
     log.error('balance.read_failed', { requestId: response.req.requestId, error });
-    const { status, retryAfterMs } = toGatewayError(error);
-    if (retryAfterMs !== undefined) response.setHeader('retry-after', Math.ceil(retryAfterMs / 1000));
     response.status(status).send(balanceFailureBody(READING_FAILED));
   }
 }

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { eventually } from '#testing';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../../tests/harness/test-gateway.js';
 
 const PATHS = ['/v1/user/balance', '/user/balance'];
@@ -101,5 +103,27 @@ describe('The balance endpoints', () => {
     expect((await get('/v1/balance')).text).toBe(
       '{"success":true,"remain_balance":-1,"used_balance":0.25,"unlimited_quota":true,"total_quota":-1,"expires_at":null}',
     );
+  });
+
+  it('says when to come again where it refuses for now', async () => {
+    const { database } = gateway;
+    const ask = () => get('/v1/balance', { authorization: `Bearer sk-unknown-${randomUUID()}` });
+    const refused = await database.transaction(async (transaction) => {
+      await transaction.query({ text: 'lock table api_key in access exclusive mode' });
+      const blocked = async (count: number) => {
+        const text = `select 1 from pg_locks where not granted
+          and database = (select oid from pg_database where datname = current_database())`;
+        return (await database.query({ text })).rows.length >= count;
+      };
+      // Two look for their keys at once, and the next one waits for either of them.
+      for (const count of [1, 2]) {
+        void ask();
+        await eventually(() => blocked(count));
+      }
+      return ask();
+    });
+    expect(refused.status).toBe(503);
+    expect(JSON.parse(refused.text)).toEqual({ success: false, message: expect.stringContaining('try again') });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 });
