@@ -29,7 +29,11 @@ try {
   });
   const { upstream, 'dry-run': dryRun, ...others } = values;
   const file = process.env.UPSTREAMS_FILE;
-  if (!upstream || !file) throw new Error('Name the upstream: --upstream ID, and its file: UPSTREAMS_FILE.');
+  if (!file)
+    throw new Error(
+      'Set UPSTREAMS_FILE to the file that has the upstream: UPSTREAMS_FILE=upstreams.yaml npm run smoke -- --upstream ID',
+    );
+  if (!upstream) throw new Error(`Name the upstream by its id in ${file}: --upstream ID`);
   const asked = { ...others, upstream, file, dryRun };
   process.exitCode = (await runTextSmoke(asked, report)) ?? (await runSmoke(asked, report));
 } catch (error) {

@@ -65,6 +65,14 @@ describe('fieldTable', () => {
     expect(refused).toEqual([]);
   });
 
+  it.each(CATALOG.map((family: ModelFamily) => [family.id, family] as const))(
+    'narrows fields of %s for its own models only',
+    (_id, family) => {
+      const narrowed = family.fields.flatMap((field) => ('only' in field ? Object.keys(field.only ?? {}) : []));
+      expect(family.models).toEqual(expect.arrayContaining(narrowed));
+    },
+  );
+
   it('says what one model of a family takes, and what another does', () => {
     expect(row(alpha, 'resolution', 'alpha-2.0')).toMatchObject({ allowed: '480p or 720p' });
     expect(row(alpha, 'resolution', 'alpha-2.0-face')).toMatchObject({ allowed: '480p, 720p or 1080p' });

@@ -237,6 +237,15 @@ describe('docs/upstreams.example.yaml', () => {
   });
 });
 
+describe('docs/media-upstreams.md', () => {
+  const page = readFileSync('docs/media-upstreams.md', 'utf8');
+  const tableUnder = (heading: string): string => page.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+
+  it.each(MEDIA_PROTOCOLS)('has a row of %s in its table of protocols', (protocol) => {
+    expect(tableUnder('Protocols')).toContain(`\n| \`${protocol}\``);
+  });
+});
+
 describe('The variables of media upstreams', () => {
   it('are all read before the first mistake is reported, those of text upstreams too', () => {
     const wrong = { TEXT_RETRY_SECONDS: 'x', SANDBOX_IMAGE_MS: '-1', MEDIA_FETCH_ALLOW: 'nowhere/99', PORT: 'abc' };

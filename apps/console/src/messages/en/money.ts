@@ -1,3 +1,5 @@
+import type { LedgerKind } from '#contracts';
+
 export const money = {
   total: 'Total',
   charged: 'Charged',
@@ -59,7 +61,7 @@ export const money = {
       debt: 'Owed',
       debt_payment: 'Debt paid',
       refund: 'Refund',
-    },
+    } satisfies Record<LedgerKind, string>,
     books: { funding: 'outside', available: 'available', held: 'held', revenue: 'spent', owed: 'owed' },
     idFilter: 'Id of a request or task',
     filteredBy: (what: string) => `Only entries of ${what}`,

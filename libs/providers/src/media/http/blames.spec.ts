@@ -1,28 +1,28 @@
 import type { MediaFailure } from '#contracts';
-import { arkVideoCodec } from '../ark/ark-video.codec.js';
-import { dashscopeVideoCodec } from '../dashscope/dashscope-video.codec.js';
-import { falCodec } from '../fal/fal.codec.js';
-import { gatewayCodec } from '../gateway/gateway.codec.js';
-import { klingCodec } from '../kling/kling.codec.js';
-import { minimaxCodec } from '../minimax/minimax.codec.js';
-import { vertexVeoCodec } from '../vertex/vertex-veo.codec.js';
-import { viduCodec } from '../vidu/vidu.codec.js';
-import { xaiImageCodec } from '../xai/xai-image.codec.js';
+import { MEDIA_CODECS, type VendorProtocol } from '../media-protocols.js';
 import { refusedBy } from './call-failures.js';
 import type { MediaCodec } from './media-codec.js';
 
-/** How each vendor writes an error of its own code and sentence. */
-const VENDORS: readonly (readonly [MediaCodec, (code: string, message: string) => object])[] = [
-  [arkVideoCodec, (code, message) => ({ error: { code, message } })],
-  [dashscopeVideoCodec, (code, message) => ({ code, message })],
-  [falCodec, (type, msg) => ({ detail: [{ loc: ['body'], msg, type }] })],
-  [gatewayCodec, (code, message) => ({ error: { code, message } })],
-  [klingCodec, (code, message) => ({ code, message })],
-  [minimaxCodec, (code, message) => ({ type: 'error', error: { code, message } })],
-  [vertexVeoCodec, (status, message) => ({ error: { code: 400, status, message } })],
-  [viduCodec, (reason, message) => ({ reason, message })],
-  [xaiImageCodec, (code, error) => ({ code, error })],
-];
+type ErrorOf = (code: string, message: string) => object;
+
+/** How each vendor writes an error of its own code and sentence: a protocol that is missing here is an error of types. */
+const ERRORS_OF: Readonly<Record<VendorProtocol, ErrorOf>> = {
+  'ark-image': (code, message) => ({ error: { code, message } }),
+  'ark-video': (code, message) => ({ error: { code, message } }),
+  'dashscope-image': (code, message) => ({ code, message }),
+  'dashscope-video': (code, message) => ({ code, message }),
+  fal: (type, msg) => ({ detail: [{ loc: ['body'], msg, type }] }),
+  gateway: (code, message) => ({ error: { code, message } }),
+  kling: (code, message) => ({ code, message }),
+  minimax: (code, message) => ({ type: 'error', error: { code, message } }),
+  'vertex-veo': (status, message) => ({ error: { code: 400, status, message } }),
+  vidu: (reason, message) => ({ reason, message }),
+  'xai-image': (code, error) => ({ code, error }),
+};
+const VENDORS = Object.entries(ERRORS_OF).map(([protocol, errorOf]): readonly [MediaCodec, ErrorOf] => [
+  MEDIA_CODECS[protocol as VendorProtocol],
+  errorOf,
+]);
 const CODES: Readonly<Record<string, string>> = { kling: '1201', minimax: '2013' };
 
 const failureOf = (codec: MediaCodec, status: number, body: object): MediaFailure =>
