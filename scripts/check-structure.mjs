@@ -131,7 +131,10 @@ if (asked.length === 0) {
   );
 }
 for (const { places, most, counts } of rows.filter((row) => row.places.length > row.most)) {
-  console.error(`\nToo many ${counts}:`);
-  for (const place of places.slice(most)) console.error(`  ${place}`);
+  // Whichever of them was added last, the list cannot tell: all are shown.
+  console.error(
+    `\nToo many ${counts}: ${places.length}. ${most === 0 ? 'None' : `At most ${most}`} of these may stay:`,
+  );
+  for (const place of places) console.error(`  ${place}`);
   process.exitCode = 1;
 }
