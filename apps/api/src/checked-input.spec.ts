@@ -1,5 +1,6 @@
 import { IsOptional, IsString } from 'class-validator';
 import { checked } from './checked-input.js';
+import { ListQuery } from './list-query.js';
 
 class Sent {
   @IsOptional()
@@ -35,7 +36,16 @@ describe('checked', () => {
     expect(checked(Sent, { task_id: null, status: 'done' })).toEqual({ task_id: undefined, status: 'done' });
   });
 
+  it('shows a wrong value as it was sent, and says that a text needs quotes', () => {
+    expect(() => checked(ListQuery, { limit: 'abc' })).toThrow(
+      'limit must be a whole number from 1 to 1000, not "abc".',
+    );
+    expect(() => checked(Sent, { status: 1.5 })).toThrow(/^status must be a .*, not 1\.5\. Send it in quotes\.$/);
+  });
+
   it('lists all known fields when one is unknown', () => {
-    expect(() => checked(Sent, { id: 'task_1' })).toThrow('id is not a field of this request: task_id, status.');
+    expect(() => checked(Sent, { id: 'task_1' })).toThrow(
+      'id is not a field of this request. Known fields: task_id, status.',
+    );
   });
 });

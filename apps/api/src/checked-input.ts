@@ -19,7 +19,7 @@ export function checked<Input extends object>(inputClass: new () => Input, sent:
   refuseInheritedNames(sent, inputClass);
   const input = plainToInstance(inputClass, sent, { exposeDefaultValues: true });
   const errors = validateSync(input, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
-  const [first, ...rest] = errors.map((error) => toFieldError(error, inputClass));
+  const [first, ...rest] = errors.map((error) => toFieldError(error, inputClass, sent));
   if (first) throw GatewayError.fromFields([first, ...rest]);
   return withoutNulls(input, inputClass);
 }
@@ -69,19 +69,23 @@ export function named<Body extends { readonly name?: string }>(body: Body): Body
   });
 }
 
-function toFieldError(error: ValidationError, inputClass: new () => object): FieldError {
+function toFieldError(error: ValidationError, inputClass: new () => object, sent: object): FieldError {
   const { property, constraints = {}, value } = error;
   if ('whitelistValidation' in constraints) return unknownField(property, inputClass);
   if (value === undefined) {
     return { param: property, code: 'missing_parameter', message: `${property} is missing: it ${ruleOf(error)}.` };
   }
-  return { param: property, code: 'invalid_parameter', message: `${property} ${ruleOf(error)}${notGiven(value)}.` };
+  // A number in a query was read from a text, which is what the caller knows.
+  const given = (sent as Readonly<Record<string, unknown>>)[property] ?? value;
+  const rule = ruleOf(error);
+  const advice = typeof given === 'number' && rule.startsWith('must be a text') ? ' Send it in quotes.' : '';
+  return { param: property, code: 'invalid_parameter', message: `${property} ${rule}${notGiven(given)}.${advice}` };
 }
 
 const unknownField = (param: string, inputClass: new () => object): FieldError => ({
   param,
   code: 'unknown_parameter',
-  message: `${param} is not a field of this request: ${fieldsOf(inputClass).join(', ')}.`,
+  message: `${param} is not a field of this request. Known fields: ${fieldsOf(inputClass).join(', ')}.`,
 });
 
 /** What was given, when it is short enough to be read. */

@@ -74,7 +74,7 @@ export function daysOf(
   const from = query.from ?? new Date(startOf(to, 'to') - (DAYS_DEFAULT - 1) * DAY_MS).toISOString().slice(0, 10);
   const days = (startOf(to, 'to') - startOf(from, 'from')) / DAY_MS + 1;
   if (days < 1 || days > DAYS_MAX) {
-    throw GatewayError.ofField('from', `must not be after to, nor more than ${DAYS_MAX} days before`);
+    throw GatewayError.ofField('from', `must not be after to, nor more than ${DAYS_MAX} days before it`);
   }
   return { accountId, from, to, timeZone, tag: query.tag ?? null };
 }
@@ -114,7 +114,7 @@ export function groupsOf(list: string, allowed: readonly string[] = USAGE_GROUPS
   return names.map((name) => {
     const group = allowed.find((known) => known === name);
     if (group) return group;
-    throw new GatewayError('invalid_parameter', `group_by lists some of: ${allowed.join(', ')}.`, {
+    throw new GatewayError('invalid_parameter', `group_by must be any of ${allowed.join(', ')}, separated by commas.`, {
       param: 'group_by',
     });
   });

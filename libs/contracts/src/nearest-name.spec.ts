@@ -9,6 +9,7 @@ describe('nearestName', () => {
     ['aspectRatio', 'aspect_ratio'],
     ['negative-prompt', 'negative_prompt'],
     ['Seed', 'seed'],
+    ['image', 'image_urls'],
   ])('takes %s for %s', (name, expected) => {
     expect(nearestName(name, FIELDS)).toBe(expected);
   });
@@ -19,5 +20,10 @@ describe('nearestName', () => {
 
   it('puts the nearest first', () => {
     expect(nearestNames('zeta-q3-turb', ['zeta-q3-pro', 'zeta-q3', 'zeta-q3-turbo'], 2)[0]).toBe('zeta-q3-turbo');
+  });
+
+  it('puts a name that was not written to its end before those with another letter', () => {
+    const [nearest] = nearestNames('beta-2.5', ['beta-2.7', 'beta-2.6', 'beta-2.5-preview'], 3);
+    expect(nearest).toBe('beta-2.5-preview');
   });
 });

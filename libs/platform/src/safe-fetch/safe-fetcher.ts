@@ -167,7 +167,8 @@ export class SafeFetcher {
    */
   checkUrl(text: string): URL {
     if (!hasParsableHost(text)) throw hostTooLong();
-    if (!URL.canParse(text)) throw new FetchRefused('bad_url', 'it is not a URL');
+    if (!URL.canParse(text))
+      throw new FetchRefused('bad_url', 'it must be a whole URL, such as https://example.com/path');
     const url = new URL(text);
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
       throw new FetchRefused('bad_scheme', 'only http and https URLs are fetched');

@@ -180,9 +180,13 @@ const SECONDS_MAX = 2_592_000;
 function readUploadFields(fields: ReadonlyMap<string, string>): UploadFields {
   const stray = [...fields.keys()].find((name) => !KNOWN.includes(name));
   if (stray !== undefined)
-    throw new GatewayError('unknown_parameter', `${stray} is not a field of an upload: file, ${KNOWN.join(', ')}.`, {
-      param: stray,
-    });
+    throw new GatewayError(
+      'unknown_parameter',
+      `${stray} is not a field of an upload. Known fields: file, ${KNOWN.join(', ')}.`,
+      {
+        param: stray,
+      },
+    );
   const purpose = oneOf(Object.fromEntries(fields), 'purpose', FILE_PURPOSES);
   if (!purpose)
     throw new GatewayError('missing_parameter', `purpose is missing: it must be one of ${FILE_PURPOSES.join(', ')}.`, {

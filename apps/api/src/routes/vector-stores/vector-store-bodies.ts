@@ -32,9 +32,13 @@ function fieldsOf(body: unknown, allowed: readonly string[], at = ''): Fields {
   const stray = Object.keys(body).find((name) => !allowed.includes(name));
   if (stray === undefined) return body;
   const param = `${at === '' ? '' : `${at}.`}${stray.slice(0, 64)}`;
-  throw new GatewayError('unknown_parameter', `${param} is not a field of this request: ${allowed.join(', ')}.`, {
-    param,
-  });
+  throw new GatewayError(
+    'unknown_parameter',
+    `${param} is not a field of this request. Known fields: ${allowed.join(', ')}.`,
+    {
+      param,
+    },
+  );
 }
 
 const missing = (param: string, rule: string): GatewayError =>
