@@ -140,6 +140,15 @@ describe('A request with a typical mistake', () => {
     },
   );
 
+  it.each([
+    [{}, /is required: a date such as 2023-06-01\.$/],
+    [{ 'anthropic-version': 'latest' }, /must be a date such as 2023-06-01\.$/],
+  ])('to /v1/messages with the version %j gets an error that says what it must be', async (version, expected) => {
+    const body = { model: 'vendor-5', max_tokens: 9, messages: [{ role: 'user', content: 'hello' }] };
+    const headers = { authorization: `Bearer ${TEST_KEY}`, ...version };
+    expect(await messageOf('POST', '/v1/messages', body, headers)).toEqual([400, expect.stringMatching(expected)]);
+  });
+
   const REFUSED_KEYS: [what: string, path: string, headers: Record<string, string>, message: string][] = [
     ['no key', '', {}, 'No API key was sent: add the header "Authorization: Bearer <API_KEY>".'],
     [

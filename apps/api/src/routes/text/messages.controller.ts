@@ -14,10 +14,16 @@ const VERSION = /^\d{4}-\d{2}-\d{2}$/;
 /** The version header is required; newer and older client libraries send it under the vendor's name. */
 function expectVersion({ headers }: Request): void {
   const sent = headers['vendor-version'] ?? headers['anthropic-version'];
+  if (sent === undefined)
+    throw new GatewayError(
+      'missing_parameter',
+      'The header vendor-version (or anthropic-version) is required: a date such as 2023-06-01.',
+      { param: 'vendor-version' },
+    );
   if (typeof sent !== 'string' || !VERSION.test(sent))
     throw new GatewayError(
-      sent === undefined ? 'missing_parameter' : 'invalid_parameter',
-      'The header vendor-version (or anthropic-version) is required: a date of the form YYYY-MM-DD.',
+      'invalid_parameter',
+      'The header vendor-version (or anthropic-version) must be a date such as 2023-06-01.',
       { param: 'vendor-version' },
     );
 }

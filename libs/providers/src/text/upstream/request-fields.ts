@@ -135,12 +135,16 @@ export function offeredTools(
   if (toolChoice.mode !== 'required') return tools;
   const { names, param = 'tool_choice' } = toolChoice;
   if (tools.length === 0 && hosted.length === 0)
-    throw GatewayError.unsupported(param, 'a call that must be made, without a tool to call,');
+    throw unmadeCall(param, 'demands a call, and the request offers no tool: add one, or leave the demand out');
   const offered = new Set(tools.map(({ name }) => name));
   if (names.some((wanted) => !offered.has(wanted)))
-    throw GatewayError.unsupported(param, 'the choice of a function that is not offered');
+    throw unmadeCall(param, 'names a function that the request does not offer: add it to the tools, or name another');
   return names.length < 2 ? tools : namedTools(tools, names);
 }
+
+/** Another upstream that runs tools of its own may be able to. */
+const unmadeCall = (param: string, why: string): GatewayError =>
+  new GatewayError('unsupported_parameter', `${param} ${why}.`, { param });
 
 /** Tokens to think with, for vendors that want a number instead of a word. */
 const BUDGET_TOKENS: Record<ReasoningEffort, number> = {
