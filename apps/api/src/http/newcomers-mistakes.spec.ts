@@ -149,6 +149,24 @@ describe('A request with a typical mistake', () => {
     expect(await messageOf('POST', '/v1/messages', body, headers)).toEqual([400, expect.stringMatching(expected)]);
   });
 
+  it.each<[method: string, path: string, body: object | undefined, message: string]>([
+    ['GET', '/v1/ledger?limit=abc', undefined, 'limit must be a whole number from 1 to 1000, not "abc".'],
+    [
+      'GET',
+      '/v1/usage?group_by=color',
+      undefined,
+      'group_by must be any of day, model, key, tag, separated by commas.',
+    ],
+    [
+      'POST',
+      '/v1/videos/generations',
+      { model: 'beta-2.5-preview', prompt: 'x', webhook_url: 'localhost' },
+      'webhook_url cannot be called: it must be a whole URL, such as https://example.com/path.',
+    ],
+  ])('to %s %s gets an error that says what is allowed', async (method, path, body, message) => {
+    expect(await messageOf(method, path, body)).toEqual([400, message]);
+  });
+
   const REFUSED_KEYS: [what: string, path: string, headers: Record<string, string>, message: string][] = [
     ['no key', '', {}, 'No API key was sent: add the header "Authorization: Bearer <API_KEY>".'],
     [
