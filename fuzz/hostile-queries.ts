@@ -39,6 +39,9 @@ const VALUES: readonly ((random: Random) => string)[] = [
   () => 'a'.repeat(4_000),
   () => Buffer.from('{"id":"x","at":"y"}').toString('base64url'),
   () => Buffer.from('[1,null,{}]').toString('base64url'),
+  () => Buffer.from('2026-11-28T23:59:59.999999Z|1').toString('base64url'),
+  () => Buffer.from('2026-02-30T24:60:60.000000Z|1').toString('base64url'),
+  () => Buffer.from('0000-01-01T00:00:00.000000Z|x').toString('base64url'),
   (random) => String(random.below(2 ** 31) - 2 ** 30),
   (random) => encodeURIComponent(String.fromCharCode(random.below(0xd8_00))),
 ];

@@ -32,11 +32,17 @@ export const toCursor = ({ time, id }: Position): string => Buffer.from(`${time}
 
 const POSITION = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\|([\w-]{1,80})$/;
 
+/** Whether there is such a time; the database has no year 0, and fails on what it does not know. */
+function isMoment(time: string): boolean {
+  const date = new Date(time);
+  return !time.startsWith('0000') && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(time.slice(0, 19));
+}
+
 /** @throws GatewayError `invalid_parameter`: the text is none of our cursors. */
 export function fromCursor(cursor: string | null): Position | null {
   if (cursor === null) return null;
   const [, time, id] = POSITION.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (time === undefined || id === undefined) throw foreignCursor();
+  if (time === undefined || id === undefined || !isMoment(time)) throw foreignCursor();
   return { time, id };
 }
 

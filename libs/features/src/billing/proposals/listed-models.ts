@@ -319,11 +319,13 @@ const OF_OPENROUTER: Readonly<Record<string, TokenUnit | FeeUnit>> = {
 /** What is no price, and those that hold prices. */
 const APART_IN_OPENROUTER = new Set(['overrides', 'discount', 'min_prompt_tokens', 'utc_start', 'utc_end']);
 
+const isNegative = (price: unknown): boolean =>
+  typeof price === 'string' ? price.startsWith('-') : typeof price === 'number' && price < 0;
+
 function ofOpenrouter(id: string, pricing: Fields): ListedModel | undefined {
   const reading = new Reading(id, /^([^/]+)\//.exec(id)?.[1]);
   // Those of a router stand for whatever model it picks.
-  if (Object.values(pricing).some((value) => typeof value !== 'object' && String(value).startsWith('-')))
-    return undefined;
+  if (Object.values(pricing).some(isNegative)) return undefined;
   const overrides = listIn(pricing['overrides']);
   const base = atPeak(pricing, overrides.filter(isByTimeAlone));
   const takeAll = (fields: Fields, from: number): void => {
