@@ -81,6 +81,29 @@ describe('Resources that accounts share', () => {
     return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
   }
 
+  it('do not include memory for lists that one of them asks for and does not read', async () => {
+    await api.gateway.database.query({
+      text: `insert into uploaded_file (id, account_id, api_key_id, filename, purpose, content_type, store_key, state, bytes, sha256)
+        select 'file-' || lpad(n::text, 30, '0'), k.account_id, k.id, repeat(chr(23383), 255), 'vision', '', 'none/' || n, 'ready', 1, ''
+        from (select id, account_id from api_key order by created_at desc limit 1) k, generate_series(1, 5000) n`,
+      limit: 'long',
+    });
+    const list = async (key = keys.at(-1)): Promise<number> => {
+      const answer = await fetch(`${api.gateway.baseUrl}/v1/files?limit=10000`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    expect(await list()).toBe(200);
+    const unread = connect(Number(new URL(api.gateway.baseUrl).port), '127.0.0.1');
+    unread.write(`GET /v1/files?limit=10000 HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${keys.at(-1)}\r\n\r\n`);
+    await once(unread, 'readable');
+    expect([await list(), await list(keys[victim])]).toEqual([429, 200]);
+    unread.destroy();
+    await eventually(async () => (await list()) === 200, { pauseMs: 1_000 });
+  });
+
   it('are not exhausted by one account with stalled bodies', async () => {
     const stalled = Array.from({ length: 12 }, () => {
       const sent = begin(keys[hostile], '/v1/responses', 8 * MIB);

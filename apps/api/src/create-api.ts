@@ -97,7 +97,7 @@ export async function createApi(
     limitBody,
     body,
   );
-  server.useSteps({ first, beforeRoute }, [
+  server.useSteps({ first, beforeRoute, budget }, [
     [OPS, queuePages(platform, sessions, operators)],
     [ADMIN, adminGate(platform.adminToken, guesses)],
     [CONSOLE, consolePages(platform.config)],

@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInThisContext } from 'node:vm';
 import type { Request, RequestHandler, Response } from 'express';
 import { ExpressServer } from './express-server.js';
+import { BodyBudget } from './http/body-budget.js';
 import type { RouteFacts } from './http/route-facts.js';
 
 setFlagsFromString('--allow-natives-syntax');
@@ -77,7 +78,7 @@ describe('ExpressServer', () => {
         passed.push('router');
         answer.end();
       };
-      server.useSteps({ first, beforeRoute: note('beforeRoute') }, [['/ops', router]]);
+      server.useSteps({ first, beforeRoute: note('beforeRoute'), budget: new BodyBudget(1, 1) }, [['/ops', router]]);
       server.get('/v1/:name', async (request: Request, answer: Response) => {
         passed.push('handler');
         await nextTurn();

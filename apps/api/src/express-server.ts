@@ -1,7 +1,8 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
-import { NotFoundException } from '@nestjs/common';
+import { NotFoundException, StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
+import { type BodyBudget, noRoomFor, OPERATORS } from './http/body-budget.js';
 import { MatchedRoutes } from './http/matched-routes.js';
 import { isKeptAlive } from './http/keep-alive.js';
 import { SerializedBody } from './http/serialized-body.js';
@@ -22,6 +23,8 @@ export interface RequestSteps {
   readonly first: RequestHandler;
   /** Passed by those that no router of its own has taken. */
   readonly beforeRoute: RequestHandler;
+  /** Bounds what is read and waits for its reader. */
+  readonly budget: BodyBudget;
 }
 
 /**
@@ -47,8 +50,18 @@ export class ExpressServer extends ExpressAdapter {
   /** Sends what a handler returned. What it has streamed is only ended. */
   override reply(response: Response, body: unknown, statusCode?: number): unknown {
     if (response.headersSent && !isKeptAlive(response)) return response.end();
-    if (!(body instanceof SerializedBody)) return super.reply(response, body, statusCode);
-    return body.sendWith(response);
+    const answer = response.req.method === 'GET' ? asRead(body) : body;
+    if (!(answer instanceof SerializedBody)) return super.reply(response, body, statusCode);
+    if (answer !== body && statusCode !== undefined) response.status(statusCode);
+    if (response.req.method === 'GET') this.#expectRoom(response, answer);
+    return answer.sendWith(response);
+  }
+
+  /** A long list stays in memory until it is read, however slowly. What was paid for is sent whatever it takes. */
+  #expectRoom(response: Response, { bytes }: SerializedBody): void {
+    const accountId = response.req.caller?.accountId ?? OPERATORS;
+    const whose = this.#steps?.budget.growForAnswer(response, accountId, bytes) ?? null;
+    if (whose !== null && !response.destroyed) throw noRoomFor(whose);
   }
 
   override get = this.#registering('GET');
@@ -119,6 +132,12 @@ export class ExpressServer extends ExpressAdapter {
     );
   }
 }
+
+/** What is read as JSON, as it is sent. */
+const asRead = (body: unknown): unknown =>
+  typeof body !== 'object' || body === null || body instanceof SerializedBody || body instanceof StreamableFile
+    ? body
+    : SerializedBody.json(body);
 
 const NO_PARAMETERS: Request['params'] = Object.freeze({});
 

@@ -10,6 +10,9 @@ const RETRY_AFTER_MS = 2_000;
 /** What a body takes for each byte of it: the bytes themselves, and the strings decoded from them. */
 const HELD_PER_BYTE = 2;
 
+/** The owner of what operators send and read, who have no account. */
+export const OPERATORS = 'operators';
+
 /** The part of the budget that an account may hold whatever the others hold. */
 const SHARE = 1 / 4;
 
@@ -85,6 +88,12 @@ export class BodyBudget {
   /** Lets a request hold so much more than it does, as `grow`. */
   growBy(answer: ServerResponse, accountId: string, moreBytes: number): NoRoom | null {
     return this.grow(answer, accountId, (this.answers.get(answer)?.bytes ?? 0) / HELD_PER_BYTE + moreBytes);
+  }
+
+  /** Lets a request hold as much as an answer of so many bytes, unless it holds more already; as `grow`. */
+  growForAnswer(answer: ServerResponse, accountId: string, bytes: number): NoRoom | null {
+    const held = this.answers.get(answer)?.bytes ?? 0;
+    return bytes <= UNCOUNTED_BYTES || bytes * HELD_PER_BYTE <= held ? null : this.grow(answer, accountId, bytes);
   }
 
   /** Does work that goes on when the client leaves: until it is done, the body is held, whoever waits for the answer. */

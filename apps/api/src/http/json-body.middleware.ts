@@ -3,6 +3,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '#contracts';
 import { KEY_CACHE_MS } from '#features';
 import { DIFFERENT_KEYS_MAX, type JsonScan, nextTurn, parsedJson, parsedParts, textOf } from '#platform';
+import { OPERATORS } from './body-budget.js';
 import { BODY_KINDS, REPEATABLE_BYTES } from './body-kinds.js';
 import { type BodyCoding, codingOf } from './decode-body.js';
 import { expectFewDifferentKeys, keysIn, refuseKeys } from './object-keys.js';
@@ -70,9 +71,6 @@ declare module 'express-serve-static-core' {
 const HAS_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
-
-/** The owner of the bodies of operators, which have no account. */
-const OPERATORS = 'operators';
 
 /** True for a request whose body is read. */
 export const carriesBody = ({ method, match }: Request): boolean =>
