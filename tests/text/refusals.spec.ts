@@ -83,6 +83,26 @@ it.each([
   expect(Number(headers.get('retry-after-ms'))).toBeGreaterThan(atLeastMs);
 });
 
+it.each([
+  ['messages', { n: 3 }],
+  ['messages', { temperature: 1.5 }],
+  ['gemini', { n: 3 }],
+  ['gemini', { tool_choice: 'required' }],
+  ['responses', { n: 3 }],
+  ['responses', { stop: 'x' }],
+  ['responses', { tool_choice: 'required' }],
+  ['messages', { top_logprobs: 3, logprobs: true }],
+] as const)('of what no upstream can say is that of its quote, over %s: %j', async (over, more) => {
+  const body = { model: MODEL_OVER[over], messages: [{ role: 'user', content: 'Hi' }], ...more };
+  const asked = gateway.vendor.seen.length;
+  const answers = ['/v1/quote', '/v1/chat/completions'].map((path) =>
+    gateway.send<{ error: object }>('POST', path, body),
+  );
+  const [quote, chat] = await Promise.all(answers);
+  expect([quote?.status, quote?.body.error]).toEqual([400, chat?.body.error]);
+  expect(gateway.vendor.seen).toHaveLength(asked);
+});
+
 it('of media says what an order takes, and what is left of the balance', async () => {
   await gateway.setBalance(7n);
   const order = { model: 'eta-image-2.0', prompt: 'a lighthouse' };

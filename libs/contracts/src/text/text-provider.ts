@@ -176,6 +176,9 @@ export interface TextProvider {
   /** What holds for a model, by the name it has there; absent: it takes everything. */
   traitsOf?(upstreamModel: string): ModelTraits;
 
+  /** What `call` would throw before it sends anything; undefined: nothing. Absent: it takes everything. */
+  refusalOf?(call: TextCall): Promise<GatewayError | undefined>;
+
   /**
    * Sends one request and waits for the first sign of a reply.
    *

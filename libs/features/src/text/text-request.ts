@@ -279,7 +279,7 @@ export class TextRequestContext<Body> {
    *
    * @param metering is told how the replies get on.
    */
-  callFor(metering: TextMetering): RoutableCall {
+  callFor(metering: Pick<TextMetering, 'follow'>): RoutableCall {
     const { codec, model, stream, headers } = this.checked;
     const conversation = this.conversation();
     const mayContinue = this.continuing();

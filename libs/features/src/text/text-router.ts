@@ -169,6 +169,16 @@ export class TextRouter {
     return this.upstreams.routes(model, uses, style, undefined, priceList);
   }
 
+  /** @throws GatewayError where every upstream refuses the call before anything is sent. */
+  async expectTaken(call: RoutableCall): Promise<void> {
+    let last: GatewayError | undefined;
+    for (const route of this.expectModel(call.model, call.unpriced, call.style, call.priceList)) {
+      last = await route.upstream.provider.refusalOf?.(askedOf(call, route, undefined));
+      if (!last) return;
+    }
+    if (last) throw last;
+  }
+
   close(): void {
     this.conversations?.close();
   }

@@ -317,6 +317,8 @@ export class TextService {
     });
     await this.measure(request);
     const order = request.holdOrder();
+    // Tools that the gateway runs are asked of an upstream in rounds, each in a form of its own.
+    if (!request.plan) await this.router.expectTaken(request.callFor({ follow: () => undefined }));
     const { codec, body, model } = checked;
     const counted = await this.countTokens(codec, body, model);
     return this.billing.quote(order, counted);

@@ -302,6 +302,20 @@ export class HttpTextProvider implements TextProvider {
     }
   }
 
+  async refusalOf(call: TextCall): Promise<GatewayError | undefined> {
+    const refused = refusedByModel(call, this.protocol, this.traitsOf(call.upstreamModel));
+    const input = this.input(call, this.account);
+    if (refused || input.passesThrough) return refused;
+    try {
+      const { body } = await this.translated(input.sent, call);
+      await body;
+      return undefined;
+    } catch (error) {
+      if (error instanceof GatewayError) return error;
+      throw error;
+    }
+  }
+
   /** @throws the refusal where there is nothing to leave out, or the caller wants to hear of it. */
   private async askAgain(call: TextCall, input: Input, signal: StopSignal, error: unknown): Promise<TextReply> {
     const isOfPrefix = this.protocol === 'messages' && call.letsVendorDrop !== true && refusesPrefix(error);
