@@ -7,6 +7,7 @@ import { CONSOLE_API } from '../console/console-gate.js';
 import { consoleClient, OWN_PAGE } from '../../../../tests/harness/console-client.js';
 import { createGatewayPlace, type GatewayPlace, TEST_KEY } from '../../../../tests/harness/test-gateway.js';
 import { startTextGateway, type TextGateway } from '../../../../tests/harness/text-vendor/text-gateway.js';
+import { textRequest } from '../../../../tests/harness/text-vendor/text-requests.js';
 
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 const TEXT = { model: 'vendor-5', input: 'Say something about lighthouses.' };
@@ -163,13 +164,14 @@ describe('Idempotency-Key', () => {
   });
 
   describe('of a library that sends none, but counts its repeats', () => {
-    const counted = (path: string, body: unknown, count: number, signal?: AbortSignal) =>
+    const counted = (path: string, body: unknown, count: number, signal?: AbortSignal, more: object = {}) =>
       fetch(gateway.baseUrl + path, {
         method: 'POST',
         headers: {
           authorization: `Bearer ${TEST_KEY}`,
           'content-type': 'application/json',
           'x-stainless-retry-count': String(count),
+          ...more,
         },
         body: JSON.stringify(body),
         ...(signal && { signal }),
@@ -181,11 +183,11 @@ describe('Idempotency-Key', () => {
     };
     const fresh = () => ({ ...TEXT, input: `lighthouses ${randomUUID()}` });
     /** Sends a first try, and cuts it off while it is at work. Answers how to let it go on. */
-    const cutOff = async (path: string, body: unknown, isNoted = true) => {
+    const cutOff = async (path: string, body: unknown, isNoted = true, headers: object = {}) => {
       const letGoOn = holdReplies();
       const before = (await records()).length;
       const cut = new AbortController();
-      const first = counted(path, body, 0, cut.signal).catch(() => 'cut off');
+      const first = counted(path, body, 0, cut.signal, headers).catch(() => 'cut off');
       await eventually(async () => (await run('select 1 from request_hold where not is_reservation')).length > 0);
       cut.abort();
       expect(await first).toBe('cut off');
@@ -193,9 +195,9 @@ describe('Idempotency-Key', () => {
       return letGoOn;
     };
     /** Sends a repeat of a try that is at work, which goes on when the repeat waits for it. */
-    const join = async (path: string, body: unknown, letGoOn: () => void) => {
+    const join = async (path: string, body: unknown, letGoOn: () => void, headers: object = {}) => {
       const sent = await now();
-      const answer = counted(path, body, 1);
+      const answer = counted(path, body, 1, undefined, headers);
       await untilAwaited(sent);
       letGoOn();
       return answer;
@@ -246,6 +248,19 @@ describe('Idempotency-Key', () => {
       const letGoOn = await cutOff('/v1/responses', body, false);
       const repeat = await join('/v1/responses', body, letGoOn);
       expect([repeat.status, repeat.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    });
+
+    it.each(['chat', 'messages', 'gemini'] as const)('gives it in every style: %s', async (style) => {
+      const text = `lighthouses ${randomUUID()}`;
+      const { path, headers, body } = textRequest(style, { key: TEST_KEY, model: TEXT.model, stream: false, text });
+      const start = await used();
+      const letGoOn = await cutOff(path, body, true, headers);
+      const joined = await join(path, body, letGoOn, headers);
+      expect([joined.status, joined.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+      const answer = await joined.text();
+      const price = (await used()) - start;
+      expect(await (await counted(path, body, 2, undefined, headers)).text()).toBe(answer);
+      expect((await used()) - start).toBe(price);
     });
 
     it('does one order for a try and its repeats', async () => {
