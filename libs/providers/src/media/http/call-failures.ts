@@ -56,17 +56,21 @@ function sortedBy(codec: MediaCodec, reply: VendorReply, verb: Verb): MediaFailu
   return new MediaFailure('ambiguous', 'unanswered', { vendor: failure.vendor });
 }
 
-/**
- * The failure that a reseller hands on in an envelope of its own, in the vendor's words. Undefined where nothing inside says more than
- * the status does.
- */
-function handedOnBy(codec: MediaCodec, reply: VendorReply, verb: Verb): MediaFailure | undefined {
-  if (!isJsonObject(reply.body)) return undefined;
-  const { kind, reason, scope } = codec.readFailure({ ...reply, body: {} }, verb);
+/** What a reseller may hand on in the envelope of a refusal, the innermost first, each also as the error of a reply. */
+function handedOnIn(reply: VendorReply): VendorReply[] {
+  if (!isJsonObject(reply.body)) return [];
   const inside = errorsIn(reply.body).slice(1).toReversed();
-  return inside
-    .flatMap((error) => [error, { error }])
-    .map((body) => codec.readFailure({ ...reply, body }, verb))
+  return inside.flatMap((error) => [error, { error }]).map((body) => ({ ...reply, body }));
+}
+
+/** A refusal as it came, and what may be handed on in it. */
+export const refusalsIn = (reply: VendorReply): VendorReply[] => [reply, ...handedOnIn(reply)];
+
+/** The failure that a reseller hands on, in the vendor's words. Undefined where nothing inside says more than the status does. */
+function handedOnBy(codec: MediaCodec, reply: VendorReply, verb: Verb): MediaFailure | undefined {
+  const { kind, reason, scope } = codec.readFailure({ ...reply, body: {} }, verb);
+  return handedOnIn(reply)
+    .map((inside) => codec.readFailure(inside, verb))
     .find((failure) => failure.kind !== kind || failure.reason !== reason || failure.scope !== scope);
 }
 

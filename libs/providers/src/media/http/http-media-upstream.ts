@@ -35,7 +35,7 @@ import {
   traitsInWords,
 } from '../traits/media-traits.js';
 import { AuthorizedHttp } from './authorized-http.js';
-import { asFailure, failedStart, wordsOfUnread } from './call-failures.js';
+import { asFailure, failedStart, refusalsIn, wordsOfUnread } from './call-failures.js';
 import type { InlineFiles } from './inline-files.js';
 import {
   type Credentials,
@@ -408,7 +408,8 @@ export class HttpMediaUpstream implements MediaUpstream {
     const reply = await this.exchanges.send(request, call, limits).catch((error: unknown) => {
       throw failedStart(error, call.signal);
     });
-    if (otherwise === undefined || !isUsual || isOk(reply) || !otherwise.isNeeded(reply)) return reply;
+    if (otherwise === undefined || !isUsual || isOk(reply)) return reply;
+    if (!refusalsIn(reply).some((refusal) => otherwise.isNeeded(refusal))) return reply;
     this.isOtherwise = true;
     return this.ordered(usual, output, call);
   }

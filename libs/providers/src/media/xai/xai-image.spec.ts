@@ -81,6 +81,18 @@ describe('xai-image', () => {
       await fake.close();
     });
 
+    it('does so too where a reseller hands the refusal on', async () => {
+      const fake = await connectFake(xaiImageCodec, () => new FakeXaiImage());
+      fake.vendor.protocol.keepsNothing = true;
+      const { spool } = spooling();
+      const { order, call } = fake.prepare(ORDER);
+      const refusal = { code: 'x', error: 'Not for teams with zero data retention.' };
+      fake.vendor.next({ status: 400, body: { code: 400, message: 'upstream error', data: refusal } });
+      expect(await fake.upstream.start(order, { ...call, spool })).toMatchObject({ outputs: [{ url: 'kept:0' }, {}] });
+      expect(fake.vendor.requests).toHaveLength(2);
+      await fake.close();
+    });
+
     it('orders so at once where the entry says so, and takes an empty text for a withheld image', async () => {
       const fake = await connectFake(xaiImageCodec, () => new FakeXaiImage());
       const codec = xaiImageCodec.configured?.({ settings: { response_format: 'b64_json' } }, fake.vendor.protocol.key);
