@@ -1,5 +1,31 @@
 import { createMediaStore, type MediaStore } from '#media';
-import { apiProcesses, Database, embeddedDatabaseUrl, type EmbeddedPostgres, EmbeddedPostgresError, Health, type HealthCheck, loadSecrets, logger, MetricsPage, migrate, NamedError, NameResolver, pendingMigrations, type PostgresWait, RedisNotes, type ReservedPort, reservePort, SafeFetcher, type Secrets, SecretSealer, type SharedNotes, startEmbeddedPostgres, startOpsServer, waitForPostgres } from '#platform';
+import {
+  apiProcesses,
+  Database,
+  embeddedDatabaseUrl,
+  type EmbeddedPostgres,
+  EmbeddedPostgresError,
+  Health,
+  type HealthCheck,
+  loadSecrets,
+  logger,
+  MetricsPage,
+  migrate,
+  NamedError,
+  NameResolver,
+  pendingMigrations,
+  type PostgresWait,
+  RedisNotes,
+  type ReservedPort,
+  reservePort,
+  SafeFetcher,
+  type Secrets,
+  SecretSealer,
+  type SharedNotes,
+  startEmbeddedPostgres,
+  startOpsServer,
+  waitForPostgres,
+} from '#platform';
 import { type AdminToken, loadAdminToken, type ShowSecret } from './admin-token.js';
 import { parentProcess } from './children/parent-process.js';
 import { type ProcessConfig, readProcessConfig } from './config/process-config.js';

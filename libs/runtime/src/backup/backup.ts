@@ -7,7 +7,14 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { to as copyTo } from 'pg-copy-streams';
 import type { MediaStore } from '#media';
-import { type BoundedClient, migrationNames, MIGRATIONS_FOLDER, NamedError, pendingMigrations, VERSION } from '#platform';
+import {
+  type BoundedClient,
+  migrationNames,
+  MIGRATIONS_FOLDER,
+  NamedError,
+  pendingMigrations,
+  VERSION,
+} from '#platform';
 import { type BackupTable, backupTables, connectForCopies, quoted } from './backup-tables.js';
 import { type NamedFile, namedFiles } from './stored-files.js';
 
