@@ -18,12 +18,12 @@ import { CHART_HEIGHT } from './usage/series';
 const UsageChart = lazy(() => import('./usage/usage-chart'));
 
 export function OverviewPage() {
-  const { overview, shell } = useMessages();
+  const { shell } = useMessages();
   const { sandbox } = useSession();
   const isHolder = useMay('overview:read');
   const isOperator = useMay('admin:read');
   return (
-    <Page title={overview.title}>
+    <Page title={shell.pages.overview}>
       {isHolder && sandbox && <Notice tone="info">{shell.sandbox}</Notice>}
       {isHolder && <AccountOverview />}
       {isOperator && <OperatorOverview />}

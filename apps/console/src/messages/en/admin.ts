@@ -6,7 +6,6 @@ export interface ConcernValues {
 }
 
 export const admin = {
-  accounts: 'Accounts',
   createAccount: 'Create an account',
   timeZone: 'Time zone',
   timeZoneHint: 'In which its days and months begin, for its reports and limits. Empty: UTC.',
@@ -33,14 +32,12 @@ export const admin = {
   keys: 'Keys',
   noKeys: 'No key yet.',
   prices: {
-    title: 'Prices',
     lead: 'A price takes effect now or later. It never changes what was already charged.',
     add: 'Set a price',
     history: 'Show past and planned prices',
     none: 'No prices yet: nothing can be sold.',
     since: 'In force from',
     by: 'Set by',
-    model: 'Model',
     unit: 'Unit',
     variant: 'Variant',
     perQuantity: 'Per quantity',
@@ -53,7 +50,6 @@ export const admin = {
     set: 'Set the price',
   },
   upstreams: {
-    title: 'Upstreams',
     none: 'No upstreams: the sandbox makes everything, if it is allowed to.',
     serving: 'Serving',
     restingUntil: 'Cooling down until',
@@ -89,7 +85,6 @@ export const admin = {
     keyFails: 'The key does not work.',
     checkFailed: 'The check failed.',
     propose: 'Propose prices',
-    key: 'Key',
     keyEnds: (end: string) => `ends with ${end}`,
     noKey: 'not set',
     settings: 'Settings',
@@ -102,7 +97,6 @@ export const admin = {
     turnOff: 'Turn off',
     add: 'Add an upstream',
     addHint: 'The same fields as in the upstreams file, plus kind and enabled.',
-    remove: 'Remove',
     removeText: 'It finishes the work it has accepted and gets no new work.',
   },
   conversations: {
@@ -201,7 +195,6 @@ export const admin = {
     filters: { task_id: 'Task', account_id: 'Account', endpoint_id: 'Endpoint' },
   },
   tasks: {
-    title: 'All tasks',
     none: 'No matching tasks.',
     account: 'Account',
     vendor: 'Upstream',
@@ -243,7 +236,6 @@ export const admin = {
     raw: 'Usage',
   },
   margins: {
-    title: 'Costs and margins',
     lead: 'What text requests and tasks earned, and what vendors charged for them.',
     byDay: 'Earned by day, and what vendors took of it (UTC)',
     byModel: 'Earned by model, and what vendors took of it',
@@ -264,7 +256,6 @@ export const admin = {
         : `The cost of ${count} requests and tasks is unknown: their upstreams report no cost, and none is configured.`,
   },
   reconciliation: {
-    title: 'Reconciliation',
     none: 'The books have not been checked yet.',
     run: 'Check now',
     runFull: 'Check every entry',
@@ -279,7 +270,6 @@ export const admin = {
     full: 'Every entry',
   },
   audit: {
-    title: 'Audit',
     none: 'No changes yet.',
     actor: 'Who',
     action: 'What',
@@ -288,7 +278,6 @@ export const admin = {
     subjectFilter: 'Id of the changed object',
   },
   people: {
-    title: 'People',
     none: 'No users yet.',
     operatorRole: 'Operator',
     noRole: 'no',

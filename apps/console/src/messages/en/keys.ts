@@ -1,9 +1,7 @@
 export const keys = {
-  title: 'Keys',
   lead: 'Programs sign in with a key. Its secret is shown once, when it is created; after that only its first characters are shown.',
   create: 'Create a key',
   empty: 'No keys yet. A program needs one to use the gateway.',
-  name: 'Name',
   nameHint: 'Where the key is used. The name is shown next to every charge.',
   prefix: 'Begins with',
   used: 'Used',

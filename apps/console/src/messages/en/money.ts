@@ -34,7 +34,6 @@ export const money = {
     priceList: (list: string) => `price list ${list}`,
   },
   billing: {
-    title: 'Billing',
     available: 'Available',
     held: 'Held for open work',
     used: 'Spent so far',
@@ -80,7 +79,6 @@ export const money = {
     pending: 'The work is still running. It is charged when it ends.',
   },
   usage: {
-    title: 'Usage',
     empty: 'No usage in these days.',
     by: 'Split by',
     day: 'Day',
@@ -108,7 +106,6 @@ export const money = {
     held: 'Held',
   },
   sessions: {
-    title: 'Agent sessions',
     adminTitle: 'Agent sessions of all accounts',
     lead: 'What agents did in the last 30 days, session by session, as they name them themselves.',
     search: 'Search by a part of the session',

@@ -1,5 +1,4 @@
 export const overview = {
-  title: 'Overview',
   available: 'Available',
   held: (amount: string) => `${amount} held for open work`,
   today: (zone: string) => `Spent today (${zone})`,
@@ -34,7 +33,6 @@ export const overview = {
 };
 
 export const account = {
-  title: 'Account',
   profile: 'You',
   name: 'Name',
   email: 'E-mail',
@@ -59,9 +57,7 @@ export const account = {
   people: 'People',
   invite: 'Invite',
   role: 'Role',
-  joined: 'Since',
   you: 'you',
-  remove: 'Remove',
   removeTitle: (name: string) => `Remove ${name} from this account?`,
   removeText: 'This person is signed out of this account at once. Keys keep working.',
   changeRole: 'Change the role',

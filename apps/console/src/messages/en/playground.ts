@@ -1,6 +1,4 @@
 export const playground = {
-  title: 'Playground',
-  model: 'Model',
   kinds: { video: 'Videos', image: 'Images', text: 'Texts', embedding: 'Embeddings' },
   notAvailable: 'not available',
   more: (count: number, changed: number) =>
@@ -76,7 +74,6 @@ export const playground = {
 
 export const models = {
   band: (tokens: string) => `from ${tokens} tokens of input`,
-  title: 'Models',
   empty: 'No models yet. An operator can add an upstream or enable the sandbox.',
   filter: 'Name',
   kind: 'Kind',

@@ -1,5 +1,4 @@
 export const prompts = {
-  title: 'Prompt log',
   ofAccount: (name: string) => `Prompt log of ${name}`,
   lead: 'Text requests and their answers, kept sealed for some days once somebody has asked for it. Whoever reads one is on record.',
   settings: 'What is kept',

@@ -1,5 +1,4 @@
 export const tasks = {
-  title: 'Tasks',
   empty: 'No videos or images yet. What you make here or with a program appears on this page.',
   makeOne: 'Make one',
   gallery: 'Gallery',

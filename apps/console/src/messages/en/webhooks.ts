@@ -1,5 +1,4 @@
 export const webhooks = {
-  title: 'Webhooks',
   lead: 'Addresses that receive events about tasks, signed so that they can verify the sender.',
   endpoints: 'Endpoints',
   empty: 'No endpoints yet. With one, your program is told when a task ends and does not have to poll.',
@@ -15,7 +14,6 @@ export const webhooks = {
   testSent: 'A test is on its way: see below.',
   rotate: 'Rotate the secret',
   rotateText: 'The old secret stops signing at once: give your program the new one now.',
-  remove: 'Remove',
   removeTitle: 'Remove this endpoint?',
   removeText: 'It receives no more events. Pending deliveries are dropped.',
   deliveries: 'Deliveries',

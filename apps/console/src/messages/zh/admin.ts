@@ -1,7 +1,6 @@
 import type { admin as Admin, ConcernValues } from '../en/admin';
 
 export const admin = {
-  accounts: '所有账户',
   createAccount: '创建账户',
   timeZone: '时区',
   timeZoneHint: '账户的报表和限额按此时区划分日和月。留空表示 UTC。',
@@ -28,14 +27,12 @@ export const admin = {
   keys: '密钥',
   noKeys: '还没有密钥。',
   prices: {
-    title: '价格',
     lead: '价格从现在或将来的某一时刻起生效，不改变已发生的用量。',
     add: '设置价格',
     history: '包括过去和计划中的价格',
     none: '没有设置价格，无法销售。',
     since: '生效时间',
     by: '设置者',
-    model: '模型',
     unit: '单位',
     variant: '规格',
     perQuantity: '计价数量',
@@ -48,7 +45,6 @@ export const admin = {
     set: '设置',
   },
   upstreams: {
-    title: '上游',
     none: '没有上游：在允许的范围内由沙盒完成一切。',
     serving: '服务中',
     restingUntil: '冷却至',
@@ -84,7 +80,6 @@ export const admin = {
     keyFails: '密钥不可用。',
     checkFailed: '检查失败。',
     propose: '建议价格',
-    key: '密钥',
     keyEnds: (end: string) => `结尾为 ${end}`,
     noKey: '未设置',
     settings: '设置',
@@ -97,7 +92,6 @@ export const admin = {
     turnOff: '关闭',
     add: '添加上游',
     addHint: '与文件中的上游字段相同，另加 kind 和 enabled。',
-    remove: '移除',
     removeText: '已接的工作会完成，不再分配新的。',
   },
   conversations: {
@@ -194,7 +188,6 @@ export const admin = {
     filters: { task_id: '任务', account_id: '账户', endpoint_id: '端点' },
   },
   tasks: {
-    title: '所有任务',
     none: '没有符合的任务。',
     account: '账户',
     vendor: '上游',
@@ -236,7 +229,6 @@ export const admin = {
     raw: '用量',
   },
   margins: {
-    title: '成本与利润',
     lead: '文本请求和任务带来的收入，以及供应商为此收取的费用。',
     byDay: '每日收入及供应商收取的部分（UTC）',
     byModel: '各模型收入及供应商收取的部分',
@@ -254,7 +246,6 @@ export const admin = {
     withoutCost: (count: number) => `有 ${count} 个请求或任务的成本未知：上游没有报告成本，也没有配置成本。`,
   },
   reconciliation: {
-    title: '对账',
     none: '尚未对账。',
     run: '立即对账',
     runFull: '核对每条账目',
@@ -269,7 +260,6 @@ export const admin = {
     full: '全部核对',
   },
   audit: {
-    title: '审计',
     none: '还没有任何更改。',
     actor: '操作者',
     action: '操作',
@@ -278,7 +268,6 @@ export const admin = {
     subjectFilter: '被更改对象的标识',
   },
   people: {
-    title: '人员',
     none: '还没有人可以登录。',
     operatorRole: '运营角色',
     noRole: '无',

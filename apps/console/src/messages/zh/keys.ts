@@ -1,11 +1,9 @@
 import type { keys as Keys } from '../en/keys';
 
 export const keys = {
-  title: '密钥',
   lead: '程序通过密钥访问。密钥只在创建时显示一次，之后只能看到开头几位。',
   create: '创建密钥',
   empty: '还没有密钥。程序需要密钥才能使用网关。',
-  name: '名称',
   nameHint: '用在哪里：每笔费用旁都会显示。',
   prefix: '开头',
   used: '已用',

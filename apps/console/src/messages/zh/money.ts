@@ -31,7 +31,6 @@ export const money = {
     priceList: (list: string) => `客户价目 ${list}`,
   },
   billing: {
-    title: '账单',
     available: '可用',
     held: '进行中冻结',
     used: '累计花费',
@@ -77,7 +76,6 @@ export const money = {
     pending: '工作正在进行，结束时扣费。',
   },
   usage: {
-    title: '用量',
     empty: '这些日子没有用量。',
     by: '拆分方式',
     day: '日期',
@@ -105,7 +103,6 @@ export const money = {
     held: '冻结',
   },
   sessions: {
-    title: '智能体会话',
     adminTitle: '所有账户的智能体会话',
     lead: '最近 30 天智能体按会话完成的工作，会话名由智能体自己给出。',
     search: '按会话名的一部分搜索',

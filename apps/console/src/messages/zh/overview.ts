@@ -1,7 +1,6 @@
 import type { account as AccountWords, overview as Overview } from '../en/overview';
 
 export const overview = {
-  title: '概览',
   available: '可用',
   held: (amount: string) => `另有 ${amount} 因进行中的任务冻结`,
   today: (zone: string) => `今日花费（${zone}）`,
@@ -36,7 +35,6 @@ export const overview = {
 } satisfies typeof Overview;
 
 export const account = {
-  title: '账户',
   profile: '我',
   name: '姓名',
   email: '电子邮箱',
@@ -61,9 +59,7 @@ export const account = {
   people: '人员',
   invite: '邀请',
   role: '角色',
-  joined: '加入时间',
   you: '我',
-  remove: '移除',
   removeTitle: (name: string) => `将 ${name} 移出此账户？`,
   removeText: '此人在这里的会话立即结束，密钥保留。',
   changeRole: '更改角色',

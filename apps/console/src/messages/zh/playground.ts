@@ -1,8 +1,6 @@
 import type { models as Models, playground as Playground } from '../en/playground';
 
 export const playground = {
-  title: '试用台',
-  model: '模型',
   kinds: { video: '视频', image: '图片', text: '文本', embedding: '向量' },
   notAvailable: '不可用',
   more: (count: number, changed: number) => `另外 ${count} 项设置${changed > 0 ? `,已更改 ${changed} 项` : ''}`,
@@ -76,7 +74,6 @@ export const playground = {
 
 export const models = {
   band: (tokens: string) => `输入从 ${tokens} Token 起`,
-  title: '模型',
   empty: '这里还没有可用的模型。请运营人员添加上游或启动沙盒。',
   filter: '名称',
   kind: '类型',

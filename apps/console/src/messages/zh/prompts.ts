@@ -1,7 +1,6 @@
 import type { prompts as Prompts } from '../en/prompts';
 
 export const prompts = {
-  title: '提示日志',
   ofAccount: (name: string) => `${name} 的提示日志`,
   lead: '文本请求及其回答，仅在有人开启后加密保存若干天。每次阅读都有记录。',
   settings: '保存内容',

@@ -1,7 +1,6 @@
 import type { tasks as Tasks } from '../en/tasks';
 
 export const tasks = {
-  title: '任务',
   empty: '还没有视频或图片。在这里或由程序提交的任务都会出现在本页。',
   makeOne: '创作一个',
   gallery: '画廊',

@@ -1,7 +1,6 @@
 import type { webhooks as Webhooks } from '../en/webhooks';
 
 export const webhooks = {
-  title: '回调',
   lead: '任务有结果时通知的地址，并附签名以证明来自本网关。',
   endpoints: '接收地址',
   empty: '还没有接收地址。有了它，程序无需轮询即可得知任务结束。',
@@ -17,7 +16,6 @@ export const webhooks = {
   testSent: '测试已发出，见下方。',
   rotate: '轮换密钥',
   rotateText: '旧密钥将不再用于签名：请立即更新您的程序。',
-  remove: '移除',
   removeTitle: '移除此地址？',
   removeText: '它将不再收到通知，等待发送的内容会被丢弃。',
   deliveries: '投递记录',

@@ -14,11 +14,11 @@ import { ShortcutSwitch } from '../../shell/shortcuts-dialog';
 import { PeopleCards } from './people';
 
 export function AccountPage() {
-  const { account } = useMessages();
+  const { shell } = useMessages();
   const hasProfile = useMay('profile:manage');
   const mayManage = useMay('people:manage');
   return (
-    <Page title={account.title}>
+    <Page title={shell.pages.account}>
       {hasProfile && <Profile />}
       {mayManage && <PeopleCards />}
       <Sessions />

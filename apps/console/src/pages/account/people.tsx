@@ -68,7 +68,7 @@ function People({ people, onDo }: PeopleProps) {
         !person.is_self && (
           <Menu label={`${common.actions}: ${person.name}`} button={<Icon name="more" />}>
             <MenuItem onChoose={() => onDo({ what: 'role', person })}>{account.changeRole}</MenuItem>
-            <MenuItem onChoose={() => onDo({ what: 'remove', person })}>{account.remove}</MenuItem>
+            <MenuItem onChoose={() => onDo({ what: 'remove', person })}>{common.remove}</MenuItem>
           </Menu>
         ),
     },
@@ -169,12 +169,12 @@ function RoleDialog({ person, onClose }: OfPerson) {
 }
 
 function RemoveDialog({ person, onClose }: OfPerson) {
-  const { account } = useMessages();
+  const { account, common } = useMessages();
   const remove = useChange('POST /people/:user_id/remove', ['GET /people']);
   return (
     <FormDialog
       title={account.removeTitle(person.name)}
-      submit={account.remove}
+      submit={common.remove}
       isDangerous
       change={remove}
       onClose={onClose}

@@ -19,12 +19,12 @@ import { TagLimits } from './tag-limits';
 const route = getRouteApi('/shell/admin/accounts/$accountId');
 
 export function AdminAccountPage() {
-  const { admin } = useMessages();
+  const { shell } = useMessages();
   const { accountId } = route.useParams();
   const mayRead = useMay('admin:accounts');
   const query = useRead('GET /admin/accounts/:account_id', { params: { account_id: accountId } });
   return (
-    <Page title={query.data?.name ?? admin.accounts} actions={query.data && <Actions of={query.data} />}>
+    <Page title={query.data?.name ?? shell.pages.accounts} actions={query.data && <Actions of={query.data} />}>
       <Loaded query={query} height={360}>
         {(data) => <AccountFacts of={data} />}
       </Loaded>

@@ -15,7 +15,7 @@ import { useMessages } from '../../messages/language';
 const route = getRouteApi('/shell/admin/accounts');
 
 export function AccountsPage() {
-  const { admin, common } = useMessages();
+  const { admin, common, shell } = useMessages();
   const { name } = route.useSearch();
   const navigate = route.useNavigate();
   const mayWrite = useMay('admin:write');
@@ -53,7 +53,7 @@ export function AccountsPage() {
   ];
   return (
     <Page
-      title={admin.accounts}
+      title={shell.pages.accounts}
       actions={
         mayWrite && <Button look="primary" icon="plus" label={admin.createAccount} onClick={() => setCreating(true)} />
       }
@@ -69,7 +69,7 @@ export function AccountsPage() {
       <ListCard
         route="GET /admin/accounts"
         input={{ query: name === undefined ? {} : { name } }}
-        label={admin.accounts}
+        label={shell.pages.accounts}
         name="accounts"
         columns={columns}
         isLinked

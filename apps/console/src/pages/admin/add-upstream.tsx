@@ -122,7 +122,7 @@ function Fields({ form }: { readonly form: Inputs<Draft> }) {
         type="url"
         placeholder="https://api.vendor.example/v1"
       />
-      <TextField {...form.text('key')} label={words.key} hint={words.keyHint} type="password" autoComplete="off" />
+      <TextField {...form.text('key')} label={common.key} hint={words.keyHint} type="password" autoComplete="off" />
       <CodeArea {...form.text('models')} label={words.models} hint={words.modelsHint} rows={4} />
     </>
   );

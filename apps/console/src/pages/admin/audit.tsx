@@ -12,7 +12,7 @@ import { useMessages } from '../../messages/language';
 const route = getRouteApi('/shell/admin/audit');
 
 export function AuditPage() {
-  const { admin, common } = useMessages();
+  const { admin, common, shell } = useMessages();
   const { audit: words } = admin;
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -33,7 +33,7 @@ export function AuditPage() {
   ];
   return (
     <Page
-      title={words.title}
+      title={shell.pages.audit}
       actions={
         <a className="button" href={pathOf('/admin/audit', {}, { format: 'csv', ...search })} download>
           <Icon name="download" />
@@ -52,7 +52,7 @@ export function AuditPage() {
       <ListCard
         route="GET /admin/audit"
         input={{ query: search }}
-        label={words.title}
+        label={shell.pages.audit}
         name="audit"
         columns={columns}
         empty={words.none}

@@ -24,7 +24,7 @@ const MICROS = 1_000_000;
 const PARTS = ['day', 'upstream', 'model', 'account', 'kind', 'band', 'tag'] as const;
 
 export function MarginsPage() {
-  const { admin, money, common } = useMessages();
+  const { admin, money, common, shell } = useMessages();
   const { margins: words } = admin;
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -32,7 +32,7 @@ export function MarginsPage() {
   const by = search.by ?? 'upstream,model';
   const margins = useRead('GET /admin/margins', { query: { ...range, group_by: by } });
   return (
-    <Page title={words.title} lead={words.lead}>
+    <Page title={shell.pages.margins} lead={words.lead}>
       <DayRangeFilters
         range={range}
         parts={PARTS}

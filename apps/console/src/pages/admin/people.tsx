@@ -20,7 +20,7 @@ const OPERATOR_ROLES = ['ops_viewer', 'operator'] as const;
 type AnyRole = (typeof ACCOUNT_ROLES)[number] | (typeof OPERATOR_ROLES)[number];
 
 export function PeoplePage() {
-  const { admin, account, common, roles } = useMessages();
+  const { admin, account, common, roles, shell } = useMessages();
   const { people: words } = admin;
   const [isInviting, setInviting] = useState(false);
   const change = useChange('POST /admin/people/:user_id', ['GET /admin/people', 'GET /admin/audit']);
@@ -62,14 +62,14 @@ export function PeoplePage() {
   ];
   return (
     <Page
-      title={words.title}
+      title={shell.pages.people}
       actions={<Button look="primary" label={words.invite} onClick={() => setInviting(true)} />}
     >
       <Failure of={change.error} />
       <ListCard
         route="GET /admin/people"
         input={{}}
-        label={words.title}
+        label={shell.pages.people}
         name="admin.people"
         columns={columns}
         keyOf={(person) => person.user_id}

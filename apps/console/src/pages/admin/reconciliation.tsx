@@ -11,14 +11,14 @@ import { formatCount } from '../../format/number';
 import { useLanguage, useMessages } from '../../messages/language';
 
 export function ReconciliationPage() {
-  const { admin } = useMessages();
+  const { admin, shell } = useMessages();
   const { reconciliation: words } = admin;
   const mayWrite = useMay('admin:write');
   const query = useRead('GET /admin/reconciliations', {});
   const run = useChange('POST /admin/reconciliations', ['GET /admin/reconciliations', 'GET /admin/overview']);
   return (
     <Page
-      title={words.title}
+      title={shell.pages.reconciliation}
       actions={
         mayWrite && (
           <>

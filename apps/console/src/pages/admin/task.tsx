@@ -32,13 +32,13 @@ const describeEvent = ({ event, name, detail }: Event): string =>
 type Task = Details['task'];
 
 export function AdminTaskPage() {
-  const { admin } = useMessages();
+  const { shell } = useMessages();
   const { taskId } = route.useParams();
   const mayWrite = useMay('admin:write');
   const query = useRead('GET /admin/tasks/:task_id', { params: { task_id: taskId } });
   return (
     <Page
-      title={query.data?.task.model ?? admin.tasks.title}
+      title={query.data?.task.model ?? shell.pages.adminTasks}
       actions={mayWrite && query.data && <Actions of={query.data.task} />}
     >
       <Loaded query={query} height={640}>

@@ -13,7 +13,7 @@ const MEDIA = ['video', 'image'] as const;
 const STATUSES = ['submitted', 'in_progress', 'completed', 'failed', 'cancelled'] as const;
 
 export function AdminTasksPage() {
-  const { admin, common } = useMessages();
+  const { admin, common, shell } = useMessages();
   const search = route.useSearch();
   const columns: Column<AdminTask>[] = [
     {
@@ -39,12 +39,12 @@ export function AdminTasksPage() {
     { id: 'created', head: common.created, time: ({ created_at: at }) => at },
   ];
   return (
-    <Page title={admin.tasks.title}>
+    <Page title={shell.pages.adminTasks}>
       <Filters />
       <ListCard
         route="GET /admin/tasks"
         input={{ query: search }}
-        label={admin.tasks.title}
+        label={shell.pages.adminTasks}
         name="admin.tasks"
         columns={columns}
         isLinked

@@ -42,7 +42,7 @@ function Details({ of: upstream }: { readonly of: AdminUpstream }) {
           of={[
             [common.state, <Health key="health" of={upstream} />],
             [words.source, words.sources[upstream.source]],
-            [words.key, upstream.key_set ? words.keyEnds(upstream.key_ends_with ?? '…') : words.noKey],
+            [common.key, upstream.key_set ? words.keyEnds(upstream.key_ends_with ?? '…') : words.noKey],
             [words.lastError, upstream.health.last_error && <LastError key="error" of={upstream.health.last_error} />],
             upstream.updated_at !== null && [common.updated, <Time key="updated" at={upstream.updated_at} absolute />],
           ]}
@@ -57,7 +57,7 @@ function Details({ of: upstream }: { readonly of: AdminUpstream }) {
 }
 
 function Actions({ of: upstream }: { readonly of: AdminUpstream }) {
-  const { admin } = useMessages();
+  const { admin, common } = useMessages();
   const { upstreams: words } = admin;
   const [doing, setDoing] = useState<'edit' | 'remove' | null>(null);
   const toggle = useChange('POST /admin/upstreams/:upstream_id', TOUCHED);
@@ -70,7 +70,7 @@ function Actions({ of: upstream }: { readonly of: AdminUpstream }) {
         onClick={() => toggle.mutate({ params: { upstream_id: upstream.id }, body: { enabled: !upstream.enabled } })}
       />
       <Button label={admin.edit} onClick={() => setDoing('edit')} />
-      <Button look="danger" label={words.remove} onClick={() => setDoing('remove')} />
+      <Button look="danger" label={common.remove} onClick={() => setDoing('remove')} />
       <Failure of={toggle.error} />
       {doing === 'edit' && <EditDialog of={upstream} onClose={close} />}
       {doing === 'remove' && <RemoveDialog of={upstream} onClose={close} />}
@@ -120,14 +120,14 @@ function EditDialog({ of: upstream, onClose }: OfUpstream) {
 }
 
 function RemoveDialog({ of: upstream, onClose }: OfUpstream) {
-  const { admin } = useMessages();
+  const { admin, common } = useMessages();
   const { upstreams: words } = admin;
   const navigate = useNavigate();
   const remove = useChange('POST /admin/upstreams/:upstream_id/remove', TOUCHED);
   return (
     <FormDialog
-      title={`${words.remove}: ${upstream.id}`}
-      submit={words.remove}
+      title={`${common.remove}: ${upstream.id}`}
+      submit={common.remove}
       isDangerous
       change={remove}
       onClose={onClose}

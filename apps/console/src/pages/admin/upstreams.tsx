@@ -16,14 +16,14 @@ import { Conversations } from './conversations';
 const READ_AGAIN_MS = 15_000;
 
 export function UpstreamsPage() {
-  const { admin } = useMessages();
+  const { admin, shell } = useMessages();
   const { upstreams: words } = admin;
   const mayWrite = useMay('admin:write');
   const [isAdding, setAdding] = useState(false);
   const query = useRead('GET /admin/upstreams', {}, { refetchMs: READ_AGAIN_MS });
   return (
     <Page
-      title={words.title}
+      title={shell.pages.upstreams}
       actions={mayWrite && <Button look="primary" icon="plus" label={words.add} onClick={() => setAdding(true)} />}
     >
       <Loaded query={query} height={320}>
@@ -40,12 +40,12 @@ export function UpstreamsPage() {
 }
 
 function Upstreams({ items }: { readonly items: readonly AdminUpstream[] }) {
-  const { admin } = useMessages();
+  const { admin, shell } = useMessages();
   const { upstreams: words } = admin;
   const columns: Column<AdminUpstream>[] = [
     {
       id: 'name',
-      head: words.title,
+      head: shell.pages.upstreams,
       cell: ({ id }) => (
         <Link to="/admin/upstreams/$upstreamId" params={{ upstreamId: id }}>
           {id}
@@ -60,7 +60,9 @@ function Upstreams({ items }: { readonly items: readonly AdminUpstream[] }) {
     },
     { id: 'source', head: words.source, cell: ({ source }) => words.sources[source] },
   ];
-  return <Table label={words.title} name="upstreams" columns={columns} rows={items} empty={words.none} isLinked />;
+  return (
+    <Table label={shell.pages.upstreams} name="upstreams" columns={columns} rows={items} empty={words.none} isLinked />
+  );
 }
 
 /** The state of an upstream, as a sentence. */

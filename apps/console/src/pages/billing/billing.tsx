@@ -18,14 +18,14 @@ import { Change, useKindName } from './entry-parts';
 const route = getRouteApi('/shell/billing');
 
 export function BillingPage() {
-  const { money, common } = useMessages();
+  const { money, common, shell } = useMessages();
   const { billing } = money;
   const search = route.useSearch();
   const balance = useRead('GET /billing', {});
   const mayRead = useMay('ledger:read');
   return (
     <Page
-      title={billing.title}
+      title={shell.pages.billing}
       actions={
         mayRead && (
           <a className="button" href={pathOf('/billing/entries', {}, { format: 'csv', ...search })} download>

@@ -84,13 +84,13 @@ export const useKeyInputs = (failure: Error | null, key?: ConsoleKey): Inputs<Ke
 
 /** The fields of a key; what the server refuses is under the field that it names. */
 export function KeyFields({ form, isNew }: { readonly form: Inputs<KeyDraft>; readonly isNew: boolean }) {
-  const { keys } = useMessages();
+  const { keys, common } = useMessages();
   const lifetimes: readonly Lifetime[] = [...(isNew ? [] : (['keep'] as const)), 'never', 'day', 'month', 'quarter'];
   return (
     <div className="stack">
       <TextField
         {...form.text('name')}
-        label={keys.name}
+        label={common.name}
         hint={keys.nameHint}
         autoFocus
         autoComplete="off"

@@ -14,12 +14,12 @@ import { KeyDialog, shownName } from './keys';
 const route = getRouteApi('/shell/keys/$keyId');
 
 export function KeyPage() {
-  const { keys } = useMessages();
+  const { keys, shell } = useMessages();
   const { keyId } = route.useParams();
   const key = useRead('GET /keys/:key_id', { params: { key_id: keyId } });
   return (
     <Page
-      title={key.data ? shownName(key.data, keys.consoleName) : keys.title}
+      title={key.data ? shownName(key.data, keys.consoleName) : shell.pages.keys}
       actions={key.data && <Actions of={key.data} />}
     >
       <Loaded query={key} height={360}>

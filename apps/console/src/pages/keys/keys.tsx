@@ -20,7 +20,7 @@ const route = getRouteApi('/shell/keys');
 type Doing = { readonly what: 'edit' | 'rotate' | 'revoke'; readonly key: ConsoleKey };
 
 export function KeysPage() {
-  const { keys } = useMessages();
+  const { keys, shell } = useMessages();
   const { create } = route.useSearch();
   const navigate = route.useNavigate();
   const [doing, setDoing] = useState<Doing | null>(null);
@@ -29,7 +29,7 @@ export function KeysPage() {
     void navigate({ search: (before) => ({ ...before, create: isShown ? 'true' : undefined }), replace: true });
   return (
     <Page
-      title={keys.title}
+      title={shell.pages.keys}
       lead={keys.lead}
       actions={<Button look="primary" icon="plus" label={keys.create} onClick={() => showCreate(true)} />}
     >
@@ -75,8 +75,8 @@ function NoKeys({ onCreate }: { readonly onCreate: () => void }) {
 }
 
 function KeyTable({ items, onDo }: { readonly items: readonly ConsoleKey[]; readonly onDo: (doing: Doing) => void }) {
-  const { keys } = useMessages();
-  return <Table label={keys.title} name="keys" columns={useColumns(onDo)} rows={items} isLinked />;
+  const { shell } = useMessages();
+  return <Table label={shell.pages.keys} name="keys" columns={useColumns(onDo)} rows={items} isLinked />;
 }
 
 function useColumns(onDo: (doing: Doing) => void): Column<ConsoleKey>[] {

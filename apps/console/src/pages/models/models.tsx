@@ -14,14 +14,14 @@ const route = getRouteApi('/shell/models');
 const KINDS = ['video', 'image', 'text', 'embedding'] as const;
 
 export function ModelsPage() {
-  const { models, playground, common } = useMessages();
+  const { models, playground, common, shell } = useMessages();
   const { kind, name = '' } = route.useSearch();
   const navigate = route.useNavigate();
   const query = useRead('GET /models', {});
   const set = (part: { kind?: ConsoleModel['kind'] | undefined; name?: string | undefined }) =>
     void navigate({ search: (before) => ({ ...before, ...part }), replace: true });
   return (
-    <Page title={models.title}>
+    <Page title={shell.pages.models}>
       <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
         <TextField
           label={models.filter}
@@ -58,7 +58,7 @@ export function ModelsPage() {
 }
 
 function ModelTable({ items }: { readonly items: readonly ConsoleModel[] }) {
-  const { models, playground, common } = useMessages();
+  const { models, playground, common, shell } = useMessages();
   const mayRun = useMay('tasks:run');
   const columns: Column<ConsoleModel>[] = [
     {
@@ -88,5 +88,5 @@ function ModelTable({ items }: { readonly items: readonly ConsoleModel[] }) {
         ),
     },
   ];
-  return <Table label={models.title} name="models" columns={columns} rows={items} isLinked />;
+  return <Table label={shell.pages.models} name="models" columns={columns} rows={items} isLinked />;
 }

@@ -45,7 +45,7 @@ export function MediaPlayground({ model, select }: { readonly model: ConsoleMode
       <form
         className="stack"
         noValidate
-        aria-label={playground.title}
+        aria-label={shell.pages.playground}
         onSubmit={(event) => {
           event.preventDefault();
           if (quote.data?.quote && !quote.isOld && !run.isPending && !isWrong) run.mutate(body);

@@ -15,10 +15,10 @@ const FIRST_MODEL = 'beta-2.5-preview';
 const KINDS = ['video', 'image', 'text', 'embedding'] as const;
 
 export function PlaygroundPage() {
-  const { playground, models: words } = useMessages();
+  const { models: words, shell } = useMessages();
   const models = useRead('GET /models', {});
   return (
-    <Page title={playground.title}>
+    <Page title={shell.pages.playground}>
       <Loaded query={models} height={560}>
         {({ items }) => (items.length === 0 ? <Empty>{words.empty}</Empty> : <Playground models={items} />)}
       </Loaded>
@@ -51,9 +51,9 @@ interface ModelSelectProps {
 }
 
 function ModelSelect({ models, value, onChange }: ModelSelectProps) {
-  const { playground } = useMessages();
+  const { playground, common } = useMessages();
   return (
-    <Select label={playground.model} value={value} onChange={(event) => onChange(event.target.value)}>
+    <Select label={common.model} value={value} onChange={(event) => onChange(event.target.value)}>
       {KINDS.map((kind) => {
         const those = models.filter((model) => model.kind === kind);
         return (

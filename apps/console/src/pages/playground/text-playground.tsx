@@ -20,7 +20,7 @@ const MILLION = 1_000_000n;
 
 /** A question to a text model, with its answer as it is written. */
 export function TextPlayground({ model, select }: { readonly model: ConsoleModel; readonly select: ReactNode }) {
-  const { playground } = useMessages();
+  const { playground, shell } = useMessages();
   const [style, setStyle] = useState<TextStyle>('responses');
   const form = useInputs(readTextDraft);
   const { instructions, input, tools } = form.values;
@@ -42,7 +42,7 @@ export function TextPlayground({ model, select }: { readonly model: ConsoleModel
     <div className="columns">
       <form
         className="stack"
-        aria-label={playground.title}
+        aria-label={shell.pages.playground}
         onSubmit={(event) => {
           event.preventDefault();
           if (input !== '' && parsedTools && !stream.isRunning) void stream.start(style, body);

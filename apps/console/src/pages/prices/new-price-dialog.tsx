@@ -61,7 +61,7 @@ export function NewPriceDialog({ onClose }: { readonly onClose: () => void }) {
     >
       <Choice
         {...form.choice('model')}
-        label={words.model}
+        label={common.model}
         onChoose={(value) => form.set({ model: value, sold: '' })}
         none=""
         choices={(models.data?.items ?? []).map(({ id }) => [id, id])}

@@ -18,7 +18,7 @@ import { priceStates, PriceTabs, tierName } from './price-parts';
 const route = getRouteApi('/shell/admin/prices');
 
 export function PricesPage() {
-  const { admin, common } = useMessages();
+  const { admin, common, shell } = useMessages();
   const { prices: words } = admin;
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -29,14 +29,14 @@ export function PricesPage() {
     void navigate({ search: (before) => ({ ...before, ...part }), replace: true });
   return (
     <Page
-      title={words.title}
+      title={shell.pages.prices}
       lead={words.lead}
       actions={mayWrite && <Button look="primary" icon="plus" label={words.add} onClick={() => setAdding(true)} />}
     >
       <PriceTabs />
       <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
         <TextField
-          label={words.model}
+          label={common.model}
           type="search"
           value={search.model ?? ''}
           onType={(value) => set({ model: value || undefined })}
@@ -57,13 +57,13 @@ export function PricesPage() {
 
 function PriceTable({ items }: { readonly items: readonly AdminPrice[] }) {
   const { messages, language } = useLanguage();
-  const { admin, common, selling } = messages;
+  const { admin, common, selling, shell } = messages;
   const { prices: words } = admin;
   const states = priceStates(items);
   const columns: Column<AdminPrice>[] = [
     {
       id: 'model',
-      head: words.model,
+      head: common.model,
       cell: ({ model }) => (
         <Link className="clipped" title={model} to="/admin/prices/models/$model" params={{ model }}>
           {model}
@@ -104,7 +104,7 @@ function PriceTable({ items }: { readonly items: readonly AdminPrice[] }) {
       {items.length === 0 ? (
         <Empty>{words.none}</Empty>
       ) : (
-        <Table label={words.title} name="prices" columns={columns} rows={items} isLinked />
+        <Table label={shell.pages.prices} name="prices" columns={columns} rows={items} isLinked />
       )}
     </section>
   );

@@ -48,10 +48,10 @@ const ADMIN = {
 
 /** The log of prompts and answers of the own account. */
 export function PromptLogPage() {
-  const { prompts: words } = useMessages();
+  const { prompts: words, shell } = useMessages();
   const navigate = ownRoute.useNavigate();
   return (
-    <Page title={words.title} lead={words.lead}>
+    <Page title={shell.pages.promptLog} lead={words.lead}>
       <Log
         routes={OWN}
         accountId=""

@@ -18,12 +18,12 @@ export function tabTitleOf(task: Pick<ConsoleTask, 'progress' | 'is_final' | 'pr
 }
 
 export function TaskPage() {
-  const { tasks } = useMessages();
+  const { shell } = useMessages();
   const { taskId } = route.useParams();
   const task = useRead('GET /tasks/:task_id', { params: { task_id: taskId } });
   return (
     <Page
-      title={task.data?.model ?? tasks.title}
+      title={task.data?.model ?? shell.pages.tasks}
       {...(task.data && { tabTitle: tabTitleOf(task.data) })}
       actions={task.data && <Status of={task.data.status} />}
     >

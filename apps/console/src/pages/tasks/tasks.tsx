@@ -22,13 +22,13 @@ const route = getRouteApi('/shell/tasks');
 const STATUSES = ['submitted', 'in_progress', 'completed', 'failed', 'cancelled'] as const;
 
 export function TasksPage() {
-  const { tasks } = useMessages();
+  const { tasks, shell } = useMessages();
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const view = search.view ?? (readStored('tasks.view') === 'table' ? 'table' : 'gallery');
   const close = () => void navigate({ search: ({ task: _task, ...rest }) => rest });
   return (
-    <Page title={tasks.title} actions={<ViewSwitch view={view} />}>
+    <Page title={shell.pages.tasks} actions={<ViewSwitch view={view} />}>
       <Filters />
       {search.compare !== undefined && search.task === undefined && <Notice tone="info">{tasks.comparing}</Notice>}
       <TaskList view={view} />
@@ -133,7 +133,7 @@ function ModelFilter({ value, onChange }: { readonly value: string; readonly onC
 }
 
 function TaskList({ view }: { readonly view: 'gallery' | 'table' }) {
-  const { tasks } = useMessages();
+  const { shell } = useMessages();
   const { status, type, model, key, from, to, text } = route.useSearch();
   const filter = {
     ...(status && { status }),
@@ -150,7 +150,7 @@ function TaskList({ view }: { readonly view: 'gallery' | 'table' }) {
     <ListCard
       route="GET /tasks"
       input={{ query: { limit: 48, ...filter } }}
-      label={tasks.title}
+      label={shell.pages.tasks}
       name="tasks"
       columns={columns}
       empty={isFiltered ? <NothingFits /> : <NoTasks />}
@@ -168,10 +168,10 @@ interface LiveItemsProps {
 }
 
 function LiveItems({ items, view, columns }: LiveItemsProps) {
-  const { tasks } = useMessages();
+  const { shell } = useMessages();
   useLiveTasks(items);
-  if (view === 'gallery') return <Gallery items={items} label={tasks.title} />;
-  return <Table label={tasks.title} name="tasks" columns={columns} rows={items} isLinked />;
+  if (view === 'gallery') return <Gallery items={items} label={shell.pages.tasks} />;
+  return <Table label={shell.pages.tasks} name="tasks" columns={columns} rows={items} isLinked />;
 }
 
 function useColumns(): Column<ConsoleTask>[] {
@@ -241,10 +241,10 @@ function NoTasks() {
 }
 
 function TaskDrawer({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
-  const { tasks } = useMessages();
+  const { tasks, shell } = useMessages();
   const task = useRead('GET /tasks/:task_id', { params: { task_id: id } });
   return (
-    <Dialog kind="drawer" title={task.data?.model ?? tasks.title} onClose={onClose}>
+    <Dialog kind="drawer" title={task.data?.model ?? shell.pages.tasks} onClose={onClose}>
       <div className="stack tight">
         <p>
           <Link to="/tasks/$taskId" params={{ taskId: id }}>

@@ -47,6 +47,7 @@ function Sessions({
   readonly isAdmin?: boolean;
   readonly onSearch: (text: string) => void;
 }) {
+  const { shell } = useMessages();
   const { sessions: words } = useMessages().money;
   const page = isAdmin ? '/admin/agent-sessions' : '/agent-sessions';
   const sums = useSums();
@@ -74,12 +75,12 @@ function Sessions({
     ...sums,
   ];
   return (
-    <Page title={isAdmin ? words.adminTitle : words.title} lead={words.lead}>
+    <Page title={isAdmin ? words.adminTitle : shell.pages.agentSessions} lead={words.lead}>
       <Search label={words.search} value={text ?? ''} onChange={onSearch} />
       <ListCard
         route={isAdmin ? 'GET /admin/agent-sessions' : 'GET /agent-sessions'}
         input={{ query: text === undefined ? {} : { text } }}
-        label={isAdmin ? words.adminTitle : words.title}
+        label={isAdmin ? words.adminTitle : shell.pages.agentSessions}
         name={isAdmin ? 'admin-agent-sessions' : 'agent-sessions'}
         columns={isAdmin ? columns : columns.filter(({ id }) => id !== 'account')}
         keyOf={(row: ConsoleAgentSession | AdminAgentSession) =>

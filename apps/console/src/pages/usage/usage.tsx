@@ -26,7 +26,7 @@ const PARTS = ['day', 'model', 'key', 'tag'] as const;
 const DEFAULT_PARTS = 'day,model';
 
 export function UsagePage() {
-  const { money, common, tasks } = useMessages();
+  const { money, common, tasks, shell } = useMessages();
   const mayRun = useMay('tasks:run');
   const search = route.useSearch();
   const { tag, from, to } = search;
@@ -44,7 +44,7 @@ export function UsagePage() {
   const showRecords = () => void navigate({ search: (before) => ({ ...before, records: 'true' }), resetScroll: false });
   return (
     <Page
-      title={money.usage.title}
+      title={shell.pages.usage}
       actions={
         <a className="button" href={pathOf('/usage', {}, { ...asked, format: 'csv' })} download>
           <Icon name="download" />

@@ -21,14 +21,14 @@ const route = getRouteApi('/shell/webhooks');
 type Doing = { readonly what: 'rotate' | 'remove'; readonly endpoint: ConsoleWebhookEndpoint };
 
 export function WebhooksPage() {
-  const { webhooks } = useMessages();
+  const { webhooks, shell } = useMessages();
   const [isCreating, setCreating] = useState(false);
   const [doing, setDoing] = useState<Doing | null>(null);
   const endpoints = useRead('GET /webhooks/endpoints', {});
   const close = () => setDoing(null);
   return (
     <Page
-      title={webhooks.title}
+      title={shell.pages.webhooks}
       lead={webhooks.lead}
       actions={<Button look="primary" icon="plus" label={webhooks.create} onClick={() => setCreating(true)} />}
     >
@@ -80,7 +80,7 @@ function Endpoints({ items, onDo }: EndpointsProps) {
             {webhooks.test}
           </MenuItem>
           <MenuItem onChoose={() => onDo({ what: 'rotate', endpoint })}>{webhooks.rotate}</MenuItem>
-          <MenuItem onChoose={() => onDo({ what: 'remove', endpoint })}>{webhooks.remove}</MenuItem>
+          <MenuItem onChoose={() => onDo({ what: 'remove', endpoint })}>{common.remove}</MenuItem>
         </Menu>
       ),
     },
@@ -161,12 +161,12 @@ function RotateDialog({ endpoint, onClose }: OfEndpoint) {
 }
 
 function RemoveDialog({ endpoint, onClose }: OfEndpoint) {
-  const { webhooks } = useMessages();
+  const { webhooks, common } = useMessages();
   const remove = useChange('POST /webhooks/endpoints/:endpoint_id/remove', ['GET /webhooks/endpoints']);
   return (
     <FormDialog
       title={webhooks.removeTitle}
-      submit={webhooks.remove}
+      submit={common.remove}
       isDangerous
       change={remove}
       onClose={onClose}
