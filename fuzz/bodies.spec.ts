@@ -9,6 +9,8 @@ import { DOOR_TARGETS, OPERATOR_TARGETS } from './operator-targets.js';
 import { readsOf } from './reads.js';
 import { largeBodies } from './hostile-bodies.js';
 import { sendOneWrongValue, UNREADABLE_VALUES } from './one-wrong-value.js';
+import { Random } from './random.js';
+import { headersOf, isAllowed } from './target-request.js';
 import { TARGETS } from './targets.js';
 import { yardstickMs } from './yardstick.js';
 
@@ -48,6 +50,24 @@ describe('Hostile bodies', () => {
       expect(report).toMatchObject({ wrong: [], sent: BODIES });
       return report.longestStop.busyMs;
     });
+  });
+
+  it.each(['cursor', 'after'])('do not break a list that is to go on from a place that none gave: %s', async (name) => {
+    const { gateway, keys, people } = hostile;
+    const times = ['2026-11-28T23:59:59.999999Z', '2026-02-30T24:60:60.000000Z', '0000-01-01T00:00:00.000000Z'];
+    const places = times.flatMap((time) => ['1', 'a-b', '-'].map((id) => `${time}|${id}`));
+    const random = new Random(1);
+    const wrong: string[] = [];
+    for (const path of readsOf(gateway)) {
+      const person = path.startsWith('/console/api/admin/') ? 'admin' : path.startsWith('/console/') ? 'owner' : 'key';
+      const headers = headersOf(path.startsWith('/admin/') ? 'operator' : person, { keys, people }, random);
+      for (const place of [...places, 'x']) {
+        const query = `${name}=${Buffer.from(place).toString('base64url')}`;
+        const { status } = await fetch(`${gateway.baseUrl}${path}?${query}`, { headers });
+        if (!isAllowed(status)) wrong.push(`${status} of ${path}: ${place}`);
+      }
+    }
+    expect(wrong).toEqual([]);
   });
 
   const inline = (data: string): string =>

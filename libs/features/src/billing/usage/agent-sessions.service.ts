@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type AccountDatabase, Database } from '#platform';
 import {
   cursorTime,
+  foreignCursor,
   fromCursor,
   type ListedRow,
   type Page,
@@ -13,6 +14,9 @@ import {
 } from '../../paging/page.js';
 import type { UsageQuery } from './usage-sums.js';
 import { RECORD_COLUMNS } from './usage.service.js';
+
+/** What a cursor says besides the time: the last record, and the moment of the first page, in microseconds since 1970. */
+const POSITION = /^(\w+)-(\d{1,16})$/;
 
 export interface AgentSessionsQuery extends UsageQuery {
   /** A part of the session's name, in any letter case; null: all. */
@@ -85,7 +89,8 @@ export class AgentSessionsService {
   async list(query: AgentSessionsQuery, page: PageRequest): Promise<Page<AgentSession>> {
     const { accountId, from, to, text } = query;
     const position = fromCursor(page.cursor);
-    const [id, asOf] = position?.id.split('-') ?? [];
+    const [, id, asOf] = position ? (POSITION.exec(position.id) ?? []) : [];
+    if (position && asOf === undefined) throw foreignCursor();
     const values: unknown[] = [from, to, asOf ?? null, position?.time ?? null, id ?? null, text, page.limit + 1];
     values.push(query.timeZone ?? 'UTC');
     const ofAccount = accountId === null ? '' : ` and r.account_id = $${values.push(accountId)}`;
