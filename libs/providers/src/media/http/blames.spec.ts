@@ -114,8 +114,10 @@ describe.each(VENDORS.map(([codec, errorOf]) => [codec.protocol, codec, errorOf]
 );
 
 /** Refusals that each vendor blames by a word of its own: its code and sentence, and what they are. */
-const OWN_WORDS: Readonly<Record<string, readonly [code: string, message: string, reason: string]>> = {
+const OWN_WORDS: Readonly<Record<VendorProtocol, readonly [code: string, message: string, reason: string]>> = {
+  'ark-image': ['InputTextSensitiveContentDetected', 'The text may violate the rules.', 'prompt_refused'],
   'ark-video': ['InputTextSensitiveContentDetected', 'The text may violate the rules.', 'prompt_refused'],
+  'dashscope-image': ['DataInspectionFailed', 'Input text may be inappropriate.', 'prompt_refused'],
   'dashscope-video': ['DataInspectionFailed', 'Input text may be inappropriate.', 'prompt_refused'],
   fal: ['content_policy_violation', 'Flagged by a content checker.', 'content_refused'],
   gateway: ['content_policy', 'It was refused.', 'content_refused'],
@@ -149,7 +151,7 @@ const ENVELOPES: Readonly<Record<string, (said: object) => unknown>> = {
 describe.each(VENDORS.map(([codec, errorOf]) => [codec.protocol, codec, errorOf] as const))(
   'A refusal of %s that a reseller hands on',
   (protocol, codec, errorOf) => {
-    const [code, message, reason] = OWN_WORDS[protocol] ?? ['', '', ''];
+    const [code, message, reason] = OWN_WORDS[protocol as VendorProtocol];
     const refused = (status: number, body: unknown): MediaFailure =>
       refusedBy(codec, { status, headers: {}, body: body as never }, 'start');
 
