@@ -65,6 +65,11 @@ describe('The data of an account', () => {
     const { id: file } = (await uploaded.json()) as { id: string };
     const { id: store } = await made<{ id: string }>('/v1/vector_stores', { file_ids: [file] });
     const batch = await made<{ id: string }>(`/v1/vector_stores/${store}/file_batches`, { file_ids: [file] });
+    // What lists show of a file changes when it has been read.
+    await eventually(async () => {
+      const { body } = await send<{ status: string }>(key, 'GET', `/v1/vector_stores/${store}/files/${file}`);
+      return body.status === 'completed';
+    });
     const response = await made<{ id: string; output: [{ id: string }] }>('/v1/responses', {
       model: 'vendor-5',
       input: 'Remember this',
