@@ -1,4 +1,16 @@
-import { SlotList } from './slots.js';
+import { FairSlots, NoSlot, SlotList } from './slots.js';
+
+describe('Fair slots', () => {
+  it('know nothing any more of a share that waited in vain', async () => {
+    const slots = new FairSlots({ most: 1, mostPerShare: 1, mostWaitingPerShare: 1, waitMs: 1 });
+    let end = (): void => undefined;
+    const busy = slots.run('busy', () => new Promise<void>((resolve) => (end = resolve)));
+    await expect(slots.run('late', () => Promise.resolve())).rejects.toThrow(NoSlot);
+    end();
+    await busy;
+    expect(slots).toMatchObject({ shares: new Map(), waiting: 0, underWay: 0 });
+  });
+});
 
 describe('A list of slots', () => {
   it('holds what was added and not removed', () => {

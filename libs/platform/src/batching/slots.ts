@@ -42,13 +42,17 @@ export class FairSlots {
   /** @throws NoSlot, or what takes its place, when the wait was too long or too many wait already. */
   async run<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
     const share = this.shareOf(name);
-    if (share.waiting.size === 0 && this.hasRoom(this.underWay, share.underWay)) this.count(share, 1);
-    else await this.turnOf(share);
     try {
-      return await work();
+      if (share.waiting.size === 0 && this.hasRoom(this.underWay, share.underWay)) this.count(share, 1);
+      else await this.turnOf(share);
+      try {
+        return await work();
+      } finally {
+        this.count(share, -1);
+        this.letOthersBegin();
+      }
     } finally {
-      this.count(share, -1);
-      this.letOthersBegin();
+      // Also where its wait was in vain.
       if (share.underWay === 0 && share.waiting.size === 0) this.shares.delete(name);
     }
   }
