@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
   type ModelTraits,
+  NO_USAGE,
   parseMicros,
   type TextProvider,
   type TextUsage,
@@ -275,12 +276,9 @@ const costOf = ({ costs }: Asking, model: string, usage: TextUsage): bigint | un
 
 const mostOf = (asking: Asking, model: string, body: string, outputTokens: number): bigint | undefined =>
   costOf(asking, model, {
+    ...NO_USAGE,
     inputTokens: Math.ceil(body.length / BYTES_PER_TOKEN) + HIDDEN_INPUT,
     outputTokens,
-    cachedInputTokens: 0,
-    cacheWriteTokens: 0,
-    imageInputTokens: 0,
-    reasoningTokens: 0,
     source: 'held',
   });
 

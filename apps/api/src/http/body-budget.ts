@@ -92,8 +92,9 @@ export class BodyBudget {
 
   /** Lets a request hold as much as an answer of so many bytes, unless it holds more already; as `grow`. */
   growForAnswer(answer: ServerResponse, accountId: string, bytes: number): NoRoom | null {
+    if (bytes <= UNCOUNTED_BYTES) return null;
     const held = this.answers.get(answer)?.bytes ?? 0;
-    return bytes <= UNCOUNTED_BYTES || bytes * HELD_PER_BYTE <= held ? null : this.grow(answer, accountId, bytes);
+    return bytes * HELD_PER_BYTE <= held ? null : this.grow(answer, accountId, bytes);
   }
 
   /** Does work that goes on when the client leaves: until it is done, the body is held, whoever waits for the answer. */

@@ -1,5 +1,5 @@
 import { GatewayError } from '#contracts';
-import { SlotList } from '#platform';
+import { lruCache, SlotList } from '#platform';
 
 /** How long a body may pause, in seconds. */
 const PAUSE_SECONDS = 10;
@@ -69,13 +69,13 @@ export const MOST_BYTES_PER_SECOND = 32 * 1024 * 1024;
 /** What comes at once all the same. */
 const BURST_BYTES = 64 * 1024 * 1024;
 
-/** The accounts that are known at once; of those that wait for nothing, nothing need be known. */
-const PACED_MAX = 1_000;
+/** The accounts that are known at once; one that sent nothing for long need not be. */
+const PACED_MAX = 10_000;
 
 /** Slows uploads down, so that the processor of one account's files is no more than its share. */
 export class SharedPace {
   /** When what an account has sent would have come at the rate, by account, in milliseconds. */
-  private readonly dueAtMs = new Map<string, number>();
+  private readonly dueAtMs = lruCache<string, number>(PACED_MAX);
 
   constructor(private readonly now = () => performance.now()) {}
 
@@ -85,7 +85,6 @@ export class SharedPace {
     const earliest = now - (BURST_BYTES / MOST_BYTES_PER_SECOND) * 1_000;
     const dueAt = Math.max(this.dueAtMs.get(accountId) ?? 0, earliest) + (bytes / MOST_BYTES_PER_SECOND) * 1_000;
     this.dueAtMs.set(accountId, dueAt);
-    if (this.dueAtMs.size > PACED_MAX) for (const [id, at] of this.dueAtMs) if (at <= earliest) this.dueAtMs.delete(id);
     return Math.max(0, dueAt - now);
   }
 }

@@ -12,6 +12,8 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
  * nothing, which costs time that no hot path has.
  */
 export class SerializedBody {
+  private counted: number | undefined;
+
   constructor(
     private readonly content: string | readonly Buffer[],
     readonly contentType: string = JSON_TYPE,
@@ -31,8 +33,10 @@ export class SerializedBody {
   }
 
   get bytes(): number {
-    if (typeof this.content === 'string') return Buffer.byteLength(this.content);
-    return this.content.reduce((sum, { length }) => sum + length, 0);
+    return (this.counted ??=
+      typeof this.content === 'string'
+        ? Buffer.byteLength(this.content)
+        : this.content.reduce((sum, { length }) => sum + length, 0));
   }
 
   /** Sends it with the status and headers that the response has. */

@@ -1,18 +1,10 @@
-import type { TextUsage } from '#contracts';
+import { NO_USAGE, type TextUsage } from '#contracts';
 import { createTestDatabase, type TestDatabase } from '#testing';
 import { PriceBook } from './price-book.js';
 import { seedExamplePrices } from './seed-prices.js';
 import { TextPrices } from './text-prices.js';
 
-const NOTHING: TextUsage = {
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-  imageInputTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  source: 'upstream',
-};
+const NOTHING: TextUsage = { ...NO_USAGE, source: 'upstream' };
 
 describe('The price of text', () => {
   let test: TestDatabase;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { formatMicros, type TextUsage, TOKEN_UNITS } from '#contracts';
+import { formatMicros, NO_USAGE, type TextUsage, TOKEN_UNITS } from '#contracts';
 import { TextCosts } from '#providers';
 import type { PriceInForce } from './price-rules.js';
 import { TextTariff } from './text-tariff.js';
@@ -19,16 +19,7 @@ const band = (cents: Cents, from = 0, variant = 'default'): PriceInForce[] =>
     perQuantity: MILLION,
   }));
 
-const used = (usage: Partial<TextUsage>): TextUsage => ({
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-  imageInputTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  source: 'upstream',
-  ...usage,
-});
+const used = (usage: Partial<TextUsage>): TextUsage => ({ ...NO_USAGE, source: 'upstream', ...usage });
 
 const charge = (tariff: TextTariff, usage: Partial<TextUsage>, tier?: string): bigint =>
   tariff.bill(used(usage), undefined, tier).chargeMicros;

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  GatewayError,
   type FinishReason,
+  GatewayError,
+  NO_USAGE,
   type StopSignal,
   type TextCall,
   type TextEvent,
@@ -160,9 +161,8 @@ async function compose(
       type: 'finish',
       ...ending,
       usage: {
+        ...NO_USAGE,
         inputTokens: input.inputTokens,
-        cachedInputTokens: 0,
-        cacheWriteTokens: 0,
         imageInputTokens: input.imageTokens,
         outputTokens: body.tokens,
         reasoningTokens,

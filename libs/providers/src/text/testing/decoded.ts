@@ -1,4 +1,4 @@
-import type { JsonObject, TextEvent, TextUsage } from '#contracts';
+import { type JsonObject, NO_USAGE, type TextEvent, type TextUsage } from '#contracts';
 import type { ProtocolCodec } from '../upstream/protocol-codec.js';
 import { eventData, EventSplitter } from '../upstream/server-sent-events.js';
 
@@ -40,13 +40,4 @@ export function joined(events: readonly TextEvent[]): TextEvent[] {
 export const readWhole = (codec: ProtocolCodec, reply: object): TextEvent[] => joined(codec.read(reply as JsonObject));
 
 /** Usage as an upstream reports it; what is not named is 0. */
-export const usageOf = (tokens: Partial<TextUsage>): TextUsage => ({
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-  imageInputTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  source: 'upstream',
-  ...tokens,
-});
+export const usageOf = (tokens: Partial<TextUsage>): TextUsage => ({ ...NO_USAGE, source: 'upstream', ...tokens });
