@@ -15,6 +15,8 @@ export type UpstreamCallRef = JsonObject & {
   readonly upstream: string;
   /** The vendor's name of the model. */
   readonly model: string;
+  /** `MediaUpstream.access`, where it has one. */
+  readonly access?: string;
 };
 
 /** An amount that a vendor takes for an order: millionths of its own unit, for example `USD` or `tokens`. */
@@ -173,6 +175,8 @@ export interface MediaUpstream {
   readonly vendorAccount: string;
   /** How the vendor is spoken to: a name in the list of protocols, `sandbox` included. */
   readonly protocol: string;
+  /** Names the key and the server: what was ordered by another says nothing here. Absent: the upstream has no server. */
+  readonly access?: string | undefined;
   readonly traits: UpstreamTraits;
 
   /** Whether and how it makes the order. Pure: no network, the same answer each time. */

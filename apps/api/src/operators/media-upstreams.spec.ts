@@ -159,6 +159,24 @@ describe('Media upstreams in the admin API', () => {
     expect(await providerOf(taskId)).toBe('studio');
   });
 
+  it('move to another server only without work, so that none is asked for where nobody knows it', async () => {
+    await api.admin('POST', '/upstreams', studio());
+    const taskId = await eventually(() => taken({ ...IMAGE, prompt: '[sandbox:hang] a lighthouse' }));
+    await eventually(async () => (await providerOf(taskId)) === 'studio');
+    const models = { 'eta-image-2.0': 'eta-image-2.0' };
+    const elsewhere = { protocol: 'gateway', base_url: 'http://127.0.0.1:1', key: KEY, models };
+    const refused = { status: 409, body: { error: { code: 'conflict', param: 'id' } } };
+    expect(await api.admin('PATCH', '/upstreams/studio', elsewhere)).toMatchObject(refused);
+    expect((await api.admin('PATCH', '/upstreams/studio', { weight: 2 })).status).toBe(200);
+    await api.admin('DELETE', '/upstreams/studio');
+    expect(await api.admin('POST', '/upstreams', studio(elsewhere))).toMatchObject(refused);
+    await api.gateway.send('POST', `/v1/tasks/${taskId}/cancel`);
+    expect(await api.gateway.waitForTask(taskId)).toMatchObject({ status: 'cancelled' });
+    expect((await api.admin('POST', '/upstreams', studio(elsewhere))).status).toBe(200);
+    const moved = await api.admin('PATCH', '/upstreams/studio', { base_url: 'http://127.0.0.1:2', key: KEY });
+    expect(moved.status).toBe(200);
+  });
+
   describe('are verified by a call that is free', () => {
     let vendor: FakeVendor<FakeXaiImage>;
     beforeAll(async () => {

@@ -145,6 +145,9 @@ export class ManagedUpstreams<Row extends UpstreamRow, Entry extends FileEntry> 
     this.expectNotOfFile(entry.id);
     const values = [...this.kind.valuesOf(entry), this.sealed(entry)];
     const row = await this.changes.runStatements(operator, async (transaction) => {
+      const text = `${this.statements.readAll} for update`;
+      const [drained] = (await transaction.query<Row>({ text, values: [[entry.id]] })).rows;
+      if (drained?.deleted_at) await this.expectMayMove(transaction, drained, entry);
       const [result] = (await transaction.query<Row>({ text: this.statements.add, values })).rows;
       if (!result) throw new GatewayError('conflict', `There is an upstream "${entry.id}" already.`, { param: 'id' });
       return { result, change: this.changeOf('upstream.created', null, result) };
@@ -164,7 +167,8 @@ export class ManagedUpstreams<Row extends UpstreamRow, Entry extends FileEntry> 
       throw GatewayError.ofField('id', 'cannot be changed: create another upstream');
     const row = await this.changes.runStatements(operator, async (transaction) => {
       const before = await this.lock(transaction, id);
-      const values = this.changedValues(before, patch);
+      const { entry, values } = this.changed(before, patch);
+      await this.expectMayMove(transaction, before, entry);
       const after = one((await transaction.query<Row>({ text: this.statements.change, values })).rows, id);
       return { result: after, change: this.changeOf('upstream.updated', before, after) };
     });
@@ -191,7 +195,7 @@ export class ManagedUpstreams<Row extends UpstreamRow, Entry extends FileEntry> 
    *
    * @throws GatewayError as `update`.
    */
-  private changedValues(before: Row, patch: JsonObject): unknown[] {
+  private changed(before: Row, patch: JsonObject): { readonly entry: Entry; readonly values: readonly unknown[] } {
     const keyIsKept = !('key' in patch) && before.api_key_sealed !== null;
     const key = keyIsKept ? this.keyOf(before) : undefined;
     // A key can be part of what is checked, so the one that stays is there too.
@@ -199,10 +203,22 @@ export class ManagedUpstreams<Row extends UpstreamRow, Entry extends FileEntry> 
       mergePatch({ ...this.kind.settingsOf(before), ...(key !== undefined && { key }) }, patch),
     );
     const moved = keyIsKept ? this.kind.movedBy(before, entry) : undefined;
-    if (moved === undefined)
-      return [...this.kind.valuesOf(entry), keyIsKept ? before.api_key_sealed : this.sealed(entry)];
+    if (moved === undefined) {
+      const sealed = keyIsKept ? before.api_key_sealed : this.sealed(entry);
+      return { entry, values: [...this.kind.valuesOf(entry), sealed] };
+    }
     const message = `key must be sent again, or null, when ${moved} moves to another server: the key that is set stays with the old one.`;
     throw new GatewayError('missing_parameter', message, { param: 'key' });
+  }
+
+  /** Another server knows nothing of the orders that are at this one. @throws GatewayError `conflict`. */
+  private async expectMayMove(transaction: StatementRunner, before: Row, entry: Entry): Promise<void> {
+    if (this.kind.movedBy(before, entry) === undefined) return;
+    const [work] = (await transaction.query<{ yes: boolean }>({ text: this.statements.atWork, values: [before.id] }))
+      .rows;
+    if (work?.yes !== true) return;
+    const message = `Orders are still at work at the upstream "${before.id}": add another server under an id of its own, and disable this one, which then finishes what it has.`;
+    throw new GatewayError('conflict', message, { param: 'id' });
   }
 
   /** @throws GatewayError with every wrong field. */

@@ -15,6 +15,11 @@ export interface UpstreamRow {
   readonly revision: string;
 }
 
+/** SQL: whether orders are at a media upstream, or files that come from there. @param id an expression. */
+export const atWork = (id: string): string => `(
+  exists (select from task t where t.provider = ${id} and t.state in ('submitting', 'running'))
+  or exists (select from task t where t.provider = ${id} and t.state = 'storing'))`;
+
 /** What changes when anything in a row of `upstream` does, as `revision`. */
 export const REVISION = 'left(md5(upstream::text), 12) as revision';
 
@@ -53,6 +58,8 @@ export function statementsOf({
     revisions: `select id, ${REVISION} ${ofKind}`,
     /** $1 ids; also those that were removed and drain. */
     readAll: `select ${columns} ${ofKind} and id = any($1)`,
+    /** $1 id. */
+    atWork: `select ${drains ? atWork('$1') : 'false'} as yes`,
     list: `${present} order by id`,
     /** $1 id. */
     read: `${present} and id = $1`,

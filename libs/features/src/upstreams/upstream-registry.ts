@@ -15,7 +15,7 @@ import { MediaUpstreams, type RoutedUpstream } from './media-upstreams.js';
 import { type StoredTextEntry, TEXT_KIND, type TextUpstreamRow } from './text-kind.js';
 import { type TextUpstream, TextUpstreams } from './text-upstreams.js';
 import type { SandboxPart } from './upstream-choice.js';
-import { entryOf, statementsOf, type UpstreamKind, type UpstreamRow } from './upstream-kind.js';
+import { atWork, entryOf, statementsOf, type UpstreamKind, type UpstreamRow } from './upstream-kind.js';
 
 const log = logger('upstreams');
 
@@ -215,8 +215,7 @@ const REPLACED_MS = 600_000;
  */
 const FORGET_REMOVED = `
 delete from upstream u where u.kind = 'media' and u.deleted_at < now() - interval '1 minute'
-  and not exists (select from task t where t.provider = u.id and t.state in ('submitting', 'running'))
-  and not exists (select from task t where t.provider = u.id and t.state = 'storing')
+  and not ${atWork('u.id')}
   and not exists (select from task t where t.state = 'queued' and t.created_at <= u.deleted_at)`;
 
 /** The upstreams of media. One that is switched off or removed drains: it gets nothing new, and is asked on about what it has. */

@@ -97,6 +97,32 @@ describe('Submitting an order to a vendor', () => {
     });
   });
 
+  it.each(['idempotent', 'lookup'] as const)(
+    'neither sends an order again nor asks for it where its upstream has another key or server since: %s',
+    async (repeatStart) => {
+      const taskId = await bench.submit();
+      vendor.repeatStart = repeatStart;
+      vendor.access = 'before';
+      vendor.start = () => Promise.reject(new MediaFailure('ambiguous', 'unanswered'));
+      await attempt(taskId);
+      vendor.access = 'after';
+      let asked = 0;
+      vendor.find = async () => ((asked += 1), null);
+      vendor.start = async (order) => ((asked += 1), vendor.take(order));
+      await attempt(taskId);
+      expect(asked).toBe(0);
+      expect(await bench.row(taskId)).toMatchObject({ state: 'submitting', start_intent_at: expect.any(Date) });
+      vendor.access = 'before';
+      await bench.change(taskId, `start_ended_at = now() - interval '1 hour'`);
+      await attempt(taskId);
+      expect(asked).toBe(repeatStart === 'lookup' ? 2 : 1);
+      expect(await bench.row(taskId)).toMatchObject({ state: 'running' });
+      vendor.repeatStart = 'idempotent';
+      vendor.access = undefined;
+      delete vendor.find;
+    },
+  );
+
   it('pauses a busy vendor for a while when it names no time', async () => {
     const taskId = await bench.submit();
     vendor.start = () => Promise.reject(new MediaFailure('busy', 'busy', { retryAfterMs: 0 }));

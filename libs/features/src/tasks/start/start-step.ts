@@ -147,14 +147,19 @@ export class StartStep {
   private earlierUpstream({
     start_intent_at: announced,
     upstream_id: upstreamId,
+    ticket,
   }: TaskRow): RoutedUpstream | 'unknown' | null {
-    return announced && upstreamId ? (this.upstreams.byId(upstreamId) ?? 'unknown') : null;
+    if (!announced || !upstreamId) return null;
+    const routed = this.upstreams.byId(upstreamId);
+    // Under another key, or at another server, the order would be a new one.
+    const isOther = ticket?.access !== undefined && ticket.access !== routed?.upstream.access;
+    return routed && !isOther ? routed : 'unknown';
   }
 
   /** Its upstream may come back with the next configuration; the deadline ends it if nothing else does. */
   private async awaitUpstream(task: ClaimedTask): Promise<void> {
     log.error('upstream.unknown', { taskId: task.id, upstream: task.upstream_id });
-    const reason = 'The upstream that was called is not configured any more.';
+    const reason = 'The upstream that was called is not configured any more as it was then.';
     await this.transitions.retryLater(task, { reason, delayMs: UNKNOWN_UPSTREAM_MS, counts: false });
   }
 

@@ -25,6 +25,7 @@ import {
   type Verified,
 } from '#contracts';
 import { observeUpstream, type SafeFetcher } from '#platform';
+import { accessFingerprint } from '../../routed-entry.js';
 import type { ServedModel } from '../media-upstream-entry.js';
 import {
   type HeldTrait,
@@ -221,16 +222,11 @@ function known<Value>(values: ReadonlyMap<string, Value>, param: string): Value 
 /** For how long a vendor may not know yet what it has just taken, in milliseconds: its replicas learn of it one after the other. */
 const FRESH_MS = 60_000;
 
-/** The start, with the time at which the work was taken. */
-const takenNow = (started: Started): Started =>
-  started.kind === 'operation' ? { ...started, operation: { ...started.operation, takenAtMs: Date.now() } } : started;
+const isFresh = ({ takenAtMs }: Operation): boolean =>
+  typeof takenAtMs === 'number' && Date.now() - takenAtMs < FRESH_MS;
 
-/** The state, but that work which was just taken is not lost because the vendor does not find it. */
-function unlessFresh(state: OperationState, { takenAtMs }: Operation): OperationState {
-  const isLost = state.state === 'failed' && state.publicReason === MEDIA_REASONS.work_lost.publicReason;
-  const isFresh = typeof takenAtMs === 'number' && Date.now() - takenAtMs < FRESH_MS;
-  return isLost && isFresh ? { state: 'pending' } : state;
-}
+const isLost = (state: OperationState): boolean =>
+  state.state === 'failed' && state.publicReason === MEDIA_REASONS.work_lost.publicReason;
 
 /** Longer than any signed link. */
 const MAX_URL = 8_192;
@@ -309,6 +305,7 @@ export class HttpMediaUpstream implements MediaUpstream {
   readonly find?: (call: VendorCall) => Promise<Started | null>;
   readonly open: MediaUpstream['open'];
   readonly readCallback?: MediaUpstream['readCallback'];
+  readonly access: string;
   private readonly exchanges: VendorExchanges;
   private readonly files: VendorFiles;
   private readonly warnings: UpstreamWarnings;
@@ -330,6 +327,7 @@ export class HttpMediaUpstream implements MediaUpstream {
     this.files = new VendorFiles(codec, credentials, http.origin);
     this.open = this.files.open;
     this.warnings = new UpstreamWarnings(parts.id);
+    this.access = accessFingerprint(key, `${protocol} ${http.origin}`);
     this.exchanges = new VendorExchanges(parts, new AuthorizedHttp(http, credentials), this.warnings);
     if (parts.codec.writeCancel)
       this.cancel = (operation, call) => this.observed('cancel', () => this.stop(operation, call));
@@ -357,7 +355,7 @@ export class HttpMediaUpstream implements MediaUpstream {
     const { codec, id, models, canLink, costs } = this.parts;
     const model = models.get(order.model);
     if (model === undefined) return { cannot: `${order.model} is not offered here.`, param: 'model' };
-    const ticket = { upstream: id, model: model.name, ...codec.ticket?.(order) };
+    const ticket = { upstream: id, model: model.name, access: this.access, ...codec.ticket?.(order) };
     try {
       const form = (reference: PlannedOrder['references'][number]) => codec.referenceForm(reference, model.references);
       refuseBeyond(this.heldTraits.get(order.model) ?? [], order);
@@ -377,7 +375,6 @@ export class HttpMediaUpstream implements MediaUpstream {
 
   async start(order: MediaOrder, call: VendorCall): Promise<Started> {
     const { codec, models } = this.parts;
-    const { traits } = codec;
     call.signal.throwIfAborted();
     const way = models.get(order.model)?.references;
     const file = await handedFiles(order, call, (reference) => codec.referenceForm(reference, way));
@@ -394,8 +391,14 @@ export class HttpMediaUpstream implements MediaUpstream {
       if (started === undefined) throw this.exchanges.refused(reply, 'start', call);
       const fetchable = fetchableStart(started, { codec, origin: this.parts.http.origin });
       // A repeated order is answered with the same operation to its last letter.
-      return traits.repeatStart === 'idempotent' ? fetchable : takenNow(fetchable);
+      return this.taken(fetchable, this.traits.repeatStart === 'idempotent' ? {} : { takenAtMs: Date.now() });
     });
+  }
+
+  /** The start, with the access that it was taken under. */
+  private taken(started: Started, facts: JsonObject = {}): Started {
+    if (started.kind !== 'operation') return started;
+    return { ...started, operation: { ...started.operation, access: this.access, ...facts } };
   }
 
   /** Once more in its other form where the refusal of the first says that the account needs it: then nothing was taken. */
@@ -422,13 +425,31 @@ export class HttpMediaUpstream implements MediaUpstream {
         if (!request) throw new MediaFailure('refused', 'work_lost');
         const read: ReadWork = (body) => codec.readCheck?.(body, operation);
         const state = await this.work(request, 'check', read, call, this.files.inlineFiles(call.spool, operation));
-        return unlessFresh(state, operation);
+        return this.unlessUnknown(state, operation);
       } catch (error) {
         // The vendor does not know the work any more, or says that it is gone permanently.
         if (!(error instanceof MediaFailure) || error.kind !== 'refused') throw error;
-        return unlessFresh({ state: 'failed', code: error.code, publicReason: error.publicReason }, operation);
+        const { code, publicReason } = error;
+        const isElsewhere = this.isElsewhere(operation);
+        return this.unlessUnknown(
+          isElsewhere ? failedBecause('work_lost') : { state: 'failed', code, publicReason },
+          operation,
+        );
       }
     });
+  }
+
+  /** The state, but that work is not lost because the vendor does not find what it has just taken, or what another may have. */
+  private unlessUnknown(state: OperationState, operation: Operation): OperationState {
+    if (!isLost(state)) return state;
+    const isElsewhere = this.isElsewhere(operation);
+    if (isElsewhere) this.warnings.workElsewhere();
+    return isElsewhere || isFresh(operation) ? { state: 'pending' } : state;
+  }
+
+  /** It was taken under another key or by another server. */
+  private isElsewhere({ access }: Operation): boolean {
+    return access !== undefined && access !== this.access;
   }
 
   mayKeep(operation: Operation): number {
@@ -443,6 +464,7 @@ export class HttpMediaUpstream implements MediaUpstream {
   async refresh(operation: Operation, call: VendorCall): Promise<readonly UpstreamOutput[]> {
     const state = await this.check(operation, call);
     if (state.state === 'succeeded') return state.outputs;
+    if (this.isElsewhere(operation)) throw new MediaFailure('unavailable', 'away');
     throw new MediaFailure('refused', 'work_lost');
   }
 
@@ -511,7 +533,7 @@ export class HttpMediaUpstream implements MediaUpstream {
     if (!isOk(reply)) return null;
     const found = this.exchanges.read(reply, (body) => codec.readFind?.(body, call.ticket), call);
     if (found === undefined) throw new MediaFailure('unavailable', 'away', { vendor: wordsOfUnread(reply) });
-    return found;
+    return found && this.taken(found);
   }
 
   /** The reply to a question, which may be put again. @throws MediaFailure */

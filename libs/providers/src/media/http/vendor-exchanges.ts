@@ -95,6 +95,7 @@ const MAX_WORD = 64;
 /** Warnings about one upstream for its operator, each logged once. */
 export class UpstreamWarnings {
   private hasWarnedOfSkew = false;
+  private hasWarnedOfWork = false;
   private readonly states = new Set<string>();
 
   constructor(private readonly upstream: string) {}
@@ -111,5 +112,12 @@ export class UpstreamWarnings {
     if (this.hasWarnedOfSkew) return;
     this.hasWarnedOfSkew = true;
     log.warn('upstream.clock_skew', { upstream: this.upstream, clockSkewMs });
+  }
+
+  /** Work that was taken under another key or by another server is not known here: it waits for its deadline, or for that key. */
+  workElsewhere(): void {
+    if (this.hasWarnedOfWork) return;
+    this.hasWarnedOfWork = true;
+    log.error('upstream.work_elsewhere', { upstream: this.upstream });
   }
 }

@@ -75,6 +75,19 @@ function questionsContract<Protocol extends Protocols>(
     expect(state).toMatchObject({ state: 'failed', publicReason: MEDIA_REASONS.work_lost.publicReason });
   });
 
+  guarantee('25: leaves work that it does not know to its deadline when it was taken under another key', async () => {
+    const { running, upstream, other, vendor } = connected();
+    const { operation, call } = await running(body);
+    const { key } = vendor.protocol;
+    const nobodys = old(unknown(operation));
+    const before = other({ key: `${key}-before` });
+    // What the account before took, as the row has it.
+    const taken = { ...nobodys, access: before.access };
+    expect(await upstream.check(taken, call)).toEqual({ state: 'pending' });
+    expect(await upstream.check({ ...nobodys, access: upstream.access }, call)).toMatchObject({ state: 'failed' });
+    await expect(upstream.refresh(taken, call)).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
   guarantee.each<Fault>(['garbage', 'html', 'huge', 'cut-early', { status: 500, body: {} }, { status: 401, body: {} }])(
     '15: leaves work alone when a check is answered with %j',
     async (fault) => {
@@ -137,6 +150,6 @@ const unknown = (operation: Operation): Operation =>
   Object.fromEntries(
     Object.entries(operation).map(([name, value]) => [
       name,
-      typeof value === 'string' ? value.replaceAll(/\d/g, '9') : value,
+      typeof value === 'string' && name !== 'access' ? value.replaceAll(/\d/g, '9') : value,
     ]),
   );

@@ -148,7 +148,7 @@ export async function genuine<Protocol extends Protocols>(
 
 /** The upstream over a line on which these replies come, one after the other, and then the last of them again. */
 export function answering(
-  { other }: ConnectedFake<FakeProtocol>,
+  { other, vendor }: ConnectedFake<FakeProtocol>,
   ...replies: readonly VendorReply[]
 ): MediaUpstream & { readonly received: readonly VendorRequest[] } {
   const received: VendorRequest[] = [];
@@ -159,8 +159,9 @@ export function answering(
     asked += 1;
     return reply ? Promise.resolve(reply) : Promise.reject(new Error('no reply'));
   };
-  const origin = 'https://vendor.example';
-  const http = { host: 'vendor.example', origin, exchange, close: () => Promise.resolve() };
+  // The server that took the order.
+  const { host, origin } = new URL(vendor.baseUrl);
+  const http = { host, origin, exchange, close: () => Promise.resolve() };
   return Object.assign(other({ http: http as unknown as VendorHttp }), { received });
 }
 

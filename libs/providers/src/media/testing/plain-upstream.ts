@@ -19,6 +19,7 @@ export abstract class PlainUpstream implements MediaUpstream {
   repeatStart: UpstreamTraits['repeatStart'] = 'idempotent';
   startTimeoutMs = 30_000;
   findableAfterMs = 30_000;
+  access: string | undefined;
 
   get traits(): UpstreamTraits {
     const { repeatStart, startTimeoutMs, findableAfterMs } = this;
@@ -34,7 +35,8 @@ export abstract class PlainUpstream implements MediaUpstream {
   }
 
   plan({ taskId, model }: PlannedOrder): CallPlan {
-    return { ticket: { upstream: this.id, model, taskId }, slots: 1 };
+    const { id: upstream, access } = this;
+    return { ticket: { upstream, model, taskId, ...(access !== undefined && { access }) }, slots: 1 };
   }
 
   abstract start(order: MediaOrder, call: VendorCall): Promise<Started>;
