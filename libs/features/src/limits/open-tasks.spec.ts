@@ -1,6 +1,8 @@
 import { mock } from 'node:test';
 import { setImmediate as untilIdle } from 'node:timers/promises';
 import type { Database } from '#platform';
+import { FakeVendor } from '../tasks/run/testing/fake-vendor.js';
+import { openTaskBench, type TaskBench } from '../tasks/run/testing/task-bench.js';
 import { OpenTasks } from './open-tasks.js';
 
 /** A database that has so many open tasks, and answers when it is let. */
@@ -95,5 +97,58 @@ describe('The bound on open tasks', () => {
     database.failing = false;
     await expect(tasks.admit('acct')).resolves.toBeUndefined();
     expect(database.asked).toBe(4);
+  });
+});
+
+describe('The bound on orders that come to nothing by what their account does', () => {
+  let bench: TaskBench;
+  beforeAll(async () => {
+    bench = await openTaskBench(new FakeVendor());
+  });
+  afterAll(() => bench.close());
+
+  const query = (text: string, ...values: unknown[]) => bench.database.query({ text, values });
+  /** Whether another order of the account is let in. */
+  const admits = async (taskId: string): Promise<boolean> => {
+    const { account_id: accountId } = await bench.row(taskId);
+    const admitted = new OpenTasks(bench.database, 100_000).admit(accountId);
+    return admitted.then(
+      () => true,
+      (error: unknown) => {
+        expect(error).toMatchObject({ code: 'rate_limit_exceeded', message: expect.stringContaining('10000') });
+        return false;
+      },
+    );
+  };
+
+  it('counts those of a day, lets one more through for each that was paid, and none that the vendor is to blame for', async () => {
+    const taskId = await bench.submit();
+    await bench.settlement.cancelUnstarted(taskId);
+    const { account_id: accountId } = await bench.row(taskId);
+    await query(
+      `insert into task select (jsonb_populate_record(t, jsonb_build_object('id', t.id || nth, 'state', 'failed',
+        'error_code', (array['invalid_media', 'content_policy'])[1 + nth % 2]))).*
+      from task t, generate_series(1, 9998) as nth where t.id = $1`,
+      taskId,
+    );
+    expect(await admits(taskId)).toBe(true);
+    await query(
+      `insert into task select (jsonb_populate_record(t, jsonb_build_object('id', t.id || 'b'))).* from task t where t.id = $1`,
+      taskId,
+    );
+    expect(await admits(taskId)).toBe(false);
+    await query(
+      `insert into usage_daily (account_id, day, model, api_key_id, kind, requests, failed_requests, amount_micros, quantity)
+      values ($1, current_date, 'eta-image-2.0', 'paid', 'image', 3, 2, 1, 1)`,
+      accountId,
+    );
+    expect(await admits(taskId)).toBe(true);
+    await query(`delete from usage_daily where api_key_id = 'paid'`);
+    await query(`update task set error_code = 'upstream_error' where id = $1 || '1'`, taskId);
+    expect(await admits(taskId)).toBe(true);
+    await query(`update task set error_code = 'invalid_media' where id = $1 || '1'`, taskId);
+    expect(await admits(taskId)).toBe(false);
+    await query(`update task set finished_at = now() - interval '25 hours' where id = $1 || '1'`, taskId);
+    expect(await admits(taskId)).toBe(true);
   });
 });
