@@ -1,4 +1,4 @@
-import type { Statement } from '#platform';
+import { Database, DatabaseConfig, type Statement } from '#platform';
 import { createTestDatabase, type TestDatabase, untilBlocked } from '#testing';
 import { LedgerService } from './ledger.service.js';
 import { ReconciliationService } from './reconciliation.service.js';
@@ -325,6 +325,34 @@ describe('The ledger of requests that answer at once', () => {
     await ledger.hold(held);
     await ledger.capture({ ...capture(held), chargeMicros: 9_007_199_254_740_992_999n });
     expect(await books(id)).toEqual([2n, 0n, 9_007_199_254_740_992_999n, 0n]);
+  });
+
+  it.each<[string, (patient: RequestLedger, hold: RequestHold) => Promise<unknown>]>([
+    ['a hold', (patient, hold) => patient.hold(hold)],
+    ['a look at the money', (patient, hold) => patient.expectFunds(hold)],
+  ])('reads on the share of its account why %s is refused: who has no money delays no other', async (_, ask) => {
+    const [poor, other] = [await account(0n), await account(0n)];
+    const database = new Database(
+      test.url,
+      Object.assign(new DatabaseConfig(), { DATABASE_CONNECT_TIMEOUT_SECONDS: 60 }),
+    );
+    const patient = new RequestLedger(database);
+    let free = (): void => undefined;
+    const freed = new Promise<void>((resolve) => (free = resolve));
+    // More than its share: what comes after them waits until they are over.
+    const busy = Promise.all(Array.from({ length: 12 }, () => database.of(poor.id).transaction(() => freed)));
+    const refused: string[] = [];
+    const refuse = async ({ id, hold }: typeof poor): Promise<void> => {
+      await expect(ask(patient, hold(1n))).rejects.toMatchObject({ code: 'insufficient_balance' });
+      refused.push(id);
+    };
+    const first = refuse(poor);
+    await refuse(other);
+    free();
+    await Promise.all([first, busy]);
+    expect(refused).toEqual([other.id, poor.id]);
+    patient.onModuleDestroy();
+    await database.close();
   });
 
   it('gives back the holds of dead processes although 200 older ones cannot be given back', async () => {

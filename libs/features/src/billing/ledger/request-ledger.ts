@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
-import { MAX_MICROS, type Micros } from '#contracts';
+import { type GatewayError, MAX_MICROS, type Micros } from '#contracts';
 import {
   Batcher,
   brokeConstraint,
@@ -26,7 +26,7 @@ import {
   unheldStatement,
 } from './request-statements.js';
 import { LOST_REQUEST, type RequestUsage, toEndingRow } from './request-usage.js';
-import { type Lacking, SpendLimits } from './spend-limits.js';
+import { type Lacking, type LimitedPayer, SpendLimits } from './spend-limits.js';
 
 /** Keeps the holds of this process's living requests from expiring, however long a stream lasts. */
 export class OpenHolds {
@@ -119,7 +119,6 @@ export class RequestLedger implements OnModuleDestroy {
   private readonly holds: Batcher<RequestHold, PromiseSettledResult<HoldOutcome>>;
   private readonly endings: Batcher<RequestCapture, PromiseSettledResult<Captured | null>>;
   private readonly open: OpenHolds;
-  private readonly limits: SpendLimits;
   private readonly paused: PausedWork;
   private readonly underSettlement = new Map<string, SlotList<Promise<unknown>>>();
 
@@ -127,7 +126,6 @@ export class RequestLedger implements OnModuleDestroy {
     private readonly database: Database,
     @Optional() private readonly process?: HoldingProcess,
   ) {
-    this.limits = new SpendLimits(database);
     this.paused = new PausedWork(database);
     this.open = new OpenHolds(database, HOLD_EXPIRES_SECONDS, HOLD_RENEWAL_MS);
     const bounds = { maxItems: 64, maxRunsInFlight: 2 };
@@ -160,14 +158,15 @@ export class RequestLedger implements OnModuleDestroy {
       hold.limitedTags ? this.holdAlone(hold, new Map()) : resultOf(await this.holds.add(hold));
     let held = await put();
     // Money that came back since may pay what is owed: checked only here, so that other requests do not pay for the query.
-    if (held.outcome === 'debt' && (await collectDebts(this.database, hold.accountId)) === 0n) held = await put();
+    if (held.outcome === 'debt' && (await collectDebts(this.database.of(hold.accountId), hold.accountId)) === 0n)
+      held = await put();
     if (held.outcome === 'balance' || held.outcome === 'quota') {
       const [wasSettled, wasGivenBack] = await Promise.all([this.settled(hold.accountId), giveBack?.()]);
       if (isSettling || wasSettled || wasGivenBack === true || (await this.covers(hold))) held = await put();
     }
     if (held.outcome === 'lost') throw attemptTakenOver();
     if (held.outcome === 'debt') throw inDebt(hold.accountId);
-    if (held.outcome !== 'held') throw await this.limits.refusal(held.outcome, hold, leastOf(hold));
+    if (held.outcome !== 'held') throw await this.refusal(held.outcome, hold, leastOf(hold));
     this.open.add(hold.requestId);
     return held.heldMicros;
   }
@@ -204,9 +203,14 @@ export class RequestLedger implements OnModuleDestroy {
       const wasSettled = await this.settled(accountId);
       if (isSettling || wasSettled) funds = await this.fundsOf(payer);
     }
-    if (funds.in_debt && (await collectDebts(this.database, accountId)) !== 0n) throw inDebt(accountId);
+    if (funds.in_debt && (await collectDebts(this.database.of(accountId), accountId)) !== 0n) throw inDebt(accountId);
     const lacking = lacks(funds, amountMicros);
-    if (lacking) throw await this.limits.refusal(lacking, payer, amountMicros);
+    if (lacking) throw await this.refusal(lacking, payer, amountMicros);
+  }
+
+  /** Read on the share of the account: refusals cost nothing, so that one may ask for any number of them at once. */
+  private refusal(lacking: Lacking, payer: LimitedPayer, amountMicros: Micros): Promise<GatewayError> {
+    return new SpendLimits(this.database.of(payer.accountId)).refusal(lacking, payer, amountMicros);
   }
 
   /** Whether there is enough by now for a hold that was refused: money that came back between the refusal and its answer. */
@@ -216,7 +220,7 @@ export class RequestLedger implements OnModuleDestroy {
 
   private async fundsOf({ accountId, apiKeyId }: Pick<RequestHold, 'accountId' | 'apiKeyId'>): Promise<FundsRow> {
     const statement = { name: 'read_funds', text: FUNDS, values: [accountId, apiKeyId] };
-    return (await this.database.query<FundsRow>(statement)).rows[0] ?? NOTHING_LEFT;
+    return (await this.database.of(accountId).query<FundsRow>(statement)).rows[0] ?? NOTHING_LEFT;
   }
 
   /**

@@ -37,6 +37,27 @@ describe('Writing tasks', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
+  it('reads on the share of the account why one is refused, so that who has no money delays no other', async () => {
+    const patient = Object.assign(new DatabaseConfig(), { DATABASE_CONNECT_TIMEOUT_SECONDS: 60 });
+    const database = new Database(bench.platform.config.database.DATABASE_URL ?? '', patient);
+    const writer = writerOn(database);
+    const task = bench.newTask({ holdMicros: 10n ** 15n });
+    let free = (): void => undefined;
+    const freed = new Promise<void>((resolve) => (free = resolve));
+    const busy = Promise.all(Array.from({ length: 12 }, () => database.of(task.accountId).transaction(() => freed)));
+    const order: string[] = [];
+    const refused = expect(writer.write(task))
+      .rejects.toMatchObject({ code: 'insufficient_balance' })
+      .then(() => order.push('refused'));
+    // Later than a refusal that waits for nothing.
+    for (let written = 0; written < 5; written += 1) await writer.write(bench.newTask());
+    order.push('written');
+    free();
+    await Promise.all([refused, busy]);
+    expect(order).toEqual(['written', 'refused']);
+    await database.close();
+  });
+
   describe('of a key with a limit', () => {
     const PRICE = 300_000n;
     const limitTo = (micros: bigint | null, table = 'api_key') =>

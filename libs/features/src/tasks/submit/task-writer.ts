@@ -91,7 +91,6 @@ class NotAccepted extends Error {
 export class TaskWriter {
   private readonly batches: Batcher<WrittenTask, PromiseSettledResult<Written>>;
   private readonly longBatches: Batcher<WrittenTask, PromiseSettledResult<Written>>;
-  private readonly limits: SpendLimits;
   /** Keys that had a quota, or a limit of the day or the month, when they were last written for. */
   private readonly limitedKeys = lruCache<string, true>(50_000, { ttl: LIMITED_KEY_MS });
 
@@ -102,7 +101,6 @@ export class TaskWriter {
     /** How long a database that is away is tried again, in milliseconds. */
     @Optional() private readonly retryMs = REQUEST_RETRY_MS,
   ) {
-    this.limits = new SpendLimits(database);
     this.batches = new Batcher((tasks) => this.writeBatch(tasks), BATCHES);
     this.longBatches = new Batcher((tasks) => this.writeBatch(tasks), LONG_BATCHES);
   }
@@ -119,7 +117,8 @@ export class TaskWriter {
     if (outcome.status === 'rejected') throw outcome.reason;
     if (outcome.value !== 'written') {
       const payer = { ...task, limitedTags: task.attribution?.limitedTags };
-      throw await this.limits.refusal(outcome.value, payer, task.holdMicros);
+      // On the share of the account: refusals cost nothing, so that one may ask for any number of them at once.
+      throw await new SpendLimits(this.database.of(task.accountId)).refusal(outcome.value, payer, task.holdMicros);
     }
     this.failpoints.reach('after-task-written');
     this.notifier.notify(task.medium satisfies Medium, [task.id]);
