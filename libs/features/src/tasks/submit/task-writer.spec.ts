@@ -46,9 +46,11 @@ describe('Writing tasks', () => {
     const freed = new Promise<void>((resolve) => (free = resolve));
     const busy = Promise.all(Array.from({ length: 12 }, () => database.of(task.accountId).transaction(() => freed)));
     const order: string[] = [];
-    const refused = expect(writer.write(task))
-      .rejects.toMatchObject({ code: 'insufficient_balance' })
-      .then(() => order.push('refused'));
+    const refuse = async (): Promise<void> => {
+      await expect(writer.write(task)).rejects.toMatchObject({ code: 'insufficient_balance' });
+      order.push('refused');
+    };
+    const refused = refuse();
     // Later than a refusal that waits for nothing.
     for (let written = 0; written < 5; written += 1) await writer.write(bench.newTask());
     order.push('written');
