@@ -1,3 +1,4 @@
+import { Database, DatabaseConfig } from '#platform';
 import { createTestDatabase, type TestDatabase } from '#testing';
 import type { RequestHold } from '../billing/ledger/request-hold.js';
 import { RequestLedger } from '../billing/ledger/request-ledger.js';
@@ -63,6 +64,37 @@ describe('Two attempts at one request', () => {
     await stall(key);
     return [stalled, expectAttempt(await begin(key))];
   }
+
+  it('begin, and get the answer that is kept, on the share of their account: repeats without end delay no other', async () => {
+    await run(
+      `insert into account (id, name) values ('acct_busy', 'busy'), ('acct_other', 'other') on conflict do nothing`,
+    );
+    const patience = Object.assign(new DatabaseConfig(), { DATABASE_CONNECT_TIMEOUT_SECONDS: 60 });
+    const database = new Database(test.url, patience);
+    const patient = new IdempotencyService(database, ledger);
+    const repeat = async (accountId: string, key: string): Promise<Beginning> =>
+      patient.begin(
+        await patient.name({ accountId, key, path: '/v1/responses', body: 'body', requestId: `req_${++number}` }),
+      );
+    const first = expectAttempt(await repeat('acct_busy', 'kept'));
+    await patient.finish(first, 200, 'application/json', '{}');
+    let free = (): void => undefined;
+    const freed = new Promise<void>((resolve) => (free = resolve));
+    // More than its share: what comes after them waits until they are over.
+    const busy = Promise.all(Array.from({ length: 12 }, () => database.of('acct_busy').transaction(() => freed)));
+    const order: string[] = [];
+    const begun = async (accountId: string, key: string): Promise<void> => {
+      const { kind } = await repeat(accountId, key);
+      order.push(`${accountId} ${kind}`);
+    };
+    const waiting = [begun('acct_busy', 'kept'), begun('acct_busy', 'new')];
+    for (let others = 0; others < 5; others += 1) await begun('acct_other', `other-${others}`);
+    free();
+    await Promise.all([busy, ...waiting]);
+    expect(order.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => 'acct_other work'));
+    expect(order.slice(5).toSorted()).toEqual(['acct_busy replay', 'acct_busy work']);
+    await database.close();
+  });
 
   it('are known for 15 minutes by their key, and for one without, while the account has 100,000 others', async () => {
     await run(`insert into account (id, name) values ('acct_full', 'full')`);

@@ -116,7 +116,7 @@ export class IdempotencyService {
     const { usual, full } = named.key === null ? KEPT_SECONDS.withoutKey : KEPT_SECONDS.withKey;
     const keptSeconds = (await this.isFull(accountId)) ? full : usual;
     const values = [accountId, key, fingerprint, requestId, taskId, keptSeconds];
-    const begun = await this.run(statements.BEGIN, values);
+    const begun = await this.ask(accountId, statements.BEGIN, values);
     if (begun.length > 0) return { kind: 'work', attempt: { accountId, key, requestId, taskId, resumed: false } };
     return (await this.resume(named)) ?? this.read(named);
   }
@@ -168,7 +168,7 @@ export class IdempotencyService {
    */
   private async resume({ accountId, recordKey: key, fingerprint, requestId }: NamedRequest): Promise<Beginning | null> {
     const record = [accountId, key, fingerprint];
-    const [lapsed] = await this.run<{ request_id: string }>(statements.LAPSED_ATTEMPT, record);
+    const [lapsed] = await this.ask<{ request_id: string }>(accountId, statements.LAPSED_ATTEMPT, record);
     if (!lapsed) return null;
     await this.ledger.releaseLost(lapsed.request_id);
     const [resumed] = await this.run<{ request_id: string; reserved_task_id: string | null }>(statements.RESUME, [
@@ -194,7 +194,7 @@ export class IdempotencyService {
   }
 
   private async read({ accountId, recordKey, key, fingerprint }: NamedRequest): Promise<Beginning> {
-    const [record] = await this.run<RecordRow>(statements.READ, [accountId, recordKey]);
+    const [record] = await this.ask<RecordRow>(accountId, statements.READ, [accountId, recordKey]);
     if (!record || record.state === 'in_flight') {
       if (record && !record.fingerprint.equals(fingerprint)) throw mismatch();
       const first = key === null ? 'The first try of this request' : 'The first request with this Idempotency-Key';
@@ -209,6 +209,11 @@ export class IdempotencyService {
       );
     }
     return { kind: 'replay', answer: { status, body, contentType: contentType ?? 'application/json; charset=utf-8' } };
+  }
+
+  /** Before anything is done for a request: on the share of its account, for repeats and what is refused cost it nothing. */
+  private async ask<Row extends object>(accountId: string, text: string, values: readonly unknown[]): Promise<Row[]> {
+    return (await this.database.of(accountId).query<Row>({ text, values })).rows;
   }
 
   private async run<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
