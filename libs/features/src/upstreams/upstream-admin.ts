@@ -213,7 +213,7 @@ export class ManagedUpstreams<Row extends UpstreamRow, Entry extends FileEntry> 
 
   /** Another server knows nothing of the orders that are at this one. @throws GatewayError `conflict`. */
   private async expectMayMove(transaction: StatementRunner, before: Row, entry: Entry): Promise<void> {
-    if (this.kind.movedBy(before, entry) === undefined) return;
+    if (!this.kind.drains || this.kind.movedBy(before, entry) === undefined) return;
     const [work] = (await transaction.query<{ yes: boolean }>({ text: this.statements.atWork, values: [before.id] }))
       .rows;
     if (work?.yes !== true) return;

@@ -59,7 +59,7 @@ export function statementsOf({
     /** $1 ids; also those that were removed and drain. */
     readAll: `select ${columns} ${ofKind} and id = any($1)`,
     /** $1 id. */
-    atWork: `select ${drains ? atWork('$1') : 'false'} as yes`,
+    atWork: `select ${atWork('$1')} as yes`,
     list: `${present} order by id`,
     /** $1 id. */
     read: `${present} and id = $1`,
