@@ -32,6 +32,8 @@ interface Counted {
   readonly is_spent: boolean;
 }
 
+const NOTHING_COUNTED: Counted = { open: 0, is_spent: false };
+
 interface OpenCount {
   open: number;
   readonly isSpent: boolean;
@@ -103,7 +105,7 @@ export class OpenTasks {
     const freshUntilMs = now + Math.max(FRESH_MS, FRESH_PER_COUNTING * (now - beganAtMs));
     // What was let in by the old count meanwhile was not there to be counted.
     const letInMeanwhile = (known?.open ?? 0) - knownBefore;
-    const [{ open = 0, is_spent: isSpent = false } = {}] = rows;
+    const [{ open, is_spent: isSpent } = NOTHING_COUNTED] = rows;
     const count = { open: open + letInMeanwhile, isSpent, freshUntilMs };
     this.counts.set(accountId, count);
     return count;
