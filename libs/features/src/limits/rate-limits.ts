@@ -23,7 +23,7 @@ export const isLimited = ({ requestsPerMinute, tokensPerMinute }: LimitedKey): b
   requestsPerMinute !== null || tokensPerMinute !== null;
 
 interface Limit {
-  readonly name: 'requests' | 'tokens' | 'free-requests';
+  readonly name: 'requests' | 'tokens' | 'free-requests' | 'refused-requests';
   readonly perMinute: number;
 }
 
@@ -35,6 +35,8 @@ interface Limit {
 export class RateLimits {
   /** Keys seen here whose tokens must be counted. */
   private readonly tokenLimited = lruCache<string, true>(100_000);
+  /** By account, until when it had too many requests that a vendor refused. */
+  private readonly refusedTooOften = lruCache<string, RateCount & { readonly untilMs: number }>(10_000);
 
   constructor(
     private readonly counter: RateCounter,
@@ -77,6 +79,29 @@ export class RateLimits {
     return headersOf([policy(limit)], [standing(limit, count)]);
   }
 
+  /**
+   * Counts a request that its vendor refused for what it holds. It costs nothing, and the rows that tell of it stay, so that an
+   * account may have as many as free requests. Never throws.
+   */
+  noteRefused(accountId: string): void {
+    const note = (count: RateCount): void => {
+      if (count.points < this.freePerMinute) return;
+      this.refusedTooOften.set(accountId, { ...count, untilMs: performance.now() + count.resetsInMs });
+    };
+    this.counter
+      .add(`refused-requests:${accountId}`, 1)
+      .then(note)
+      .catch((error: unknown) => log.warn('refusal.not_counted', { accountId, error }));
+  }
+
+  /** @throws GatewayError `rate_limit_exceeded`: of the account's requests, vendors refused as many within the minute as may be. */
+  expectFewRefused(accountId: string): void {
+    const over = this.refusedTooOften.get(accountId);
+    const resetsInMs = over ? over.untilMs - performance.now() : 0;
+    if (!over || resetsInMs <= 0) return;
+    throw refusal({ name: 'refused-requests', perMinute: this.freePerMinute }, { points: over.points, resetsInMs });
+  }
+
   /** Counts the tokens of a finished request. Never throws. */
   noteTokens(apiKeyId: string, tokens: number): void {
     if (tokens <= 0 || !this.tokenLimited.has(apiKeyId)) return;
@@ -113,9 +138,19 @@ const headersOf = (policies: readonly string[], standings: readonly string[]): L
   ratelimit: standings.join(', '),
 });
 
-const OWNER = { requests: 'This API key', tokens: 'This API key', 'free-requests': 'This account' } as const;
+const OWNER = {
+  requests: 'This API key',
+  tokens: 'This API key',
+  'free-requests': 'This account',
+  'refused-requests': 'This account',
+} as const;
 
-const WHAT = { requests: 'requests', tokens: 'tokens', 'free-requests': 'requests that cost nothing' } as const;
+const WHAT = {
+  requests: 'requests',
+  tokens: 'tokens',
+  'free-requests': 'requests that cost nothing',
+  'refused-requests': 'requests that a vendor refuses for what they hold',
+} as const;
 
 const standing = ({ name, perMinute }: Limit, { points, resetsInMs }: RateCount): string =>
   `"${name}";r=${Math.max(0, perMinute - points)};t=${Math.ceil(resetsInMs / 1000)}`;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  ERRORS,
   GatewayError,
   type Micros,
   NO_USAGE,
@@ -134,6 +135,7 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
       attribution,
     } = order;
     const { mostInputTokens = inputTokens, leastOutputTokens = outputTokens } = order;
+    this.limits.expectFewRefused(accountId);
     const tariff = order.tariff ?? (await this.prices.tariffOf(model, isInputOnly, order.priceList));
     const amountMicros = tariff.estimate(inputTokens, outputTokens, order);
     if (amountMicros > MOST_HELD_MICROS)
@@ -177,6 +179,12 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
       tariff,
       attribution,
     };
+  }
+
+  noteFailure(accountId: string, error: unknown): void {
+    if (!(error instanceof GatewayError)) return;
+    const { status, retryable } = ERRORS[error.code];
+    if (status < 500 && !retryable) this.limits.noteRefused(accountId);
   }
 
   async expectFunds(order: TextHoldOrder): Promise<void> {

@@ -267,7 +267,12 @@ export class TextService {
    * @throws GatewayError of the last upstream that was asked; what the client's signal throws when it has left.
    */
   async ask(request: TextRequestContext<unknown>, begun: BegunText): Promise<RoutedReply> {
-    const routed = begun.loop ? await begun.loop.open() : await this.router.call(begun.call, request.client.signal);
+    const routed = await (begun.loop ? begun.loop.open() : this.router.call(begun.call, request.client.signal)).catch(
+      (error: unknown) => {
+        this.billing.noteFailure?.(request.origin.caller.accountId, error);
+        throw error;
+      },
+    );
     if (routed.toolsLeftOut.length > 0) request.origin.onToolsLeftOut?.(routed.toolsLeftOut);
     this.sayHeaders(request, routed.reply);
     request.writtenBy(routed.upstreamId, routed.vendorAccount);

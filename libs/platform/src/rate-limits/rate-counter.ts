@@ -119,7 +119,7 @@ export class RateLimitsConfig {
 
   @Variable({
     description:
-      'Free requests of one account (quotes, token counts, lists, batches of tasks, cancellations, webhook tests and settings); more are refused with 429. A key with its own rate limit counts those with a body against that limit instead, except cancellations.',
+      'Free requests of one account (quotes, token counts, lists, batches of tasks, cancellations, webhook tests and settings), and as many that vendors refuse for what they hold; more are refused with 429. A key with its own rate limit counts those with a body against that limit instead, except cancellations.',
     unit: 'requests a minute',
     between: [1, 10_000_000],
   })

@@ -97,6 +97,7 @@ export class EmbeddingsService {
       settle('completed', possible(order, routed) ?? (await this.counted(input)), routed);
       ({ json } = routed.reply);
     } catch (error) {
+      this.billing.noteFailure(accountId, error);
       settle('failed');
       throw error;
     }
