@@ -1,9 +1,9 @@
 import type { TextUsage } from '#contracts';
 import {
+  besideIn,
   type ChargedUsage,
   countOf,
   countsIn,
-  inputBeside,
   longWritesIn,
   reportedUsage,
   SEARCHES,
@@ -19,7 +19,7 @@ export interface ChatUsage extends ChargedUsage {
   /** Where proxies of one vendor say what was read from its cache and written to it. */
   readonly cache_read_input_tokens?: number;
   readonly cache_creation_input_tokens?: number;
-  readonly completion_tokens?: number | undefined;
+  readonly completion_tokens?: number | null | undefined;
   readonly total_tokens?: number;
   readonly prompt_tokens_details?: {
     readonly cached_tokens?: number;
@@ -76,7 +76,7 @@ function inputIn(
   cache: CacheTokens,
   total: ChatUsage['total_tokens'],
 ): number | undefined {
-  if (input == null) return inputBeside(output, total);
+  if (input == null) return besideIn(total, output);
   const withCache = sumOf(input, cache.cachedInputTokens, cache.cacheWriteTokens);
   return total === sumOf(withCache, output) ? withCache : input;
 }
@@ -88,6 +88,7 @@ function outputIn(
   total: ChatUsage['total_tokens'],
 ): Pick<{ [Kind in keyof TextUsage]: unknown }, 'outputTokens' | 'reasoningTokens'> {
   const reasoned = written?.reasoning_tokens;
+  if (output == null) return { outputTokens: besideIn(total, input), reasoningTokens: reasoned ?? 0 };
   const beside = sumOf(total) - sumOf(input ?? 0, output);
   const isBeside = beside > 0 && beside === (reasoned ?? beside);
   return isBeside

@@ -11,8 +11,8 @@ import {
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
 import { ContinuedReply, isCounted } from '../upstream/continued-reply.js';
 import {
+  besideIn,
   countOf,
-  inputBeside,
   laterUsage,
   reportedUsage,
   sumOf,
@@ -98,7 +98,7 @@ function readUsage(usage: NonNullable<Chunk['usageMetadata']>): TextUsage | unde
   const thoughts = usage.thoughtsTokenCount ?? 0;
   const input =
     usage.promptTokenCount == null
-      ? inputBeside(sumOf(usage.candidatesTokenCount, thoughts), usage.totalTokenCount)
+      ? besideIn(usage.totalTokenCount, sumOf(usage.candidatesTokenCount, thoughts))
       : sumOf(usage.promptTokenCount, usage.toolUsePromptTokenCount ?? 0);
   const beside = sumOf(usage.totalTokenCount) - sumOf(input ?? usage.toolUsePromptTokenCount ?? 0, thoughts);
   const { promptTokensDetails: read, toolUsePromptTokensDetails: fetched, candidatesTokensDetails: written } = usage;

@@ -172,7 +172,7 @@ function withIterations(usage: Usage): Usage {
 }
 
 /**
- * Input here leaves cached tokens out, ours holds them. Undefined when the upstream did not report its output. Each round of the vendor's own is
+ * Input here leaves cached tokens out, ours holds them. Each round of the vendor's own is
  * a call of the model, at the prices of its own input, where all that was used is in them.
  */
 function readUsage(sent: Usage): TextUsage | undefined {
@@ -397,7 +397,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
 
   /** An output that is not reported yet is 0, which is not believed once text has come. */
   private note(): void {
-    this.latestUsage = laterUsage(this.latestUsage, readUsage({ output_tokens: 0, ...withoutNull(this.usage) }));
+    this.latestUsage = laterUsage(this.latestUsage, readUsage(withoutNull(this.usage)));
   }
 
   private begin({ output_tokens: _ofTheBeginning, ...usage }: Usage): TextEvent[] {
@@ -488,5 +488,5 @@ export function readMessagesReply(answer: JsonObject): readonly TextEvent[] {
     return [...openBlock(block, text), ...text.close(), ...closing];
   });
   const called = blocks.some(({ type }) => type === 'call');
-  return [...blocks, finishEvent(message, readUsage(message.usage ?? {}), called)];
+  return [...blocks, finishEvent(message, message.usage && readUsage(message.usage), called)];
 }

@@ -68,7 +68,7 @@ interface Response {
     | (ChatUsage & {
         readonly input_tokens?: number | null;
         readonly input_tokens_details?: ChatUsage['prompt_tokens_details'];
-        readonly output_tokens?: number;
+        readonly output_tokens?: number | null;
         readonly output_tokens_details?: ChatUsage['completion_tokens_details'];
       })
     | null;

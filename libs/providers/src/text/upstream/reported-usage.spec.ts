@@ -27,6 +27,8 @@ const REPLIES: Readonly<Record<keyof typeof PROTOCOL_CODECS, (input: unknown, ou
 
 const PROTOCOLS = Object.keys(REPLIES) as (keyof typeof PROTOCOL_CODECS)[];
 
+const INPUT_OF_RESPONSES = { input: 'input_tokens', read: 'input_tokens_details' };
+
 function usageOf(protocol: keyof typeof PROTOCOL_CODECS, input: unknown, output: unknown): TextUsage | undefined {
   const events = PROTOCOL_CODECS[protocol].read(REPLIES[protocol](input, output) as JsonObject);
   return events.find((event) => event.type === 'finish')?.usage;
@@ -46,10 +48,27 @@ describe.each(PROTOCOLS)('The usage that a %s upstream reports', (protocol) => {
   );
 });
 
-it.each(['responses', 'chat', 'messages'] as const)(
-  'A reply whose %s upstream reports no output is counted by the gateway',
+describe.each(PROTOCOLS)('A reply whose %s upstream reports no output', (protocol) => {
+  it.each([undefined, null])(
+    'has the input that was reported, and its output is counted by the gateway: %s',
+    (output) => {
+      expect(usageOf(protocol, 12, output)).toMatchObject({ inputTokens: 12, outputTokens: 0 });
+    },
+  );
+});
+
+it.each(['responses', 'chat'] as const)(
+  'The output of a %s upstream is what its total has beside the input',
   (protocol) => {
-    expect(usageOf(protocol, 12, undefined)).toBeUndefined();
+    const names = protocol === 'chat' ? { input: 'prompt_tokens', read: 'prompt_tokens_details' } : INPUT_OF_RESPONSES;
+    const usage = { [names.input]: 12, total_tokens: 15, [names.read]: { cached_tokens: 10 } };
+    const reply = { ...(REPLIES[protocol](0, 0) as JsonObject), usage };
+    const events = PROTOCOL_CODECS[protocol].read(reply);
+    expect(events.find((event) => event.type === 'finish')?.usage).toMatchObject({
+      inputTokens: 12,
+      cachedInputTokens: 10,
+      outputTokens: 3,
+    });
   },
 );
 

@@ -78,9 +78,9 @@ export function laterUsage(before: TextUsage | undefined, later: TextUsage | und
   return charge === usage.charge || !charge ? usage : { ...usage, charge };
 }
 
-/** The input that a vendor does not say is what its total has beside the output; undefined where that is not said either. */
-export const inputBeside = (output: unknown, total: unknown): number | undefined =>
-  isCount(output) && isCount(total) && total > output ? total - output : undefined;
+/** The input or the output that a vendor does not say is what its total has beside the other; undefined where that is not said either. */
+export const besideIn = (total: unknown, other: unknown): number | undefined =>
+  isCount(other) && isCount(total) && total > other ? total - other : undefined;
 
 /** The usage of a reply that took these requests, of which there is one at least. */
 export function sumOfCalls(calls: readonly TextUsage[]): TextUsage | undefined {
@@ -131,16 +131,19 @@ export function withCharge(usage: TextUsage | undefined, said: ChargedUsage): Te
 }
 
 /**
- * The usage an upstream reports. Undefined when any of its numbers is no count of tokens (missing, a fraction,
- * negative, in quotes, beyond all sense): then the reply is counted here, as if nothing had been reported. A whole is never
- * less than its parts, which some vendors count beside it. An input that is not said is 0, whatever is said of its parts: it is counted here.
+ * The usage an upstream reports. Undefined when any of its numbers is no count of tokens (a fraction, negative, in quotes,
+ * beyond all sense): then the reply is counted here, as if nothing had been reported. A whole is never less than its parts, which
+ * some vendors count beside it. An input or an output that is not said is 0, whatever is said of its parts: it alone is counted here.
  */
 export function reportedUsage(
   reported: { readonly [Kind in keyof Tokens]: unknown },
   units: Readonly<Partial<Record<ReportedUnit, unknown>>> = {},
 ): TextUsage | undefined {
   const isSaid = reported.inputTokens != null;
-  const tokens = isSaid ? reported : { ...reported, inputTokens: 0 };
+  const isWhole = isSaid && reported.outputTokens != null;
+  const tokens = isWhole
+    ? reported
+    : { ...reported, inputTokens: reported.inputTokens ?? 0, outputTokens: reported.outputTokens ?? 0 };
   if (!areCounts(tokens)) return undefined;
   const audioInput = countOf(units.audio_input_token);
   const madeOutput = countOf(units.audio_output_token) + countOf(units.image_output_token);
