@@ -1,5 +1,5 @@
 import type { JsonValue, TextEvent } from '#contracts';
-import { newCallId } from '../upstream/request-fields.js';
+import { argumentsText, newCallId } from '../upstream/request-fields.js';
 import { brokenOff } from '../upstream/codec-failures.js';
 import { markSignature } from '../upstream/signatures.js';
 import { proofBeside, proofOfCall } from './chat-proofs.js';
@@ -78,7 +78,7 @@ export class ChatCalls {
 
   /** @param place of the piece among those of one chunk. */
   read(sent: ChatToolCall, place: number): readonly TextEvent[] {
-    const json = argumentsIn(sent);
+    const json = argumentsText(sent.function?.arguments);
     const call = this.find(sent, place, json) ?? this.open(sent);
     call.name ||= sent.function?.name ?? '';
     call.written.push(json);
@@ -158,9 +158,3 @@ function beginning({ id, name, proof }: OpenCall): TextEvent[] {
 }
 
 const signatureOf = (proof: string): TextEvent => ({ type: 'signature', signature: markSignature('chat', proof) });
-
-function argumentsIn({ function: called }: ChatToolCall): string {
-  const sent = called?.arguments;
-  if (typeof sent === 'string') return sent;
-  return sent === undefined || sent === null ? '' : JSON.stringify(sent);
-}

@@ -2,6 +2,7 @@ import {
   eventText,
   type FinishReason,
   type JsonObject,
+  type JsonValue,
   serviceTierOf,
   type TextEvent,
   type TextUsage,
@@ -13,6 +14,7 @@ import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
 import { laterUsage, usedUnits, withTier } from '../upstream/reported-usage.js';
 import { DONE, type EventData } from '../upstream/server-sent-events.js';
+import { argumentsText } from '../upstream/request-fields.js';
 import { markSignature } from '../upstream/signatures.js';
 
 /** What an event belongs to that another of the kind would continue; a citation belongs to its text. */
@@ -51,7 +53,8 @@ interface Item {
   readonly content?: readonly (AnnotatedText & { readonly refusal?: string })[];
   readonly call_id?: string;
   readonly name?: string;
-  readonly arguments?: string;
+  /** Some servers write them as the object itself. */
+  readonly arguments?: JsonValue;
   readonly summary?: readonly { readonly text?: string }[];
   readonly encrypted_content?: string | null;
   /** What the call of a vendor's tool did. */
@@ -85,7 +88,7 @@ interface Part {
 interface StreamEvent extends Part {
   readonly type: string;
   readonly delta?: string;
-  readonly arguments?: string;
+  readonly arguments?: JsonValue;
   readonly part?: Part;
   readonly output_index?: number;
   readonly content_index?: number;
@@ -161,7 +164,7 @@ const WHOLE_PARTS: Readonly<Record<string, (event: StreamEvent) => TextEvent>> =
   'response.reasoning_summary_part.done': ({ part = {} }) => readPart({ ...part, type: 'summary_text' }),
   'response.reasoning_text.done': ({ text = '' }) => ({ type: 'reasoning', text }),
   'response.reasoning.done': ({ text = '' }) => ({ type: 'reasoning', text }),
-  'response.function_call_arguments.done': ({ arguments: json = '' }) => ({ type: 'arguments', json }),
+  'response.function_call_arguments.done': ({ arguments: json }) => ({ type: 'arguments', json: argumentsText(json) }),
 };
 
 /** What stands between two parts of a summary when they become one text. */
@@ -400,7 +403,7 @@ const placeOfPart = ({ content_index: content, summary_index: summary }: StreamE
 const textOf = (events: readonly TextEvent[]): string => events.map(eventText).join('');
 
 const callEvent = (item: Item): TextEvent => ({ type: 'call', id: item.call_id ?? '', name: item.name ?? '' });
-const argumentsEvent = (item: Item): TextEvent => ({ type: 'arguments', json: item.arguments ?? '' });
+const argumentsEvent = (item: Item): TextEvent => ({ type: 'arguments', json: argumentsText(item.arguments) });
 
 function readPart({ type, text, refusal }: Part): TextEvent {
   if (type === 'reasoning_text' || type === 'summary_text') return { type: 'reasoning', text: text ?? '' };

@@ -38,6 +38,7 @@ import {
 } from './refused-by-upstream.js';
 import { traitsOf } from '../traits/model-traits.js';
 import { asksInWords, refusedByModel } from './refused-by-model.js';
+import { MendedArguments } from './mended-arguments.js';
 import { MendedFinish } from './mended-finish.js';
 import { PassedHeaders } from './passed-headers.js';
 import { permittedBody, permittedRequest } from './permitted.js';
@@ -182,9 +183,9 @@ function acceptedRequest(asked: TextRequest, protocol: ProtocolCodec['protocol']
   return {
     request: format === named.format ? named : { ...named, format },
     readBack: () => {
-      if (!isInObject) return (events) => inOwnNames(events, ownNames);
-      const taker = new AnswerTaker();
-      return (events) => inOwnNames(taker.take(events), ownNames);
+      const mended = new MendedArguments();
+      const taker = isInObject ? new AnswerTaker() : undefined;
+      return (events) => inOwnNames(mended.take(taker?.take(events) ?? events), ownNames);
     },
   };
 }

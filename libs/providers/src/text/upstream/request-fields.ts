@@ -118,6 +118,12 @@ export const argumentsAsJson = (json: string): string => (json.trim() === '' ? '
 export const argumentsAsObject = (json: string): JsonObject =>
   parsedObject(argumentsAsJson(json)) ?? { rawInvalidInput: json };
 
+/** The arguments that an upstream wrote as a text, as the object itself, or not at all. */
+export function argumentsText(sent: JsonValue | undefined): string {
+  if (typeof sent === 'string') return sent;
+  return sent === undefined || sent === null ? '' : JSON.stringify(sent);
+}
+
 /** An id for a call whose upstream gave none. */
 export const newCallId = (): string => `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`;
 
