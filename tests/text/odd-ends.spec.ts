@@ -126,9 +126,7 @@ describe('A reply that nobody can read', () => {
     'is asked for once: over %s, streamed: %s',
     async (protocol, stream) => {
       const came: unknown[] = [];
-      // What passes through as a stream is not read, apart from its end: its client gets what came.
-      const styles = STYLES.filter((style) => style !== protocol || !stream);
-      for (const style of styles) {
+      for (const style of STYLES) {
         gateway.vendor.rewrite = (json) => (json.startsWith('{') ? '[1, 2' : 'data: {nothing\n\n');
         const asked = gateway.vendor.seen.length;
         const [status] = await ask(style, `odd-${protocol}`, stream);
@@ -137,7 +135,57 @@ describe('A reply that nobody can read', () => {
         gateway.vendor.rewrite = (json) => json;
         await ask(style, `odd-${protocol}`, false);
       }
-      expect(came).toEqual(styles.map(() => [502, 1]));
+      expect(came).toEqual(STYLES.map(() => [502, 1]));
     },
   );
+});
+
+describe('A vendor that does not stream', () => {
+  const PAIRS = PROTOCOLS.flatMap((protocol) => STYLES.map((style) => [protocol, style] as const));
+  beforeEach(() => {
+    gateway.vendor.answersWhole = true;
+  });
+  afterEach(() => {
+    gateway.vendor.answersWhole = false;
+  });
+
+  it.each(PAIRS)('is heard by callers who asked for a stream: over %s, to %s', async (protocol, style) => {
+    gateway.vendor.script = () => ({ reasoning: undefined, text: 'It is sunny.', call: undefined });
+    const asked = gateway.vendor.seen.length;
+    const [status, text] = await ask(style, `odd-${protocol}`, true);
+    expect([status, gateway.vendor.seen.length - asked]).toEqual([200, 1]);
+    expect(text).toMatch(/^(event|data): ?/);
+    expect(text).toContain('It is sunny.');
+    expect(text).not.toMatch(/"error":\{|event: error/);
+  });
+
+  it.each(PAIRS)('is heard where it says why it refuses: over %s, to %s', async (protocol, style) => {
+    const error = {
+      type: 'invalid_request_error',
+      code: 'context_length_exceeded',
+      message: 'prompt is too long: 9 > 8',
+    };
+    gateway.vendor.rewrite = () => JSON.stringify({ type: 'error', error });
+    const asked = gateway.vendor.seen.length;
+    const [status, text] = await ask(style, `odd-${protocol}`, true);
+    expect([status, gateway.vendor.seen.length - asked]).toEqual([400, 1]);
+    expect(text).toContain('prompt is too long: 9 > 8');
+  });
+});
+
+describe('A stream that ends within an event', () => {
+  it.each(PROTOCOLS)('is ended by an error of its own, which nothing half stands in front of: %s', async (style) => {
+    let isOver = false;
+    gateway.vendor.rewrite = (json) => {
+      const sent = isOver ? '' : json;
+      isOver ||= /"finish_reason":"|finishReason|message_delta|response\.completed/.test(json);
+      return isOver ? sent.slice(0, -9) : sent;
+    };
+    gateway.vendor.script = () => ({ reasoning: undefined, text: 'It is sunny.', call: undefined });
+    const [status, text] = await ask(style, `odd-${style}`, true);
+    const data = text.split(/\r?\n/).filter((line) => line.startsWith('data:') && !line.includes('[DONE]'));
+    expect(status).toBe(200);
+    expect(data.length).toBeGreaterThan(1);
+    expect(JSON.stringify(data.map((line) => JSON.parse(line.slice(5)) as unknown).at(-1))).toContain('broke off');
+  });
 });

@@ -109,6 +109,8 @@ export class FakeTextVendor {
   readonly spoiled = new Map<string, SpoiledRequest>();
   /** Whether it keeps to the rules that vendors publish and lax servers do without. */
   isStrict = false;
+  /** Whether it answers whole where a stream is asked for. */
+  answersWhole = false;
   /** Pause between two events of a stream, in milliseconds. */
   pauseMs = 0;
   /** While set, replies wait for it: whole ones before they begin, streams at a moment. */
@@ -200,7 +202,7 @@ export class FakeTextVendor {
 
   private async reply(exchange: Exchange, response: ServerResponse, fault: VendorFault): Promise<void> {
     const { request, whole } = exchange;
-    if (request.stream) return this.stream(exchange, response, fault);
+    if (request.stream && !this.answersWhole) return this.stream(exchange, response, fault);
     const json = this.rewrite(
       counting(fault)(JSON.stringify(whole(decide(request, this.script(request), this.isStrict)))),
     );

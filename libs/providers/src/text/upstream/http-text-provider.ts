@@ -16,8 +16,8 @@ import {
   type UpstreamPolicy,
   type VerifiedText,
 } from '#contracts';
-import { jsonBytes, logger, nextTurn, PieceCount, signals, wellFormedJson } from '#platform';
-import { type ReplyHead, ReplyTooLarge } from '../../http/whole-reply.js';
+import { jsonBytes, logger, nextTurn, signals, wellFormedJson } from '#platform';
+import type { ReplyHead } from '../../http/whole-reply.js';
 import {
   decidesBinding,
   lettingDrop,
@@ -28,7 +28,7 @@ import {
 import { inOwnNames, withAcceptedNames } from './accepted-names.js';
 import { AnswerTaker, withAnswerInObject } from './answer-in-object.js';
 import { BodyReader } from './body-reader.js';
-import { brokenOff, parseReply } from './codec-failures.js';
+import { parseReply } from './codec-failures.js';
 import {
   refusedByUpstream,
   type RefusedRequest,
@@ -44,8 +44,9 @@ import { PassedHeaders } from './passed-headers.js';
 import { permittedBody, permittedRequest } from './permitted.js';
 import type { ProtocolCodec, ProtocolOptions, StreamDecoder } from './protocol-codec.js';
 import { RelayTap } from './relay-tap.js';
-import { DONE, eventData, EventSplitter } from './server-sent-events.js';
+import { eventData, EventSplitter } from './server-sent-events.js';
 import { accountMark, madeBy, withProofsOf } from './signatures.js';
+import { begins, StreamBounds, wholeEvents } from './stream-bounds.js';
 import { streamRenamer } from './stream-renamer.js';
 import { replaceTopLevelString } from './top-level-field.js';
 import { readModels, verifyUpstream } from './verify-upstream.js';
@@ -53,65 +54,11 @@ import {
   MAX_REPLY_BYTES,
   networkFailure,
   readText,
-  REPLY_MS_MAX,
   type RequestBytes,
   type UpstreamHttp,
   type UpstreamReply,
 } from './upstream-http.js';
 import { eventsWithoutCharges, withoutCharges } from './without-charges.js';
-
-/** The longest stream, in bytes: a million tokens with what the dearest protocol says of each, or ten large images. */
-const STREAM_BYTES_MAX = 512 * 1024 * 1024;
-
-/** The most that may come without an event that says something; a comment each second takes a day for it. */
-const EMPTY_BYTES_MAX = 1024 * 1024;
-
-/** An event with something in its data. Looked for over the bytes as text. */
-const SAYS_SOMETHING = /(?:^|\n|\r)data: ?(?!\{\}\s)[^\s]/;
-
-/** Ends a stream whose vendor sends without end: events, or what keeps a connection open and carries nothing. */
-export class StreamBounds {
-  private readonly begunMs: number;
-  private readonly pieces: PieceCount;
-  private bytes = 0;
-  private emptyBytes = 0;
-  private hasBegun = false;
-
-  constructor(private readonly now = () => performance.now()) {
-    this.begunMs = now();
-    this.pieces = new PieceCount(undefined, now);
-  }
-
-  /**
-   * Counts what came.
-   *
-   * @throws GatewayError `upstream_error` where it is too much, `upstream_timeout` where the stream is too old.
-   */
-  count(bytes: Buffer): void {
-    this.bytes += bytes.length;
-    if (this.bytes > STREAM_BYTES_MAX) throw new ReplyTooLarge();
-    if (this.pieces.isTooMany(bytes)) throw new ReplyTooLarge(undefined, this.pieces.fault);
-    if (this.now() - this.begunMs > REPLY_MS_MAX)
-      throw new GatewayError('upstream_timeout', 'The upstream took too long.');
-  }
-
-  /** Takes note of whole events. @throws GatewayError `upstream_error` where too much of them said nothing, or nothing but the end came. */
-  see(events: Buffer): void {
-    if (!this.hasBegun) this.begin(events.toString('latin1'));
-    this.emptyBytes += events.length;
-    // Looked at once in a while alone: most events say something.
-    if (this.emptyBytes < EMPTY_BYTES_MAX) return;
-    if (!SAYS_SOMETHING.test(events.toString('latin1')))
-      throw new GatewayError('upstream_error', 'The upstream sent much that says nothing.');
-    this.emptyBytes = 0;
-  }
-
-  private begin(events: string): void {
-    const first = SAYS_SOMETHING.exec(events);
-    if (first && events.startsWith(DONE, first.index + first[0].length - 1)) throw brokenOff();
-    this.hasBegun = first !== null;
-  }
-}
 
 /** A consumer that throws instead of accepting an item has seen enough: the source is closed. */
 async function isReady<T>(source: AsyncIterableIterator<T>, item: T, ready: (item: T) => boolean): Promise<boolean> {
@@ -365,10 +312,24 @@ export class HttpTextProvider implements TextProvider {
       return this.identified(reply, this.readBody(call, reply.text, rewritten?.readBack()), passesThrough);
     }
     const reply = await this.openStream(call, headers, body, signal);
-    return this.identified(reply, await this.readStream(call, reply, rewritten, signal), passesThrough);
+    const read = isPlain(reply, 'json')
+      ? await this.readUnstreamed(call, reply, rewritten?.readBack(), signal)
+      : await this.readStream(call, reply, rewritten, signal);
+    return this.identified(reply, read, passesThrough);
   }
 
-  /** @throws GatewayError where the upstream refuses it, or answers with another thing than a stream. */
+  /** Some servers answer a request for a stream with the whole reply, or with a failure alone. */
+  private async readUnstreamed(
+    call: TextCall,
+    reply: UpstreamReply,
+    readBack: ReadBack = (events) => events,
+    signal: StopSignal,
+  ): Promise<TextReply> {
+    const read = this.readBody(call, await readText(reply, signal, MAX_REPLY_BYTES), readBack);
+    return call.stream && read.kind === 'whole' ? { kind: 'events', events: atOnce(read.events) } : read;
+  }
+
+  /** @throws GatewayError where the upstream refuses it, or answers with what is neither a stream nor JSON. */
   private async openStream(
     { upstreamModel }: TextCall,
     headers: Readonly<Record<string, string>>,
@@ -379,7 +340,7 @@ export class HttpTextProvider implements TextProvider {
     const reply = await http.post(codec.path(upstreamModel, true), headers, body, signal);
     if (reply.status !== 200)
       throw this.refusal(reply, await readText(reply, signal, MAX_REFUSAL_BYTES), { upstreamModel, sent: body });
-    if (isPlain(reply, 'text/event-stream')) return reply;
+    if (isPlain(reply, 'text/event-stream') || isPlain(reply, 'json')) return reply;
     reply.body.destroy();
     throw ofAnotherType(reply);
   }
@@ -515,7 +476,7 @@ export class HttpTextProvider implements TextProvider {
       this.noteDropped(first.toString('latin1'));
       // Before anything else was said, another upstream may still answer, and it can still be an HTTP status.
       if (tap.failure) throw withoutSecrets(tap.failure, this.secrets);
-      return true;
+      return begins(first);
     });
     return {
       kind: 'stream',
@@ -629,7 +590,7 @@ export class HttpTextProvider implements TextProvider {
         bounds.count(bytes);
         return relay(splitter.push(bytes));
       },
-      rest: () => relay(splitter.rest()),
+      rest: () => relay(wholeEvents(splitter.rest())),
       end: () => {
         this.understood(() => tap.end());
         return undefined;
@@ -730,6 +691,10 @@ async function inSteps(write: () => Rewritten): Promise<Asked> {
 }
 
 const asWritten = (rewritten: Rewritten): Asked => ({ body: jsonBytes(rewritten.body, wellFormedJson), rewritten });
+
+async function* atOnce(events: readonly TextEvent[]): AsyncGenerator<readonly TextEvent[], undefined> {
+  yield await Promise.resolve(events);
+}
 
 async function collected(batches: AsyncIterable<readonly TextEvent[]>): Promise<readonly TextEvent[]> {
   const events: TextEvent[] = [];

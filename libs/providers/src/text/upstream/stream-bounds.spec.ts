@@ -1,4 +1,4 @@
-import { StreamBounds } from './http-text-provider.js';
+import { StreamBounds } from './stream-bounds.js';
 
 const MIB = 1024 * 1024;
 
