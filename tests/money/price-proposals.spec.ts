@@ -227,6 +227,23 @@ describe('A price proposal', () => {
     expect([undone, await book()]).toEqual([200, before]);
   });
 
+  it('is not removed while it is applied, and keeps nobody from making another', async () => {
+    const { id } = await propose(litellm({ 'vendor-4-vision': [3, 11] }));
+    const { database } = api.gateway;
+    await database.query({
+      text: `update price_proposal set expires_at = now() - interval '1 minute' where id = $1`,
+      values: [id],
+    });
+    // As the application of it does first.
+    await database.transaction(async (transaction) => {
+      await transaction.query({ text: 'select from price_proposal where id = $1 for update', values: [id] });
+      await propose(litellm({ 'vendor-4-vision': [4, 12] }));
+    });
+    expect((await api.admin('GET', `/price-proposals/${id}`)).status).toBe(200);
+    await propose(litellm({ 'vendor-4-vision': [4, 13] }));
+    expect((await api.admin('GET', `/price-proposals/${id}`)).status).toBe(404);
+  });
+
   it('is refused by name where prices changed since it was made, or since it was applied', async () => {
     const { id } = await propose(litellm({ 'vendor-4-vision': [2, 9], 'vendor-5': [3, 9] }));
     const add = (amount: string) =>

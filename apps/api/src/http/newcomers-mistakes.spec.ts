@@ -105,6 +105,19 @@ describe('A request with a typical mistake', () => {
     expect(answer).toEqual([400, expect.stringContaining('messages is required.')]);
   });
 
+  it.each(['/v1/quote', '/v1/chat/completions', '/v1/images/generations', '/v1/videos/generations'])(
+    'to %s without a name of a model gets an error that says so',
+    async (path) => {
+      const beside = { prompt: 'x', messages: [{ role: 'user', content: 'x' }] };
+      expect(await messageOf('POST', path, { model: '', ...beside })).toEqual([400, 'model must not be empty.']);
+      expect(await messageOf('POST', path, { model: 5, ...beside })).toEqual([
+        400,
+        expect.stringMatching(/^model must be a string(, not 5)?\.$/),
+      ]);
+      expect(await messageOf('POST', path, beside)).toEqual([400, expect.stringMatching(/^model is required[.:]/)]);
+    },
+  );
+
   it.each(['/v1/images/generations', '/v1/videos/generations'])(
     'to %s gets an error that names the path of a text model',
     async (path) => {

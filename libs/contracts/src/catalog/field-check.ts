@@ -88,6 +88,9 @@ const fillNested = (table: TableCheck, value: JsonValue, mode: string): JsonValu
 /** Longest field name repeated in a refusal, in UTF-16 units. */
 const LONGEST_NAME = 64;
 
+/** Where a task is announced, which is read before the fields of its model. */
+const OF_EVERY_MODEL = 'webhook_url';
+
 function refuseUnknown(
   name: string,
   prefix: string,
@@ -95,11 +98,12 @@ function refuseUnknown(
   errors: FieldErrors,
 ): void {
   const param = prefix + excerpt(name, LONGEST_NAME);
+  const taken = prefix === '' ? [...names, OF_EVERY_MODEL] : names;
   const nearest = nearestName(
     name,
-    names.filter((known) => given[known] === undefined),
+    taken.filter((known) => given[known] === undefined),
   );
-  const advice = nearest ? ` Did you mean ${prefix}${nearest}?` : ` Known fields: ${names.join(', ')}.`;
+  const advice = nearest ? ` Did you mean ${prefix}${nearest}?` : ` Known fields: ${taken.join(', ')}.`;
   errors.add(param, `${param} is not a field of this model.${advice}`, 'unknown_parameter');
 }
 

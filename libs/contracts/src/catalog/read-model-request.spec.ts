@@ -96,8 +96,14 @@ describe('readModelRequest', () => {
   });
 
   it('names the known fields when an unknown one resembles none', () => {
-    expect(refusal({ model: 'zeta-q3', prompt: 'x', image_urls: ['https://a.b/c'], webhook: 1 }).publicMessage).toMatch(
-      /^webhook is not a field of this model\. Known fields: model, prompt, image_urls/,
+    expect(refusal({ model: 'zeta-q3', prompt: 'x', image_urls: ['https://a.b/c'], stylus: 1 }).publicMessage).toMatch(
+      /^stylus is not a field of this model\. Known fields: model, prompt, image_urls.*, webhook_url\.$/,
+    );
+  });
+
+  it('names the address of webhooks, which every model takes', () => {
+    expect(refusal({ model: 'zeta-q3', prompt: 'x', image_urls: ['https://a.b/c'], webhook: 1 }).publicMessage).toBe(
+      'webhook is not a field of this model. Did you mean webhook_url?',
     );
   });
 

@@ -63,3 +63,10 @@ describe('The URLs of a text request', () => {
       expect(audio(letters)).toEqual([]);
   });
 });
+
+it('An empty list of MCP servers uses none', () => {
+  expect(requestUses('messages', { mcp_servers: [] }).unpriced).toEqual([]);
+  expect(requestUses('messages', { mcp_servers: [{ type: 'url', name: 'x' }] }).unpriced).toEqual([
+    expect.objectContaining({ kind: 'tools', name: 'mcp', param: 'mcp_servers' }),
+  ]);
+});

@@ -139,19 +139,21 @@ export class Quotes {
 
 /** The body itself says which path it belongs to: each model is served by one. */
 export function familyNamedIn(body: unknown) {
-  const model = isJsonObject(body) ? body['model'] : undefined;
-  if (typeof model !== 'string') {
-    throw new GatewayError('missing_parameter', 'model is required: it must be the name of a video or image model.', {
-      param: 'model',
-    });
+  if (!isJsonObject(body)) throw new GatewayError('invalid_json', 'The body must be a JSON object.');
+  const { model } = body;
+  if (model == null)
+    throw new GatewayError('missing_parameter', 'model is required. GET /v1/models lists all.', { param: 'model' });
+  if (typeof model !== 'string' || model === '') {
+    const rule = model === '' ? 'must not be empty' : 'must be a string';
+    throw new GatewayError('invalid_parameter', `model ${rule}.`, { param: 'model' });
   }
   const family = familyOf(model);
   if (family) return family;
   const near = nearestNames(model, MODEL_IDS, 3);
-  const advice = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'GET /v1/models lists them.';
+  const advice = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'GET /v1/models lists all.';
   throw new GatewayError(
     'model_not_found',
-    textModelElsewhere(model) ?? `model "${model.slice(0, 64)}" is not a video or image model. ${advice}`,
+    textModelElsewhere(model) ?? `model "${model.slice(0, 64)}" does not exist. ${advice}`,
     { param: 'model' },
   );
 }

@@ -80,9 +80,12 @@ const ADD_ITEMS = `
 insert into price_proposal_item (proposal_id, position, id, model, book_mark, item)
 select $1, i.position, i.id, i.model, i.book_mark, i.item
 from jsonb_to_recordset($2::jsonb) as i(position integer, id text, model text, book_mark text, item jsonb)`;
+/** One that is being applied or undone stays until the next time. */
 const FORGET = `
-delete from price_proposal where expires_at <= now() or id in (
-  select id from price_proposal order by applied_at is null, created_at desc offset ${KEPT_MAX - 1})`;
+delete from price_proposal where id in (
+  select id from price_proposal where expires_at <= now() or id in (
+    select id from price_proposal order by applied_at is null, created_at desc offset ${KEPT_MAX - 1})
+  for update skip locked)`;
 
 /** Of each price the one that is in force at $2, and those to come. */
 const BOOK = `

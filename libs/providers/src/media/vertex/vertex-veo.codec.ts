@@ -186,11 +186,14 @@ function stateOf({ done, error, response }: JsonObject, operation: Operation): R
   return delivered(isJsonObject(response) ? response : {}, Number(operation['count']));
 }
 
-/** Videos that are withheld are missing from a reply that says it is done. */
-function delivered({ videos }: JsonObject, ordered: number): OperationState {
+/** Videos that are withheld are missing from a reply that says it is done, and counts them, or says why. */
+function delivered({ videos, ...withheld }: JsonObject, ordered: number): OperationState {
   const outputs = (Array.isArray(videos) ? videos : []).flatMap(outputOf);
-  if (outputs.length === 0) return failedBecause('result_refused');
-  return { state: 'succeeded', ...deliveredInRow(outputs, ordered, 'result_refused') };
+  const reasons = withheld['raiMediaFilteredReasons'];
+  const isWithheld = Number(withheld['raiMediaFilteredCount']) > 0 || (Array.isArray(reasons) && reasons.length > 0);
+  const reason = isWithheld ? 'result_refused' : 'nothing_delivered';
+  if (outputs.length === 0) return failedBecause(reason);
+  return { state: 'succeeded', ...deliveredInRow(outputs, ordered, reason) };
 }
 
 function outputOf(video: JsonValue): UpstreamOutput[] {

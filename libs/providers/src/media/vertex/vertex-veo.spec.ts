@@ -92,6 +92,17 @@ mediaUpstreamContract({
       { ...ORDER, sample_count: 3 },
     ],
     [
+      'an end without a video or a word about its content',
+      says({ response: { videos: [] } }),
+      { state: 'failed', code: 'upstream_error', publicReason: expect.stringContaining('delivered no file') },
+    ],
+    [
+      'fewer videos than were ordered, without a word about their content',
+      says({ response: { videos: [{ gcsUri: 'gs://videos/veo/1.mp4' }], raiMediaFilteredCount: 0 } }),
+      { state: 'succeeded', missing: [expect.objectContaining({ ordinal: 1, code: 'upstream_error' })] },
+      { ...ORDER, sample_count: 2 },
+    ],
+    [
       'an end without a video',
       says({ response: { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['word'] } }),
       { state: 'failed', code: 'content_policy' },
