@@ -1,3 +1,4 @@
+import type { JsonObject } from '#contracts';
 import { eventually } from '#testing';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../harness/text-vendor/text-gateway.js';
 import { STYLES, type Style, textRequest } from '../harness/text-vendor/text-requests.js';
@@ -109,4 +110,18 @@ it('of media says what an order takes, and what is left of the balance', async (
   const { status, body } = await gateway.send('POST', '/v1/images/generations', order);
   await gateway.spareMoney();
   expect([status, body['message']]).toEqual([402, expect.stringMatching(/takes \d+\.\d{6}, and 0\.000007 is left\.$/)]);
+});
+
+it.each<[Style, JsonObject, RegExp]>([
+  ['chat', { messages: [{ role: 'user', content: [{ type: 'odd' }] }] }, /"odd" .* It takes text, image_url, /],
+  ['messages', { messages: [{ role: 'user', content: [{ type: 'odd' }] }] }, /"odd" .* It takes text, image, /],
+  ['messages', { messages: [{ role: 'assistant', content: [{ type: 'odd' }] }] }, /"odd" .* It takes text, tool_use, /],
+  ['messages', { messages: [{ role: 'system', content: [{ type: 'odd' }] }] }, /"odd" .* It takes text\./],
+  ['responses', { input: [{ type: 'odd' }] }, /"odd" .* It takes message, function_call, /],
+  ['gemini', { contents: [{ role: 'user', parts: [{ odd: 1 }] }] }, /it needs one of text, inlineData, /],
+])('of a %s request for a part of an unknown type says which there are: %j', async (style, more, expected) => {
+  const model = MODEL[style === 'chat' ? 'responses' : 'chat'];
+  const { path, body, headers } = textRequest(style, { key: gateway.key, model, stream: false });
+  const { status, body: answer } = await gateway.send('POST', path, { ...body, ...more }, headers);
+  expect([status, JSON.stringify(answer).replaceAll('\\"', '"')]).toEqual([400, expect.stringMatching(expected)]);
 });

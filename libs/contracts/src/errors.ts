@@ -136,9 +136,14 @@ export class GatewayError extends Error {
     return new GatewayError('invalid_parameter', `${param} ${rule}.`, { param });
   }
 
-  /** A part of a request that the upstream of its model cannot honour: `tools`, `the tool "x"`. */
-  static unsupported(param: string, what: string): GatewayError {
-    const message = `${param}: ${what} is not supported by the upstream of this model.`;
+  /**
+   * A part of a request that the upstream of its model cannot honour: `tools`, `the tool "x"`.
+   *
+   * @param taken what may stand there instead.
+   */
+  static unsupported(param: string, what: string, taken: readonly string[] = []): GatewayError {
+    const advice = taken.length > 0 ? ` It takes ${taken.join(', ')}.` : '';
+    const message = `${param}: ${what} is not supported by the upstream of this model.${advice}`;
     return new GatewayError('unsupported_parameter', message, { param });
   }
 

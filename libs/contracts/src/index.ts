@@ -227,6 +227,7 @@ export {
   isKnownItem,
   isNamespace,
   isRemoteMcp,
+  ITEM_TYPES,
   RESPONSES_LIMITS,
   type ResponsesBlock,
   type ResponsesItem,

@@ -188,9 +188,8 @@ const responsesItem: FieldCheck = all(
   contentOrCalls,
 );
 
-const KNOWN_TYPES: readonly (string | undefined | null)[] = [
-  undefined,
-  null,
+/** The types of items that the gateway knows; a message needs none. */
+export const ITEM_TYPES: readonly string[] = [
   'message',
   'function_call',
   'function_call_output',
@@ -202,7 +201,8 @@ const KNOWN_TYPES: readonly (string | undefined | null)[] = [
 ];
 
 /** True when the gateway knows the item's type; others pass only to an upstream of this protocol. */
-export const isKnownItem = (item: { readonly type?: string | null }): boolean => KNOWN_TYPES.includes(item.type);
+export const isKnownItem = (item: { readonly type?: string | null }): boolean =>
+  item.type == null || ITEM_TYPES.includes(item.type);
 
 /** The form of chat completions, where the function is an object of its own. */
 class NestedFunction {

@@ -231,6 +231,8 @@ function readContent(content: Content, param: string): (TextPart | ImagePart | F
   return content.map((part, index) => readPart(part, `${param}[${index}]`));
 }
 
+const PART_TYPES = ['text', 'image_url', 'input_audio', 'file'];
+
 function readPart(part: ChatPart, param: string): TextPart | ImagePart | FilePart {
   switch (part.type) {
     case 'text':
@@ -251,7 +253,7 @@ function readPart(part: ChatPart, param: string): TextPart | ImagePart | FilePar
       return omitNullish<FilePart>({ type: 'file', source: readMediaAddress(data), name: filename, param });
     }
     default:
-      throw GatewayError.unsupported(param, `a part of type "${(part as { type: string }).type}"`);
+      throw GatewayError.unsupported(param, `a part of type "${(part as { type: string }).type}"`, PART_TYPES);
   }
 }
 

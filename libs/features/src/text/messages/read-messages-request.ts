@@ -65,7 +65,9 @@ export function readMessagesRequest(body: MessagesRequest, model: string, stream
 function readSystemBlocks(blocks: readonly MessagesBlock[], param: string): string {
   const texts = blocks.map((block, index) => {
     if (block.type === 'text') return block.text;
-    throw GatewayError.unsupported(`${param}[${index}]`, `a block of type "${block.type}" in a system message`);
+    throw GatewayError.unsupported(`${param}[${index}]`, `a block of type "${block.type}" in a system message`, [
+      'text',
+    ]);
   });
   return texts.join('\n');
 }
@@ -161,6 +163,9 @@ function readMessagesBlocks(
   turns.user(said);
 }
 
+const USER_BLOCKS = ['text', 'image', 'document', 'search_result', 'tool_result'];
+const ASSISTANT_BLOCKS = ['text', 'tool_use', 'thinking', 'redacted_thinking'];
+
 function readUserBlock(block: MessagesBlock, param: string): ReturnedPart[] {
   switch (block.type) {
     case 'text':
@@ -175,7 +180,7 @@ function readUserBlock(block: MessagesBlock, param: string): ReturnedPart[] {
       // Where loading cannot be deferred, it is among the tools from the beginning.
       return [{ type: 'text', text: `The tool "${block.tool_name}" can be called.` }];
     default:
-      throw GatewayError.unsupported(param, `a block of type "${block.type}"`);
+      throw GatewayError.unsupported(param, `a block of type "${block.type}"`, USER_BLOCKS);
   }
 }
 
@@ -190,7 +195,11 @@ function readAssistantBlock(block: MessagesBlock, param: string, turns: TurnList
     case 'redacted_thinking':
       return { type: 'reasoning', text: '', signature: block.data };
     default:
-      throw GatewayError.unsupported(param, `a block of type "${block.type}" in an assistant message`);
+      throw GatewayError.unsupported(
+        param,
+        `a block of type "${block.type}" in an assistant message`,
+        ASSISTANT_BLOCKS,
+      );
   }
 }
 

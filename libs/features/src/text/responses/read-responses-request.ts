@@ -11,6 +11,7 @@ import {
   isNamespace,
   isOptionalTool,
   isRemoteMcp,
+  ITEM_TYPES,
   namedTools,
   type OutputFormat,
   type ReasoningRequest,
@@ -44,7 +45,7 @@ export function readResponsesRequest(body: ResponsesRequest, model: string, stre
   const read = items.some(isStepItem) ? readableItems(items) : items;
   read.forEach((item, index) => {
     const param = `input[${index}]`;
-    if (!isKnownItem(item)) throw GatewayError.unsupported(param, `an item of type "${item.type}"`);
+    if (!isKnownItem(item)) throw GatewayError.unsupported(param, `an item of type "${item.type}"`, ITEM_TYPES);
     readResponsesItem(item, param, turns);
   });
   const { toolChoice, onlyTools } = readToolChoice(body.tool_choice, body.tools ?? []);
