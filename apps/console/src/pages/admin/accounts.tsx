@@ -5,6 +5,7 @@ import type { AdminAccount } from '../../api/types';
 import { Button } from '../../components/button';
 import { FormDialog } from '../../components/confirm-dialog';
 import { TextField, useInputs } from '../../components/fields';
+import { Filters, useFilters } from '../../components/filters';
 import { ListCard } from '../../components/list';
 import { Page } from '../../components/page';
 import { Status } from '../../components/status';
@@ -16,8 +17,8 @@ const route = getRouteApi('/shell/admin/accounts');
 
 export function AccountsPage() {
   const { admin, common, shell } = useMessages();
-  const { name } = route.useSearch();
-  const navigate = route.useNavigate();
+  const search = route.useSearch();
+  const filters = useFilters(search);
   const mayWrite = useMay('admin:write');
   const [isCreating, setCreating] = useState(false);
   const columns: Column<AdminAccount>[] = [
@@ -58,17 +59,12 @@ export function AccountsPage() {
         mayWrite && <Button look="primary" icon="plus" label={admin.createAccount} onClick={() => setCreating(true)} />
       }
     >
-      <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
-        <TextField
-          label={common.name}
-          type="search"
-          value={name ?? ''}
-          onType={(value) => void navigate({ search: value === '' ? {} : { name: value }, replace: true })}
-        />
-      </form>
+      <Filters>
+        <TextField {...filters.text('name')} label={common.name} />
+      </Filters>
       <ListCard
         route="GET /admin/accounts"
-        input={{ query: name === undefined ? {} : { name } }}
+        input={{ query: search }}
         label={shell.pages.accounts}
         name="accounts"
         columns={columns}

@@ -2,6 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { pathOf } from '../../api/call';
 import type { AdminAuditRecord } from '../../api/types';
 import { TextField } from '../../components/fields';
+import { Filters, useFilters } from '../../components/filters';
 import { Icon } from '../../components/icons';
 import { ListCard } from '../../components/list';
 import { Page } from '../../components/page';
@@ -15,7 +16,7 @@ export function AuditPage() {
   const { admin, common, shell } = useMessages();
   const { audit: words } = admin;
   const search = route.useSearch();
-  const navigate = route.useNavigate();
+  const filters = useFilters(search);
   const columns: Column<AdminAuditRecord>[] = [
     { id: 'action', head: words.action, cell: ({ action }) => <Dotted of={action} /> },
     {
@@ -41,14 +42,9 @@ export function AuditPage() {
         </a>
       }
     >
-      <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
-        <TextField
-          label={words.subjectFilter}
-          type="search"
-          value={search.subject_id ?? ''}
-          onType={(value) => void navigate({ search: value === '' ? {} : { subject_id: value }, replace: true })}
-        />
-      </form>
+      <Filters>
+        <TextField {...filters.text('subject_id')} label={words.subjectFilter} />
+      </Filters>
       <ListCard
         route="GET /admin/audit"
         input={{ query: search }}

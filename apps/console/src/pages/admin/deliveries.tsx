@@ -3,6 +3,7 @@ import { useChange, useMay } from '../../api/queries';
 import type { AdminDelivery } from '../../api/types';
 import { Button } from '../../components/button';
 import { Choice, TextField } from '../../components/fields';
+import { Filters, useFilters } from '../../components/filters';
 import { ListCard } from '../../components/list';
 import { Notice, Page } from '../../components/page';
 import { Failure } from '../../components/states';
@@ -73,9 +74,7 @@ export function Resent({ of: resend }: { readonly of: ReturnType<typeof useResen
 export function DeliveriesPage() {
   const { admin, common, shell, status, webhooks } = useMessages();
   const search = route.useSearch();
-  const navigate = route.useNavigate();
-  const set = (name: keyof typeof search, value: string) =>
-    void navigate({ search: (before) => ({ ...before, [name]: value === '' ? undefined : value }), replace: true });
+  const filters = useFilters(search);
   const { columns, resend } = useDeliveryColumns();
   const all: Column<AdminDelivery>[] = [
     ...columns.slice(0, 3),
@@ -94,24 +93,16 @@ export function DeliveriesPage() {
   ];
   return (
     <Page title={shell.pages.deliveries}>
-      <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
+      <Filters>
         <Choice
+          {...filters.choice('status')}
           label={common.state}
-          value={search.status ?? ''}
-          onChoose={(value) => set('status', value)}
-          none={common.any}
           choices={STATUSES.map((each) => [each, status[each]])}
         />
         {(['task_id', 'account_id', 'endpoint_id'] as const).map((name) => (
-          <TextField
-            key={name}
-            label={admin.deliveries.filters[name]}
-            type="search"
-            value={search[name] ?? ''}
-            onType={(value) => set(name, value)}
-          />
+          <TextField key={name} {...filters.text(name)} label={admin.deliveries.filters[name]} />
         ))}
-      </form>
+      </Filters>
       <Resent of={resend} />
       <ListCard
         route="GET /admin/deliveries"

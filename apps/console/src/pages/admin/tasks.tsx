@@ -1,6 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { AdminTask } from '../../api/types';
 import { Choice, TextField } from '../../components/fields';
+import { Filters, useFilters } from '../../components/filters';
 import { ListCard } from '../../components/list';
 import { Page } from '../../components/page';
 import { Status } from '../../components/status';
@@ -40,7 +41,7 @@ export function AdminTasksPage() {
   ];
   return (
     <Page title={shell.pages.adminTasks}>
-      <Filters />
+      <TaskFilters />
       <ListCard
         route="GET /admin/tasks"
         input={{ query: search }}
@@ -54,7 +55,7 @@ export function AdminTasksPage() {
   );
 }
 
-function Filters() {
+function TaskFilters() {
   const { admin, common, status, tasks } = useMessages();
   const fields = [
     ['task_id', admin.tasks.taskId],
@@ -67,33 +68,17 @@ function Filters() {
     ['error_code', admin.tasks.errorCode],
   ] as const;
   const search = route.useSearch();
-  const navigate = route.useNavigate();
-  const set = (name: keyof typeof search, value: string) =>
-    void navigate({ search: (before) => ({ ...before, [name]: value === '' ? undefined : value }), replace: true });
+  const filters = useFilters(search);
   return (
-    <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
+    <Filters>
       <Choice
+        {...filters.choice('status')}
         label={common.state}
-        value={search.status ?? ''}
-        onChoose={(value) => set('status', value)}
-        none={common.any}
         choices={STATUSES.map((each) => [each, status[each]])}
       />
-      <Choice
-        label={tasks.type}
-        value={search.type ?? ''}
-        onChoose={(value) => set('type', value)}
-        none={common.any}
-        choices={MEDIA.map((each) => [each, tasks.types[each]])}
-      />
+      <Choice {...filters.choice('type')} label={tasks.type} choices={MEDIA.map((each) => [each, tasks.types[each]])} />
       {fields.map(([name, label]) => (
-        <TextField
-          key={name}
-          label={label}
-          type="search"
-          value={search[name] ?? ''}
-          onType={(value) => set(name, value)}
-        />
+        <TextField key={name} {...filters.text(name)} label={label} />
       ))}
       {(['created_from', 'created_to'] as const).map((name) => (
         <TextField
@@ -102,9 +87,9 @@ function Filters() {
           type="datetime-local"
           value={search[name]?.replace(/Z$/, '') ?? ''}
           // The fields of browsers name no zone.
-          onChange={({ target: { value } }) => set(name, value === '' ? '' : `${value}Z`)}
+          onType={(value) => filters.set(name, value && `${value}Z`)}
         />
       ))}
-    </form>
+    </Filters>
   );
 }

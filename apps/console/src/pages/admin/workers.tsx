@@ -2,6 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useRead } from '../../api/queries';
 import type { AdminWorker } from '../../api/types';
 import { Check } from '../../components/fields';
+import { useFilters } from '../../components/filters';
 import { Page } from '../../components/page';
 import { Loaded } from '../../components/states';
 import { Status } from '../../components/status';
@@ -15,9 +16,9 @@ const REFRESH_MS = 15_000;
 export function WorkersPage() {
   const { admin, common, shell } = useMessages();
   const { workers: words } = admin;
-  const { all } = route.useSearch();
-  const navigate = route.useNavigate();
-  const query = useRead('GET /admin/workers', { query: { all: all ?? 'false' } }, { refetchMs: REFRESH_MS });
+  const search = route.useSearch();
+  const filters = useFilters(search);
+  const query = useRead('GET /admin/workers', { query: { all: search.all ?? 'false' } }, { refetchMs: REFRESH_MS });
   const columns: Column<AdminWorker>[] = [
     { id: 'role', head: words.role, cell: ({ role }) => role },
     { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
@@ -31,11 +32,7 @@ export function WorkersPage() {
   ];
   return (
     <Page title={shell.pages.workers} lead={words.lead}>
-      <Check
-        label={words.all}
-        checked={all === 'true'}
-        onChange={({ target }) => void navigate({ search: target.checked ? { all: 'true' } : {}, replace: true })}
-      />
+      <Check {...filters.check('all')} label={words.all} />
       <Loaded query={query} height={320}>
         {({ items }) => (
           <section className="card">

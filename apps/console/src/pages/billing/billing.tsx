@@ -3,6 +3,7 @@ import type { ConsoleEntry } from '../../api/types';
 import { pathOf } from '../../api/call';
 import { useMay, useRead } from '../../api/queries';
 import { TextField } from '../../components/fields';
+import { Filters } from '../../components/filters';
 import { Icon } from '../../components/icons';
 import { ListCard } from '../../components/list';
 import { Notice, Page } from '../../components/page';
@@ -63,16 +64,16 @@ export function BillingPage() {
 
 /** Finds the entries of one request or task, by its id. */
 function EntryFilter({ value }: { readonly value: string }) {
-  const { money, common } = useMessages();
+  const { money } = useMessages();
   const navigate = route.useNavigate();
   const find = (id: string): void => {
     const search = id === '' ? {} : id.startsWith('task_') ? { task_id: id } : { request_id: id };
     void navigate({ search, replace: true, resetScroll: false });
   };
   return (
-    <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
+    <Filters>
       <TextField label={money.billing.idFilter} type="search" value={value} onType={(value) => find(value.trim())} />
-    </form>
+    </Filters>
   );
 }
 

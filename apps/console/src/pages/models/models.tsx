@@ -2,6 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMay, useRead } from '../../api/queries';
 import type { ConsoleModel } from '../../api/types';
 import { Choice, TextField } from '../../components/fields';
+import { Filters, useFilters } from '../../components/filters';
 import { Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
@@ -15,28 +16,20 @@ const KINDS = ['video', 'image', 'text', 'embedding'] as const;
 
 export function ModelsPage() {
   const { models, playground, common, shell } = useMessages();
-  const { kind, name = '' } = route.useSearch();
-  const navigate = route.useNavigate();
+  const search = route.useSearch();
+  const { kind, name = '' } = search;
+  const filters = useFilters(search);
   const query = useRead('GET /models', {});
-  const set = (part: { kind?: ConsoleModel['kind'] | undefined; name?: string | undefined }) =>
-    void navigate({ search: (before) => ({ ...before, ...part }), replace: true });
   return (
     <Page title={shell.pages.models}>
-      <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
-        <TextField
-          label={models.filter}
-          type="search"
-          value={name}
-          onType={(value) => set({ name: value || undefined })}
-        />
+      <Filters>
+        <TextField {...filters.text('name')} label={models.filter} />
         <Choice
+          {...filters.choice('kind')}
           label={models.kind}
-          value={kind ?? ''}
-          onChoose={(value) => set({ kind: (value || undefined) as ConsoleModel['kind'] | undefined })}
-          none={common.any}
           choices={KINDS.map((each) => [each, playground.kinds[each]])}
         />
-      </form>
+      </Filters>
       <Loaded query={query} height={640}>
         {({ items }) => {
           const shown = items.filter(

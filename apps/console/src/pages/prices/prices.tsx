@@ -4,6 +4,7 @@ import { useMay, useRead } from '../../api/queries';
 import type { AdminPrice } from '../../api/types';
 import { Button } from '../../components/button';
 import { Check, TextField } from '../../components/fields';
+import { Filters, useFilters } from '../../components/filters';
 import { Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
@@ -21,12 +22,10 @@ export function PricesPage() {
   const { admin, common, shell } = useMessages();
   const { prices: words } = admin;
   const search = route.useSearch();
-  const navigate = route.useNavigate();
   const mayWrite = useMay('admin:write');
   const [isAdding, setAdding] = useState(false);
   const query = useRead('GET /admin/prices', { query: search.history ? { history: search.history } : {} });
-  const set = (part: { model?: string | undefined; history?: 'true' | undefined }) =>
-    void navigate({ search: (before) => ({ ...before, ...part }), replace: true });
+  const filters = useFilters(search);
   return (
     <Page
       title={shell.pages.prices}
@@ -34,19 +33,10 @@ export function PricesPage() {
       actions={mayWrite && <Button look="primary" icon="plus" label={words.add} onClick={() => setAdding(true)} />}
     >
       <PriceTabs />
-      <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
-        <TextField
-          label={common.model}
-          type="search"
-          value={search.model ?? ''}
-          onType={(value) => set({ model: value || undefined })}
-        />
-        <Check
-          label={words.history}
-          checked={search.history === 'true'}
-          onChange={(event) => set({ history: event.target.checked ? 'true' : undefined })}
-        />
-      </form>
+      <Filters>
+        <TextField {...filters.text('model')} label={common.model} />
+        <Check {...filters.check('history')} label={words.history} />
+      </Filters>
       <Loaded query={query} height={640}>
         {({ items }) => <PriceTable items={items.filter(({ model }) => model.includes(search.model ?? ''))} />}
       </Loaded>

@@ -5,7 +5,8 @@ import { useMay, useRead } from '../../api/queries';
 import type { ConsoleTask } from '../../api/types';
 import { CodeBlock } from '../../components/code-block';
 import { Dialog } from '../../components/dialog';
-import { Choice, Select, TextField } from '../../components/fields';
+import { Choice, TextField } from '../../components/fields';
+import { Filters, useFilters } from '../../components/filters';
 import { Icon } from '../../components/icons';
 import { ListCard } from '../../components/list';
 import { Notice, Page } from '../../components/page';
@@ -29,7 +30,7 @@ export function TasksPage() {
   const close = () => void navigate({ search: ({ task: _task, ...rest }) => rest });
   return (
     <Page title={shell.pages.tasks} actions={<ViewSwitch view={view} />}>
-      <Filters />
+      <TaskFilters />
       {search.compare !== undefined && search.task === undefined && <Notice tone="info">{tasks.comparing}</Notice>}
       <TaskList view={view} />
       {search.task !== undefined &&
@@ -70,7 +71,7 @@ function ViewSwitch({ view }: { readonly view: 'gallery' | 'table' }) {
   );
 }
 
-function Filters() {
+function TaskFilters() {
   const { tasks, common, status } = useMessages();
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -84,51 +85,42 @@ function Filters() {
     );
     return () => clearTimeout(timer);
   }, [settled, search.text, navigate]);
-  const set = (name: string, value: string) =>
-    void navigate({ search: (before) => ({ ...before, [name]: value === '' ? undefined : value }), replace: true });
+  const filters = useFilters(search);
   return (
-    <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
+    <Filters>
       <TextField label={tasks.text} type="search" value={text} onType={setText} />
       <Choice
+        {...filters.choice('status')}
         label={common.state}
-        value={search.status ?? ''}
-        onChoose={(value) => set('status', value)}
-        none={common.any}
         choices={STATUSES.map((each) => [each, status[each]])}
       />
       <Choice
+        {...filters.choice('type')}
         label={tasks.type}
-        value={search.type ?? ''}
-        onChoose={(value) => set('type', value)}
-        none={common.any}
         choices={(['video', 'image'] as const).map((each) => [each, tasks.types[each]])}
       />
-      <ModelFilter value={search.model ?? ''} onChange={(value) => set('model', value)} />
-      <TextField label={common.from} type="date" value={search.from ?? ''} onType={(value) => set('from', value)} />
-      <TextField label={common.to('UTC')} type="date" value={search.to ?? ''} onType={(value) => set('to', value)} />
-    </form>
+      <ModelFilter {...filters.choice('model')} />
+      <TextField {...filters.text('from')} label={common.from} type="date" />
+      <TextField {...filters.text('to')} label={common.to('UTC')} type="date" />
+    </Filters>
   );
 }
 
-function ModelFilter({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }) {
+function ModelFilter({ value, ...filter }: ReturnType<ReturnType<typeof useFilters>['choice']>) {
   const { common } = useMessages();
   // The catalogue is loaded only when the user is about to choose.
   const [isWanted, setWanted] = useState(false);
   const models = useRead('GET /models', {}, { enabled: isWanted });
   const ids = (models.data?.items ?? []).filter(({ kind }) => kind === 'video' || kind === 'image').map(({ id }) => id);
   return (
-    <Select
+    <Choice
+      {...filter}
       label={common.model}
       value={value}
       onFocus={() => setWanted(true)}
       onPointerEnter={() => setWanted(true)}
-      onChange={(event) => onChange(event.target.value)}
-    >
-      <option value="">{common.any}</option>
-      {[...new Set([...(value === '' ? [] : [value]), ...ids])].map((id) => (
-        <option key={id}>{id}</option>
-      ))}
-    </Select>
+      choices={[...new Set([...(value === '' ? [] : [value]), ...ids])].map((id) => [id, id])}
+    />
   );
 }
 

@@ -2,6 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { AdminAgentSession, AdminSessionRequest, ConsoleAgentSession, ConsoleUsageRecord } from '../../api/types';
 import { TextField } from '../../components/fields';
+import { Filters } from '../../components/filters';
 import { ListCard } from '../../components/list';
 import { Page } from '../../components/page';
 import { Status } from '../../components/status';
@@ -122,7 +123,6 @@ interface SearchProps {
 }
 
 function Search({ label, value, onChange }: SearchProps) {
-  const { common } = useMessages();
   const [typed, setTyped] = useState(value);
   useEffect(() => {
     if (typed === value) return undefined;
@@ -130,9 +130,9 @@ function Search({ label, value, onChange }: SearchProps) {
     return () => clearTimeout(timer);
   });
   return (
-    <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
+    <Filters>
       <TextField label={label} type="search" maxLength={256} value={typed} onType={setTyped} />
-    </form>
+    </Filters>
   );
 }
 
