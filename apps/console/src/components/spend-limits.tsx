@@ -38,11 +38,11 @@ export function TagLimitTable({ items, empty }: TagLimitTableProps) {
     { id: 'daily', head: words.daily, isNumber: true, cell: (row) => limit(row.daily_limit) },
     { id: 'month', head: words.month, isNumber: true, cell: (row) => <Money amount={row.spent_this_month} /> },
     { id: 'monthly', head: words.monthly, isNumber: true, cell: (row) => limit(row.monthly_limit) },
-    { id: 'held', head: words.held, isNumber: true, cell: ({ held }) => <Money amount={held} /> },
+    { id: 'held', head: common.held, isNumber: true, cell: ({ held }) => <Money amount={held} /> },
   ];
   return (
     <Table
-      label={words.limits}
+      label={common.tagLimits}
       name="tag-limits"
       columns={columns}
       rows={items}

@@ -67,7 +67,7 @@ function Numbers({ data }: { readonly data: ConsoleOverview }) {
     <div className="tiles">
       <Link to="/billing" className="tile-around">
         <Tile
-          label={overview.available}
+          label={common.available}
           value={balance.is_unlimited ? common.unlimited : <Money amount={balance.available} form="headline" />}
           note={isHeld ? overview.held(formatHeadline(balance.held, currency)) : lasts}
         />
@@ -88,7 +88,7 @@ function Numbers({ data }: { readonly data: ConsoleOverview }) {
         />
       </Link>
       <Link to="/tasks" search={{ status: 'in_progress' }} className="tile-around">
-        <Tile label={overview.open} value={formatCount(data.open_tasks, language)} />
+        <Tile label={overview.openTasks} value={formatCount(data.open_tasks, language)} />
       </Link>
     </div>
   );
@@ -155,7 +155,7 @@ function Latest({ data }: { readonly data: ConsoleOverview }) {
 
 function OperatorOverview() {
   const { messages, language } = useLanguage();
-  const { overview } = messages;
+  const { overview, shell } = messages;
   const query = useRead('GET /admin/overview', {});
   return (
     <Loaded query={query} height={140}>
@@ -174,12 +174,12 @@ function OperatorOverview() {
             </Link>
             <Link to="/admin/upstreams" className="tile-around">
               <Tile
-                label={overview.upstreams}
+                label={shell.pages.upstreams}
                 value={formatCount(data.upstreams, language)}
                 note={data.upstreams_not_serving > 0 ? overview.notServing(data.upstreams_not_serving) : undefined}
               />
             </Link>
-            <Tile label={overview.workers} value={formatCount(data.workers, language)} />
+            <Tile label={shell.pages.workers} value={formatCount(data.workers, language)} />
             <Link to="/admin/reconciliation" className="tile-around">
               <Tile
                 label={overview.books}

@@ -9,7 +9,6 @@ export const keys = {
   lastUsed: 'Last used',
   expires: 'Expires',
   createdBy: 'Created by',
-  models: 'Models',
   allAddresses: 'every address',
   allModels: 'every model',
   someModels: (count: number) => (count === 1 ? '1 model' : `${count} models`),
@@ -35,7 +34,6 @@ export const keys = {
   lifetimes: { never: 'until revoked', day: 'a day', month: '30 days', quarter: '90 days', keep: 'as it is' },
   limits: 'Limits',
   console: 'The playground is charged to this key. It has no secret.',
-  consoleName: 'Playground',
   secretTitle: 'The new secret',
   secretText: 'It is shown only this once.',
   secret: 'the secret',
@@ -43,7 +41,6 @@ export const keys = {
   done: 'Done',
   downloadEnv: 'Download .env',
   curlTitle: 'Try it',
-  edit: 'Edit',
   rotate: 'Rotate',
   rotateText:
     'The new secret works at once. The old one keeps working for the time you choose, so that no program stops.',

@@ -34,7 +34,6 @@ export const playground = {
   wholeNumber: (range: string | undefined) =>
     range === undefined ? 'A whole number.' : `A whole number from ${range}.`,
   counter: (used: number, most: number) => `${used} of ${most}`,
-  notSet: 'not set',
   urlsHint: (most: number) => (most === 1 ? 'A link, or a file.' : `Links, one per line, or files. At most ${most}.`),
   addFile: 'Add a file',
   uploadsHint: (most: number) =>
@@ -49,7 +48,6 @@ export const playground = {
   running: 'Running…',
   reset: 'Reset',
   dropped: (names: string) => `Left out, because this model does not accept them: ${names}.`,
-  result: 'Result',
   resultEmpty: 'Results appear here. Nothing is charged until it is made.',
   code: 'Code',
   codeHint: 'The same request as code. Put your key into GATEWAY_API_KEY.',
@@ -75,19 +73,11 @@ export const playground = {
 export const models = {
   band: (tokens: string) => `from ${tokens} tokens of input`,
   empty: 'No models yet. An operator can add an upstream or enable the sandbox.',
-  filter: 'Name',
-  kind: 'Kind',
-  available: 'Available',
-  notAvailable: 'not available now',
   modes: 'Modes',
-  price: 'Price',
   from: 'from',
   try: 'Try it',
   fields: 'Fields',
-  rules: 'Rules',
   noRules: 'There are no rules that combine several fields.',
-  prices: 'Prices',
-  variant: 'Variant',
   unit: 'Per',
   tokensIn: 'in',
   tokensOut: (quantity: string) => `out / ${quantity} tokens`,
@@ -98,7 +88,6 @@ export const models = {
   default: 'Default',
   allowed: 'Allowed',
   note: 'Note',
-  path: 'Address',
   lifetime: 'Links work for',
   lifetimeStays: 'as long as the task',
 };

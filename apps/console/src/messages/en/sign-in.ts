@@ -1,9 +1,6 @@
 export const signIn = {
   title: 'Sign in',
-  email: 'E-mail',
-  password: 'Password',
   go: 'Sign in',
-  passkey: 'Use a passkey',
   oidc: (name: string) => `Continue with ${name}`,
   refusals: {
     sso: 'The identity provider did not let you in, or it took longer than ten minutes. Try again.',
@@ -17,7 +14,6 @@ export const signIn = {
   keyHint: 'You can do what the key may do, and no more.',
   key: 'API key',
   byToken: 'As an operator',
-  token: 'Operator token',
   link: 'Opening the link…',
   linkFailed: 'This link no longer works.',
   linkFailedHint:

@@ -4,7 +4,6 @@ export const webhooks = {
   empty: 'No endpoints yet. With one, your program is told when a task ends and does not have to poll.',
   createFirst: 'Add the first one',
   create: 'Add an endpoint',
-  url: 'Address',
   urlHint: 'https, reachable from the gateway.',
   events: 'Events',
   eventsHint: 'None selected: every event.',
@@ -29,7 +28,6 @@ export const webhooks = {
   attempt: 'Attempt',
   answer: 'Response',
   noAnswer: 'no response',
-  took: 'Took',
   verify: 'How to check the signature',
   verifyText: 'The three headers webhook-id, webhook-timestamp and webhook-signature stand on every delivery.',
 };

@@ -2,10 +2,7 @@ import type { signIn as SignIn } from '../en/sign-in';
 
 export const signIn = {
   title: '登录',
-  email: '电子邮箱',
-  password: '密码',
   go: '登录',
-  passkey: '使用通行密钥',
   oidc: (name: string) => `使用 ${name} 继续`,
   refusals: {
     sso: '身份提供方未让您登录，或用时超过十分钟。请重试。',
@@ -18,7 +15,6 @@ export const signIn = {
   keyHint: '权限与该密钥完全相同。',
   key: 'API 密钥',
   byToken: '以运营身份',
-  token: '运营令牌',
   link: '正在打开链接…',
   linkFailed: '此链接已失效。',
   linkFailedHint:

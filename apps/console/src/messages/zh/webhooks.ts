@@ -6,7 +6,6 @@ export const webhooks = {
   empty: '还没有接收地址。有了它，程序无需轮询即可得知任务结束。',
   createFirst: '添加第一个',
   create: '添加地址',
-  url: '地址',
   urlHint: 'https，且网关可以访问。',
   events: '事件',
   eventsHint: '不勾选表示所有事件。',
@@ -31,7 +30,6 @@ export const webhooks = {
   attempt: '次数',
   answer: '应答',
   noAnswer: '无应答',
-  took: '耗时',
   verify: '如何验证签名',
   verifyText: '每次投递都带有 webhook-id、webhook-timestamp 和 webhook-signature 三个请求头。',
 } satisfies typeof Webhooks;

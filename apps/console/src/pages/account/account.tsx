@@ -28,21 +28,21 @@ export function AccountPage() {
 }
 
 function Profile() {
-  const { account, common, roles } = useMessages();
+  const { account, common, roles, shell } = useMessages();
   const session = useSession();
   const ways = useRead('GET /sign-in', {});
   const { user } = session;
   if (!user) return null;
   return (
     <>
-      <Card title={account.profile}>
+      <Card title={shell.you}>
         <Facts
           of={[
-            [account.name, user.name],
-            [account.email, user.email],
-            [account.role, session.roles.map((role) => roles[role]).join(', ')],
+            [common.name, user.name],
+            [common.email, user.email],
+            [common.role, session.roles.map((role) => roles[role]).join(', ')],
             ['ID', <Id key="id" id={user.id} name={common.id} whole />],
-            [account.password, user.has_password ? account.hasPassword : account.hasNoPassword],
+            [common.password, user.has_password ? account.hasPassword : common.notSet],
           ]}
         />
       </Card>
@@ -67,7 +67,7 @@ function PasswordCard() {
     form.set({ password: '' });
   };
   return (
-    <Card title={account.password}>
+    <Card title={common.password}>
       <form
         className="stack"
         onSubmit={(event) => {
@@ -76,7 +76,7 @@ function PasswordCard() {
           save().catch(() => undefined);
         }}
       >
-        <EmailField {...form.text('email')} label={account.email} />
+        <EmailField {...form.text('email')} label={common.email} />
         <PasswordField {...form.text('password')} isNew label={account.newPassword} hint={account.passwordHint} />
         {change.data && <Notice tone="good">{account.passwordSet}</Notice>}
         <Failure of={profile.error ?? change.error} />
@@ -170,7 +170,7 @@ function Sessions() {
         </span>
       ),
     },
-    { id: 'address', head: account.address, cell: ({ address }) => address },
+    { id: 'address', head: common.address, cell: ({ address }) => address },
     { id: 'seen', head: account.seen, time: ({ seen_at: at }) => at },
     { id: 'started', head: account.started, isHidden: true, time: ({ started_at: at }) => at },
     {

@@ -19,15 +19,15 @@ type Doing = { readonly what: 'role' | 'remove'; readonly person: ConsolePerson 
 
 /** The users of the account, and pending invitations. */
 export function PeopleCards() {
-  const { account } = useMessages();
+  const { common, shell } = useMessages();
   const [isInviting, setInviting] = useState(false);
   const [doing, setDoing] = useState<Doing | null>(null);
   const query = useRead('GET /people', {});
   return (
     <Card
-      title={account.people}
+      title={shell.pages.people}
       isFlush
-      actions={<Button look="small" label={account.invite} onClick={() => setInviting(true)} />}
+      actions={<Button look="small" label={common.invite} onClick={() => setInviting(true)} />}
     >
       <Loaded query={query} height={120}>
         {({ people, invitations }) => (
@@ -50,15 +50,15 @@ interface PeopleProps {
 }
 
 function People({ people, onDo }: PeopleProps) {
-  const { account, roles, common } = useMessages();
+  const { account, roles, common, shell } = useMessages();
   const columns: Column<ConsolePerson>[] = [
     {
       id: 'name',
-      head: account.name,
+      head: common.name,
       cell: ({ name, is_self: isSelf }) => (isSelf ? `${name} (${account.you})` : name),
     },
-    { id: 'email', head: account.email, cell: ({ email }) => <Email of={email} /> },
-    { id: 'role', head: account.role, cell: ({ role }) => roles[role] },
+    { id: 'email', head: common.email, cell: ({ email }) => <Email of={email} /> },
+    { id: 'role', head: common.role, cell: ({ role }) => roles[role] },
     { id: 'seen', head: account.seen, cell: ({ seen_at: at }) => (at === null ? common.never : <Time at={at} />) },
     {
       id: 'actions',
@@ -74,7 +74,13 @@ function People({ people, onDo }: PeopleProps) {
     },
   ];
   return (
-    <Table label={account.people} name="people" columns={columns} rows={people} keyOf={(person) => person.user_id} />
+    <Table
+      label={shell.pages.people}
+      name="people"
+      columns={columns}
+      rows={people}
+      keyOf={(person) => person.user_id}
+    />
   );
 }
 
@@ -82,8 +88,8 @@ function Invitations({ of: invitations }: { readonly of: ConsolePeople['invitati
   const { account, common, roles } = useMessages();
   const withdraw = useChange('POST /people/invitations/:invitation_id/withdraw', ['GET /people']);
   const columns: Column<ConsolePeople['invitations'][number]>[] = [
-    { id: 'email', head: account.email, cell: ({ email }) => <Email of={email} /> },
-    { id: 'role', head: account.role, cell: ({ role }) => roles[role] },
+    { id: 'email', head: common.email, cell: ({ email }) => <Email of={email} /> },
+    { id: 'role', head: common.role, cell: ({ role }) => roles[role] },
     { id: 'by', head: account.invitedBy, cell: (each) => each.invited_by },
     { id: 'expires', head: account.expires, cell: ({ expires_at: at }) => <Time at={at} absolute /> },
     {
@@ -108,10 +114,10 @@ function Invitations({ of: invitations }: { readonly of: ConsolePeople['invitati
 }
 
 export function RoleSelect({ value, onChange }: { readonly value: Role; readonly onChange: (role: Role) => void }) {
-  const { account, roles } = useMessages();
+  const { roles, common } = useMessages();
   return (
     <Choice
-      label={account.role}
+      label={common.role}
       value={value}
       onChoose={(value) => onChange(value as Role)}
       choices={ROLES.map((role) => [role, roles[role]])}
@@ -129,14 +135,14 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
     return <LinkDialog link={invite.data.link} until={invite.data.invitation.expires_at} onClose={onClose} />;
   return (
     <FormDialog
-      title={account.invite}
+      title={common.invite}
       change={invite}
       onClose={onClose}
       onSubmit={() => invite.mutate({ body: { role, ...(email !== '' && { email }) } })}
     >
       <TextField
         {...form.text('email')}
-        label={account.email}
+        label={common.email}
         aside={common.optional}
         type="email"
         hint={account.inviteHint}

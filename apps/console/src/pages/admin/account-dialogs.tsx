@@ -61,7 +61,7 @@ export function FundingDialog({
         inputMode="decimal"
         autoFocus
       />
-      <TextField {...form.text('reference')} label={admin.reference} hint={admin.referenceHint} />
+      <TextField {...form.text('reference')} label={common.reference} hint={admin.referenceHint} />
       <TextField {...form.text('note')} label={admin.note} aside={common.optional} />
     </FormDialog>
   );
@@ -101,7 +101,7 @@ export function EditAccountDialog({ of: account, onClose }: OfAccount) {
   const form = useInputs(before, change.error);
   return (
     <FormDialog
-      title={`${admin.edit}: ${account.name}`}
+      title={`${common.edit}: ${account.name}`}
       submit={common.save}
       change={change}
       onClose={onClose}

@@ -37,7 +37,7 @@ export function AdminAccountPage() {
 }
 
 function Actions({ of: account }: { readonly of: AdminAccount }) {
-  const { admin } = useMessages();
+  const { admin, shell, common } = useMessages();
   const [doing, setDoing] = useState<'top-ups' | 'adjustments' | 'edit' | null>(null);
   const close = () => setDoing(null);
   if (!useMay('admin:write')) return null;
@@ -45,9 +45,9 @@ function Actions({ of: account }: { readonly of: AdminAccount }) {
     <>
       <Button look="primary" label={admin.topUp} onClick={() => setDoing('top-ups')} />
       <Button label={admin.adjust} onClick={() => setDoing('adjustments')} />
-      <Button label={admin.edit} onClick={() => setDoing('edit')} />
+      <Button label={common.edit} onClick={() => setDoing('edit')} />
       <Link className="button" to="/admin/accounts/$accountId/prompt-log" params={{ accountId: account.id }}>
-        {admin.promptLog}
+        {shell.pages.promptLog}
       </Link>
       {doing === 'edit' && <EditAccountDialog of={account} onClose={close} />}
       {(doing === 'top-ups' || doing === 'adjustments') && <FundingDialog of={account} kind={doing} onClose={close} />}
@@ -57,20 +57,20 @@ function Actions({ of: account }: { readonly of: AdminAccount }) {
 
 /** Which price list it has, and the way to another. */
 function AccountPrices({ of: account }: { readonly of: AdminAccountDetails }) {
-  const { admin, selling } = useMessages();
+  const { selling, common } = useMessages();
   const { lists: words } = selling;
   const [isChanging, setChanging] = useState(false);
   const mayWrite = useMay('admin:write');
   const list = account.price_list;
   return (
     <Card
-      title={admin.priceList}
+      title={common.priceList}
       actions={
         mayWrite && (
           <Button
             look="small"
-            label={words.change}
-            aria-label={`${words.change}: ${admin.priceList}`}
+            label={common.change}
+            aria-label={`${common.change}: ${common.priceList}`}
             onClick={() => setChanging(true)}
           />
         )
@@ -101,12 +101,12 @@ function AccountFacts({ of: account }: { readonly of: AdminAccount }) {
           [common.state, <Status key="state" of={account.disabled_at === null ? 'active' : 'disabled'} />],
           ['ID', <Id key="id" id={account.id} name={common.id} whole />],
           [
-            admin.available,
+            common.available,
             account.unlimited ? common.unlimited : <Money key="available" amount={account.available} form="full" />,
           ],
-          [admin.held, <Money key="held" amount={account.held} form="full" />],
+          [common.held, <Money key="held" amount={account.held} form="full" />],
           [admin.used, <Money key="used" amount={account.used} form="full" />],
-          [admin.owed, <Money key="owed" amount={account.owed} form="full" />],
+          [common.owed, <Money key="owed" amount={account.owed} form="full" />],
           [admin.priority, account.priority],
           [keys.dailyLimit, amount(account.daily_limit)],
           [keys.monthlyLimit, amount(account.monthly_limit)],
@@ -122,10 +122,10 @@ function AccountFacts({ of: account }: { readonly of: AdminAccount }) {
 }
 
 function Keys({ accountId }: { readonly accountId: string }) {
-  const { admin, keys, common } = useMessages();
+  const { admin, keys, common, shell } = useMessages();
   const query = useRead('GET /admin/accounts/:account_id/keys', { params: { account_id: accountId } });
   const columns: Column<ConsoleKey>[] = [
-    { id: 'name', head: common.name, cell: (key) => (key.kind === 'console' ? keys.consoleName : key.name) },
+    { id: 'name', head: common.name, cell: (key) => (key.kind === 'console' ? shell.pages.playground : key.name) },
     { id: 'state', head: common.state, cell: ({ state }) => <Status of={state} /> },
     { id: 'prefix', head: keys.prefix, cell: ({ prefix }) => <code>{prefix}…</code> },
     { id: 'used', head: keys.used, money: ({ used }) => used },
@@ -136,10 +136,10 @@ function Keys({ accountId }: { readonly accountId: string }) {
     },
   ];
   return (
-    <Card title={admin.keys} isFlush>
+    <Card title={shell.pages.keys} isFlush>
       <Loaded query={query} height={120}>
         {({ items }) => (
-          <Table label={admin.keys} name="admin.keys" columns={columns} rows={items} empty={admin.noKeys} />
+          <Table label={shell.pages.keys} name="admin.keys" columns={columns} rows={items} empty={admin.noKeys} />
         )}
       </Loaded>
     </Card>
@@ -170,10 +170,10 @@ function Entries({ accountId }: { readonly accountId: string }) {
     <ListCard
       route="GET /admin/accounts/:account_id/entries"
       input={{ params: { account_id: accountId } }}
-      label={admin.entries}
+      label={common.ledger}
       name="admin.entries"
       columns={columns}
-      head={<h2>{admin.entries}</h2>}
+      head={<h2>{common.ledger}</h2>}
       empty={admin.noEntries}
     />
   );

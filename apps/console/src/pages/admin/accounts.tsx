@@ -38,15 +38,15 @@ export function AccountsPage() {
     },
     {
       id: 'available',
-      head: admin.available,
+      head: common.available,
       isNumber: true,
       cell: (account) => (account.unlimited ? common.unlimited : <Money amount={account.available} form="full" />),
     },
-    { id: 'held', head: admin.held, money: ({ held }) => held },
+    { id: 'held', head: common.held, money: ({ held }) => held },
     { id: 'used', head: admin.used, money: ({ used }) => used },
     {
       id: 'owed',
-      head: admin.owed,
+      head: common.owed,
       isHidden: true,
       money: ({ owed }) => owed,
     },

@@ -108,13 +108,13 @@ function Fields({ form }: { readonly form: Inputs<Draft> }) {
   return (
     <>
       <Choice
-        label={words.vendor}
+        label={common.vendor}
         value={chosen}
         onChoose={choose}
         none={words.otherVendor}
         choices={VENDORS.map(([id, name]) => [id, name])}
       />
-      <TextField {...form.text('id')} label={common.name} hint={words.nameHint} />
+      <TextField {...form.text('id')} label={common.name} hint={common.nameHint} />
       <Choice {...form.choice('protocol')} label={words.protocol} choices={PROTOCOLS.map((each) => [each, each])} />
       <TextField
         {...form.text('base_url')}
@@ -123,7 +123,7 @@ function Fields({ form }: { readonly form: Inputs<Draft> }) {
         placeholder="https://api.vendor.example/v1"
       />
       <TextField {...form.text('key')} label={common.key} hint={words.keyHint} type="password" autoComplete="off" />
-      <CodeArea {...form.text('models')} label={words.models} hint={words.modelsHint} rows={4} />
+      <CodeArea {...form.text('models')} label={common.models} hint={words.modelsHint} rows={4} />
     </>
   );
 }

@@ -24,12 +24,12 @@ export function Conversations() {
 
 function Report({ of: report }: { readonly of: AdminConversations }) {
   const { messages, language } = useLanguage();
-  const { admin } = messages;
+  const { admin, common } = messages;
   const { conversations: words } = admin;
   const share = (part: number, whole: number) => (whole === 0 ? <None /> : formatShare(part / whole, language));
   const count = (value: number) => formatCount(value, language);
   const columns: Column<Sticky>[] = [
-    { id: 'upstream', head: admin.margins.upstream, cell: ({ upstream }) => upstream },
+    { id: 'upstream', head: common.upstream, cell: ({ upstream }) => upstream },
     {
       id: 'hits',
       head: words.hitRate,

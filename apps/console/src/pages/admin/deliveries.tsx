@@ -27,7 +27,7 @@ export function useDeliveryColumns(): {
     { id: 'id', head: 'ID', cell: ({ id }) => <ShortId of={id} /> },
     { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
     { id: 'event', head: webhooks.event, cell: ({ event_type: type }) => type },
-    { id: 'url', head: webhooks.url, cell: ({ url }) => <span className="break">{url}</span> },
+    { id: 'url', head: common.address, cell: ({ url }) => <span className="break">{url}</span> },
     { id: 'attempts', head: webhooks.attempts, isNumber: true, isHidden: true, cell: ({ attempts }) => attempts },
     {
       id: 'last',
@@ -80,7 +80,7 @@ export function DeliveriesPage() {
     ...columns.slice(0, 3),
     {
       id: 'task',
-      head: admin.deliveries.task,
+      head: common.task,
       cell: ({ task_id: id }) =>
         id && (
           <Link to="/admin/tasks/$taskId" params={{ taskId: id }}>
@@ -88,7 +88,7 @@ export function DeliveriesPage() {
           </Link>
         ),
     },
-    { id: 'account', head: admin.tasks.account, isHidden: true, cell: ({ account_id: id }) => <ShortId of={id} /> },
+    { id: 'account', head: common.account, isHidden: true, cell: ({ account_id: id }) => <ShortId of={id} /> },
     ...columns.slice(3),
   ];
   return (

@@ -90,14 +90,14 @@ function Attention({ of: { attention, as_of: at, version } }: OfHealth) {
 const NoAnswer = () => <Empty>{useMessages().admin.health.noAnswer}</Empty>;
 
 function Sums({ of: { money } }: OfHealth) {
-  const { admin } = useMessages();
+  const { admin, common } = useMessages();
   return (
     <Card title={admin.health.money}>
       {money ? (
         <Facts
           of={[
-            [admin.available, <Money key="available" amount={money.available} form="full" />],
-            [admin.held, <Money key="held" amount={money.held} form="full" />],
+            [common.available, <Money key="available" amount={money.available} form="full" />],
+            [common.held, <Money key="held" amount={money.held} form="full" />],
             [admin.used, <Money key="used" amount={money.used} form="full" />],
           ]}
         />
@@ -149,7 +149,7 @@ function Queues({ of: { queues } }: OfHealth) {
     { id: 'state', head: common.state, cell: ({ state }) => <Status of={state} /> },
     { id: 'waiting', head: health.waiting, count: ({ waiting }) => waiting },
     { id: 'active', head: health.active, count: ({ active }) => active },
-    { id: 'failed', head: health.failed, count: ({ failed }) => failed },
+    { id: 'failed', head: common.failed, count: ({ failed }) => failed },
   ];
   return (
     <TableCard
@@ -163,6 +163,7 @@ function Queues({ of: { queues } }: OfHealth) {
 }
 
 function Late({ of: { late } }: OfHealth) {
+  const { common } = useMessages();
   const { health } = useMessages().admin;
   return (
     <Card title={health.late}>
@@ -171,7 +172,7 @@ function Late({ of: { late } }: OfHealth) {
           of={[
             [health.polls, health.withAge(late.polls, late.oldest_poll)],
             [
-              health.deliveries,
+              common.webhookDeliveries,
               <Link key="deliveries" to="/admin/deliveries" search={{ status: 'pending' }}>
                 {health.withAge(late.deliveries, late.oldest_delivery)}
               </Link>,
@@ -219,9 +220,10 @@ function Failures({ of: { failures: rows } }: OfHealth) {
 }
 
 function Unpriced({ of: { unpriced } }: OfHealth) {
+  const { shell } = useMessages();
   const { health } = useMessages().admin;
   return (
-    <Card title={health.unpriced} actions={<Link to="/admin/prices">{health.setPrices}</Link>}>
+    <Card title={health.unpriced} actions={<Link to="/admin/prices">{shell.pages.prices}</Link>}>
       {!unpriced && <NoAnswer />}
       {unpriced?.length === 0 && <Empty>{health.allPriced}</Empty>}
       {unpriced && unpriced.length > 0 && <p className="break">{unpriced.join(', ')}</p>}
@@ -236,11 +238,11 @@ function NeedingAttention({ of: { parked, unconfirmed, orphans } }: { readonly o
   const tasks: Column<TasksNeedingAttention['parked'][number]>[] = [
     { id: 'id', head: 'ID', cell: ({ id }) => <TaskLink id={id} /> },
     { id: 'model', head: common.model, cell: ({ model }) => model },
-    { id: 'upstream', head: admin.tasks.vendor, cell: ({ provider }) => provider },
+    { id: 'upstream', head: common.upstream, cell: ({ provider }) => provider },
     { id: 'failures', head: admin.tasks.failures, isNumber: true, cell: ({ failures }) => failures },
     {
       id: 'last',
-      head: admin.tasks.lastFailure,
+      head: common.lastFailure,
       cell: ({ last_failure: last }) => last && <span className="break">{last}</span>,
     },
     { id: 'created', head: common.created, time: ({ created_at: at }) => at },
@@ -248,7 +250,7 @@ function NeedingAttention({ of: { parked, unconfirmed, orphans } }: { readonly o
   ];
   const jobs: Column<TasksNeedingAttention['orphans'][number]>[] = [
     { id: 'id', head: health.ofTask, cell: ({ task_id: id }) => <TaskLink id={id} /> },
-    { id: 'upstream', head: admin.tasks.vendor, cell: ({ provider }) => provider },
+    { id: 'upstream', head: common.upstream, cell: ({ provider }) => provider },
     { id: 'created', head: common.created, time: ({ created_at: at }) => at },
   ];
   const lists = [

@@ -36,7 +36,7 @@ export function MarginsPage() {
       <DayRangeFilters
         range={range}
         parts={PARTS}
-        names={{ day: money.usage.day, upstream: words.upstream, model: common.model, ...words.parts }}
+        names={{ day: money.usage.day, upstream: common.upstream, model: common.model, ...words.parts }}
         chosen={by.split(',')}
         onChange={(part) => void navigate({ search: (before) => ({ ...before, ...part }), replace: true })}
       />
@@ -74,19 +74,19 @@ function Margins({ data, by, range }: MarginsProps) {
   return (
     <div className="stack">
       <div className="tiles">
-        <Tile label={words.earned} value={<Money amount={total.earned} form="headline" />} />
+        <Tile label={common.earned} value={<Money amount={total.earned} form="headline" />} />
         <Tile
-          label={words.cost}
+          label={common.cost}
           value={isCostKnown(total) ? <Money amount={total.cost} form="headline" /> : common.unknown}
         />
         <Tile
-          label={words.margin}
+          label={common.margin}
           value={total.margin === null ? common.unknown : <Money amount={total.margin} form="headline" />}
         />
       </div>
       {total.tasks_without_cost > 0 && <Notice tone="warn">{words.withoutCost(total.tasks_without_cost)}</Notice>}
       <Charts range={range} />
-      <Card title={words.sums} isFlush>
+      <Card title={common.totals} isFlush>
         <Sums items={data.items} by={by} />
       </Card>
     </div>
@@ -160,7 +160,7 @@ function Sums({ items, by }: { readonly items: readonly AdminMargin[]; readonly 
   const number = (value: number) => formatCount(value, language);
   const part: Readonly<Record<string, Column<AdminMargin>>> = {
     day: { id: 'day', head: money.usage.day, cell: ({ day }) => day && formatDay(day, language) },
-    upstream: { id: 'upstream', head: words.upstream, cell: ({ upstream }) => upstream },
+    upstream: { id: 'upstream', head: common.upstream, cell: ({ upstream }) => upstream },
     model: { id: 'model', head: common.model, cell: ({ model }) => model },
     account: {
       id: 'account',
@@ -173,9 +173,9 @@ function Sums({ items, by }: { readonly items: readonly AdminMargin[]; readonly 
   };
   const columns: Column<AdminMargin>[] = [
     ...by.flatMap((name) => part[name] ?? []),
-    { id: 'tasks', head: words.tasks, isNumber: true, cell: ({ tasks }) => number(tasks) },
+    { id: 'tasks', head: common.requestsAndTasks, isNumber: true, cell: ({ tasks }) => number(tasks) },
     { id: 'completed', head: words.completed, isNumber: true, cell: (row) => number(row.completed_tasks) },
-    { id: 'earned', head: words.earned, money: ({ earned }) => earned },
+    { id: 'earned', head: common.earned, money: ({ earned }) => earned },
     {
       id: 'vendor',
       head: words.vendorTook,
@@ -184,20 +184,20 @@ function Sums({ items, by }: { readonly items: readonly AdminMargin[]; readonly 
     },
     {
       id: 'cost',
-      head: words.cost,
+      head: common.cost,
       isNumber: true,
       cell: (row) => (isCostKnown(row) ? <Money amount={row.cost} form="full" /> : common.unknown),
     },
     {
       id: 'margin',
-      head: words.margin,
+      head: common.margin,
       isNumber: true,
       cell: ({ margin }) => (margin === null ? common.unknown : <Money amount={margin} form="full" />),
     },
   ];
   return (
     <Table
-      label={words.sums}
+      label={common.totals}
       name={`margins.${by.join('-')}`}
       columns={columns}
       rows={items}

@@ -26,7 +26,7 @@ export function PeoplePage() {
   const change = useChange('POST /admin/people/:user_id', ['GET /admin/people', 'GET /admin/audit']);
   const columns: Column<AdminPerson>[] = [
     { id: 'name', head: common.name, cell: ({ name }) => name },
-    { id: 'email', head: account.email, cell: ({ email }) => <Email of={email} /> },
+    { id: 'email', head: common.email, cell: ({ email }) => <Email of={email} /> },
     {
       id: 'state',
       head: common.state,
@@ -63,7 +63,7 @@ export function PeoplePage() {
   return (
     <Page
       title={shell.pages.people}
-      actions={<Button look="primary" label={words.invite} onClick={() => setInviting(true)} />}
+      actions={<Button look="primary" label={common.invite} onClick={() => setInviting(true)} />}
     >
       <Failure of={change.error} />
       <ListCard
@@ -93,7 +93,7 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
   if (invite.data) return <LinkDialog link={invite.data.link} until={invite.data.expires_at} onClose={onClose} />;
   return (
     <FormDialog
-      title={words.invite}
+      title={common.invite}
       change={invite}
       onClose={onClose}
       onSubmit={() =>
@@ -105,13 +105,13 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
       <TextField {...form.text('account_id')} label={words.account} />
       <TextField
         {...form.text('email')}
-        label={account.email}
+        label={common.email}
         aside={common.optional}
         type="email"
         hint={account.inviteHint}
       />
       <Choice
-        label={account.role}
+        label={common.role}
         value={chosen}
         onChoose={(value) => setRole(value as AnyRole)}
         choices={choices.map((each) => [each, roles[each]])}

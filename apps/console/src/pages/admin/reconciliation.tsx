@@ -69,7 +69,7 @@ function Reports({ items }: { readonly items: readonly AdminReconciliation[] }) 
     },
     {
       id: 'tasks',
-      head: words.tasks,
+      head: messages.shell.pages.tasks,
       count: ({ counts }) => Number(counts.tasks),
     },
     {

@@ -12,13 +12,14 @@ import { shortAmount } from '../prices/price-parts';
 
 /** What the work under tags of an account may cost, for operators. */
 export function TagLimits({ accountId, timeZone }: { readonly accountId: string; readonly timeZone: string }) {
+  const { common } = useMessages();
   const { tagLimits: words } = useMessages().admin;
   const mayWrite = useMay('admin:write');
   const [isEditing, setEditing] = useState(false);
   const query = useRead('GET /admin/accounts/:account_id/tag-limits', { params: { account_id: accountId } });
   return (
     <Card
-      title={words.title}
+      title={common.tagLimits}
       actions={mayWrite && query.data && <Button look="small" label={words.edit} onClick={() => setEditing(true)} />}
       isFlush
     >
@@ -82,7 +83,7 @@ function EditDialog({ accountId, timeZone, before, onClose }: EditDialogProps) {
     }));
   return (
     <FormDialog
-      title={words.title}
+      title={common.tagLimits}
       submit={common.save}
       isReady={!rows.some(isWithoutTag)}
       change={save}

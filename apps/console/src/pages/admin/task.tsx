@@ -49,7 +49,7 @@ export function AdminTaskPage() {
 }
 
 function TaskCards({ of: data }: { readonly of: Details }) {
-  const { admin, common, tasks } = useMessages();
+  const { admin, common, tasks, shell } = useMessages();
   const { task } = data;
   return (
     <div className="stack">
@@ -58,14 +58,14 @@ function TaskCards({ of: data }: { readonly of: Details }) {
           of={[
             [common.state, <Status key="state" of={task.status} />],
             ['ID', <Id key="id" id={task.id} name={common.id} whole />],
-            [tasks.requestId, <Id key="request" id={task.request_id} name={tasks.requestId} whole />],
+            [common.requestId, <Id key="request" id={task.request_id} name={common.requestId} whole />],
             [
-              admin.tasks.account,
+              common.account,
               <Link key="account" to="/admin/accounts/$accountId" params={{ accountId: task.account_id }}>
                 {task.account_id}
               </Link>,
             ],
-            [admin.tasks.vendor, task.provider],
+            [common.upstream, task.provider],
             [admin.tasks.step, task.state],
             [tasks.progress, `${task.progress} %`],
             [
@@ -79,7 +79,7 @@ function TaskCards({ of: data }: { readonly of: Details }) {
             [admin.tasks.keyId, <Id key="api-key" id={task.api_key_id} name={common.id} whole />],
             [admin.tasks.attempt, task.attempt],
             [admin.tasks.failures, task.failures],
-            [admin.tasks.lastFailure, task.last_failure],
+            [common.lastFailure, task.last_failure],
             [admin.tasks.errorCode, task.error_code],
             [admin.tasks.message, task.error_message],
             [admin.tasks.cancelled, task.cancel_outcome],
@@ -87,7 +87,7 @@ function TaskCards({ of: data }: { readonly of: Details }) {
             [admin.tasks.leaseUntil, task.lease_until && <Time key="until" at={task.lease_until} absolute />],
             [common.amount, <Money key="amount" amount={task.charged ?? task.hold} form="full" />],
             [admin.tasks.refunded, <Money key="refunded" amount={task.refunded} form="full" />],
-            [admin.tasks.cost, <Cost key="cost" of={task} />],
+            [common.cost, <Cost key="cost" of={task} />],
             task.redrive_of !== null && [
               admin.tasks.redriveOf,
               <Link key="of" to="/admin/tasks/$taskId" params={{ taskId: task.redrive_of }}>
@@ -124,9 +124,9 @@ function TaskCards({ of: data }: { readonly of: Details }) {
       <Entries of={data.entries} />
       <Deliveries of={data.deliveries} />
       <details className="card folded">
-        <summary>{admin.tasks.raw}</summary>
+        <summary>{shell.pages.usage}</summary>
         <div className="card-body">
-          <CodeBlock name={admin.tasks.raw} code={JSON.stringify(data.usage, null, 2)} />
+          <CodeBlock name={shell.pages.usage} code={JSON.stringify(data.usage, null, 2)} />
         </div>
       </details>
     </div>
@@ -135,10 +135,10 @@ function TaskCards({ of: data }: { readonly of: Details }) {
 
 /** Links to what was made. */
 function Files({ of: files }: { readonly of: NonNullable<Details['files']> }) {
-  const { admin, tasks: words } = useMessages();
+  const { admin, common } = useMessages();
   const { tasks } = admin;
   return (
-    <Card title={words.result}>
+    <Card title={common.result}>
       {files.length === 0 ? (
         <Empty>{tasks.noFiles}</Empty>
       ) : (
@@ -151,7 +151,7 @@ function Files({ of: files }: { readonly of: NonNullable<Details['files']> }) {
                 <span className="muted">{tasks.expired}</span>
               ) : (
                 <a className="button small" href={url} target="_blank" rel="noreferrer noopener">
-                  {tasks.file} {index + 1}
+                  {common.file} {index + 1}
                 </a>
               )}{' '}
               <span className="muted small-text">
@@ -173,15 +173,15 @@ function Entries({ of: entries }: { readonly of: readonly Entry[] }) {
   const { tasks } = admin;
   const columns: Column<Entry>[] = [
     { id: 'time', head: common.time, cell: ({ created_at: at }) => <Time at={at} absolute /> },
-    { id: 'kind', head: tasks.kind, cell: ({ kind }) => kind },
+    { id: 'kind', head: common.kind, cell: ({ kind }) => kind },
     { id: 'books', head: tasks.books, cell: ({ debit, credit }) => `${debit} → ${credit}` },
     { id: 'amount', head: common.amount, money: ({ amount }) => amount },
-    { id: 'reference', head: admin.reference, cell: ({ reference }) => reference },
+    { id: 'reference', head: common.reference, cell: ({ reference }) => reference },
     { id: 'note', head: admin.note, cell: ({ note }) => note && <span className="break">{note}</span> },
   ];
   return (
     <TableCard
-      label={admin.entries}
+      label={common.ledger}
       name="admin.task.entries"
       columns={columns}
       rows={entries}
@@ -191,25 +191,25 @@ function Entries({ of: entries }: { readonly of: readonly Entry[] }) {
 }
 
 function Deliveries({ of: deliveries }: { readonly of: Details['deliveries'] }) {
-  const { admin } = useMessages();
+  const { common } = useMessages();
   const { columns, resend } = useDeliveryColumns();
   if (deliveries.length === 0) return null;
   return (
-    <Card title={admin.tasks.deliveries} isFlush>
+    <Card title={common.webhookDeliveries} isFlush>
       <Resent of={resend} />
-      <Table label={admin.tasks.deliveries} name="admin.task.deliveries" columns={columns} rows={deliveries} />
+      <Table label={common.webhookDeliveries} name="admin.task.deliveries" columns={columns} rows={deliveries} />
     </Card>
   );
 }
 
 function Actions({ of: task }: { readonly of: Task }) {
-  const { admin } = useMessages();
+  const { admin, tasks } = useMessages();
   const [doing, setDoing] = useState<'refund' | 'redrive' | 'cancel' | null>(null);
   const isOpen = !['completed', 'failed', 'cancelled'].includes(task.status);
   const close = () => setDoing(null);
   return (
     <>
-      {isOpen && <Button label={admin.tasks.cancel} onClick={() => setDoing('cancel')} />}
+      {isOpen && <Button label={tasks.doCancel} onClick={() => setDoing('cancel')} />}
       {task.charged !== null && <Button label={admin.tasks.refund} onClick={() => setDoing('refund')} />}
       {task.status === 'failed' && <Button label={admin.tasks.redrive} onClick={() => setDoing('redrive')} />}
       {doing === 'refund' && <RefundDialog of={task} onClose={close} />}
@@ -243,7 +243,7 @@ function RefundDialog({ of: task, onClose }: OfTask) {
         inputMode="decimal"
         autoFocus
       />
-      <TextField {...form.text('reference')} label={admin.reference} hint={admin.referenceHint} />
+      <TextField {...form.text('reference')} label={common.reference} hint={admin.referenceHint} />
       <TextField {...form.text('reason')} label={admin.tasks.reason} />
     </FormDialog>
   );
@@ -254,7 +254,7 @@ function ReasonDialog({ of: task, what, onClose }: OfTask & { readonly what: 're
   const [reason, setReason] = useState('');
   const change = useChange(`POST /admin/tasks/:task_id/${what}`, TOUCHED);
   const input = { params: { task_id: task.id }, body: reason === '' ? {} : { reason } };
-  const title = what === 'redrive' ? admin.tasks.redrive : admin.tasks.cancel;
+  const title = what === 'redrive' ? admin.tasks.redrive : tasks.doCancel;
   return (
     <FormDialog title={title} change={change} onClose={onClose} send={input}>
       <p>{what === 'redrive' ? admin.tasks.redriveText : tasks.cancelText}</p>

@@ -28,8 +28,8 @@ export function AdminTasksPage() {
     },
     { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
     { id: 'model', head: common.model, cell: ({ model }) => model },
-    { id: 'account', head: admin.tasks.account, cell: (task) => <ShortId of={task.account_id} /> },
-    { id: 'vendor', head: admin.tasks.vendor, cell: ({ provider }) => provider },
+    { id: 'account', head: common.account, cell: (task) => <ShortId of={task.account_id} /> },
+    { id: 'vendor', head: common.upstream, cell: ({ provider }) => provider },
     { id: 'error', head: admin.tasks.errorCode, cell: (task) => task.error_code },
     { id: 'attempt', head: admin.tasks.attempt, isNumber: true, isHidden: true, cell: ({ attempt }) => attempt },
     {
@@ -58,9 +58,9 @@ export function AdminTasksPage() {
 function TaskFilters() {
   const { admin, common, status, tasks } = useMessages();
   const fields = [
-    ['task_id', admin.tasks.taskId],
-    ['request_id', tasks.requestId],
-    ['account_id', admin.tasks.account],
+    ['task_id', common.task],
+    ['request_id', common.requestId],
+    ['account_id', common.account],
     ['api_key_id', admin.tasks.keyId],
     ['vendor_id', admin.tasks.vendorId],
     ['vendor_request_id', admin.tasks.vendorRequestId],
@@ -76,7 +76,11 @@ function TaskFilters() {
         label={common.state}
         choices={STATUSES.map((each) => [each, status[each]])}
       />
-      <Choice {...filters.choice('type')} label={tasks.type} choices={MEDIA.map((each) => [each, tasks.types[each]])} />
+      <Choice
+        {...filters.choice('type')}
+        label={common.kind}
+        choices={MEDIA.map((each) => [each, tasks.types[each]])}
+      />
       {fields.map(([name, label]) => (
         <TextField key={name} {...filters.text(name)} label={label} />
       ))}

@@ -29,6 +29,7 @@ export const servedBy = ({ settings }: Pick<AdminUpstream, 'settings'>): readonl
 
 /** What an upstream of text serves: whether the key works, and whether each model has a price and a known cost. */
 export function UpstreamModels({ of: upstream }: { readonly of: AdminUpstream }) {
+  const { common } = useMessages();
   const { upstreams: words } = useMessages().admin;
   const mayWrite = useMay('admin:write');
   const verify = useChange('POST /admin/upstreams/:upstream_id/verify');
@@ -36,7 +37,7 @@ export function UpstreamModels({ of: upstream }: { readonly of: AdminUpstream })
   const proof = verify.data;
   return (
     <Card
-      title={words.models}
+      title={common.models}
       actions={
         mayWrite && (
           <>
@@ -91,7 +92,7 @@ interface ModelsProps {
 }
 
 function Models({ upstream, served, listed }: ModelsProps) {
-  const { admin, common, selling } = useMessages();
+  const { admin, common } = useMessages();
   const { upstreams: words } = admin;
   const { data } = useRead('GET /admin/prices', {});
   const priceOf = (model: string, unit: string): AdminPrice | undefined =>
@@ -124,7 +125,7 @@ function Models({ upstream, served, listed }: ModelsProps) {
     },
     {
       id: 'state',
-      head: words.priced,
+      head: common.price,
       cell: ({ model }) => (data ? <Status of={priceOf(model, 'input_token') ? 'active' : 'unpriced'} /> : <None />),
     },
     { id: 'input', head: words.inputPrice, isNumber: true, cell: ({ model }) => amount(priceOf(model, 'input_token')) },
@@ -136,11 +137,11 @@ function Models({ upstream, served, listed }: ModelsProps) {
     },
     {
       id: 'cost',
-      head: selling.proposals.cost,
+      head: common.cost,
       cell: ({ model }) => (hasCost(model) ? words.costKnown : <span className="muted">{common.unknown}</span>),
     },
   ];
   return (
-    <Table label={words.models} name="upstream-models" columns={columns} rows={served} keyOf={({ model }) => model} />
+    <Table label={common.models} name="upstream-models" columns={columns} rows={served} keyOf={({ model }) => model} />
   );
 }

@@ -42,8 +42,11 @@ function Details({ of: upstream }: { readonly of: AdminUpstream }) {
           of={[
             [common.state, <Health key="health" of={upstream} />],
             [words.source, words.sources[upstream.source]],
-            [common.key, upstream.key_set ? words.keyEnds(upstream.key_ends_with ?? '…') : words.noKey],
-            [words.lastError, upstream.health.last_error && <LastError key="error" of={upstream.health.last_error} />],
+            [common.key, upstream.key_set ? words.keyEnds(upstream.key_ends_with ?? '…') : common.notSet],
+            [
+              common.lastFailure,
+              upstream.health.last_error && <LastError key="error" of={upstream.health.last_error} />,
+            ],
             upstream.updated_at !== null && [common.updated, <Time key="updated" at={upstream.updated_at} absolute />],
           ]}
         />
@@ -69,7 +72,7 @@ function Actions({ of: upstream }: { readonly of: AdminUpstream }) {
         disabled={toggle.isPending}
         onClick={() => toggle.mutate({ params: { upstream_id: upstream.id }, body: { enabled: !upstream.enabled } })}
       />
-      <Button label={admin.edit} onClick={() => setDoing('edit')} />
+      <Button label={common.edit} onClick={() => setDoing('edit')} />
       <Button look="danger" label={common.remove} onClick={() => setDoing('remove')} />
       <Failure of={toggle.error} />
       {doing === 'edit' && <EditDialog of={upstream} onClose={close} />}
@@ -92,7 +95,7 @@ function EditDialog({ of: upstream, onClose }: OfUpstream) {
   const patch = readObject(text);
   return (
     <FormDialog
-      title={`${admin.edit}: ${upstream.id}`}
+      title={`${common.edit}: ${upstream.id}`}
       submit={common.save}
       isReady={patch !== null && Object.keys(patch).length > 0}
       change={change}

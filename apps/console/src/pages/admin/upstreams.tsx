@@ -40,7 +40,7 @@ export function UpstreamsPage() {
 }
 
 function Upstreams({ items }: { readonly items: readonly AdminUpstream[] }) {
-  const { admin, shell } = useMessages();
+  const { admin, shell, common } = useMessages();
   const { upstreams: words } = admin;
   const columns: Column<AdminUpstream>[] = [
     {
@@ -55,7 +55,7 @@ function Upstreams({ items }: { readonly items: readonly AdminUpstream[] }) {
     { id: 'health', head: words.serving, cell: (upstream) => <Health of={upstream} /> },
     {
       id: 'error',
-      head: words.lastError,
+      head: common.lastFailure,
       cell: ({ health }) => health.last_error && <LastError of={health.last_error} />,
     },
     { id: 'source', head: words.source, cell: ({ source }) => words.sources[source] },

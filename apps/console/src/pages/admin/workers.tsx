@@ -20,7 +20,7 @@ export function WorkersPage() {
   const filters = useFilters(search);
   const query = useRead('GET /admin/workers', { query: { all: search.all ?? 'false' } }, { refetchMs: REFRESH_MS });
   const columns: Column<AdminWorker>[] = [
-    { id: 'role', head: words.role, cell: ({ role }) => role },
+    { id: 'role', head: common.role, cell: ({ role }) => role },
     { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
     { id: 'heard', head: words.heartbeat, time: ({ last_heartbeat_at: at }) => at },
     { id: 'tasks', head: words.tasks, isNumber: true, cell: ({ tasks_in_hand: tasks }) => tasks },

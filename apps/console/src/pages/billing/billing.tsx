@@ -41,13 +41,13 @@ export function BillingPage() {
           <div className="stack tight">
             <div className="tiles">
               <Tile
-                label={billing.available}
+                label={common.available}
                 value={data.is_unlimited ? common.unlimited : <Money amount={data.available} form="headline" />}
               />
               <Tile label={billing.held} value={<Money amount={data.held} form="headline" />} />
               <Tile label={billing.used} value={<Money amount={data.used} form="headline" />} />
               {/[1-9]/.test(data.owed) && (
-                <Tile label={billing.owed} value={<Money amount={data.owed} form="headline" />} />
+                <Tile label={common.owed} value={<Money amount={data.owed} form="headline" />} />
               )}
             </div>
             <p className="muted small-text">{billing.lower}</p>
@@ -85,13 +85,13 @@ function Entries() {
     <ListCard
       route="GET /billing/entries"
       input={{ query: search }}
-      label={money.billing.entries}
+      label={common.ledger}
       name="entries"
       columns={useColumns()}
       isLinked
       head={
         <>
-          <h2>{money.billing.entries}</h2>
+          <h2>{common.ledger}</h2>
           {filter !== undefined && (
             <span className="row small-text">
               {money.billing.filteredBy(filter)}

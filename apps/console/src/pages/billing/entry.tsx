@@ -40,16 +40,16 @@ function Explained({ data }: { readonly data: ConsoleEntryExplained }) {
             [common.time, <Time key="time" at={entry.time} absolute />],
             ['ID', <Id key="id" id={entry.id} name={common.id} whole />],
             entry.task_id !== null && [
-              money.entry.task,
+              common.task,
               <Link key="task" to="/tasks/$taskId" params={{ taskId: entry.task_id }}>
                 {entry.task_id}
               </Link>,
             ],
             entry.request_id !== null && [
-              money.entry.request,
-              <Id key="request" id={entry.request_id} name={money.entry.request} whole />,
+              common.request,
+              <Id key="request" id={entry.request_id} name={common.request} whole />,
             ],
-            entry.reference !== null && [money.entry.reference, entry.reference],
+            entry.reference !== null && [common.reference, entry.reference],
             keyName !== null && [common.key, keyName],
           ]}
         />

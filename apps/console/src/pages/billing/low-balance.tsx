@@ -9,6 +9,7 @@ import { useMessages } from '../../messages/language';
 
 /** The balance below which the account gets a notice, and a link to change it. */
 export function LowBalance({ of: balance }: { readonly of: Pick<ConsoleBalance, 'low_balance'> }) {
+  const { common } = useMessages();
   const { billing } = useMessages().money;
   const [isEditing, setEditing] = useState(false);
   const mayManage = useMay('billing:manage');
@@ -25,8 +26,8 @@ export function LowBalance({ of: balance }: { readonly of: Pick<ConsoleBalance, 
       {mayManage && (
         <Button
           look="small"
-          label={billing.noticeSet}
-          aria-label={`${billing.noticeSet}: ${billing.notice}`}
+          label={common.change}
+          aria-label={`${common.change}: ${billing.notice}`}
           onClick={() => setEditing(true)}
         />
       )}
@@ -49,7 +50,7 @@ function NoticeDialog({ below, onClose }: { readonly below: string | null; reado
     >
       <TextField
         {...form.text('low_balance')}
-        label={money.billing.available}
+        label={common.available}
         hint={money.billing.noticeHint}
         inputMode="decimal"
         autoFocus

@@ -36,13 +36,13 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
 
 /** Changes the limits of a key. */
 export function EditKeyDialog({ of: key, onClose }: { readonly of: ConsoleKey; readonly onClose: () => void }) {
-  const { keys, common } = useMessages();
+  const { common } = useMessages();
   const change = useChange('POST /keys/:key_id', TOUCHED);
   const form = useKeyInputs(change.error, key);
   const [before] = useState(form.values);
   return (
     <FormDialog
-      title={keys.edit}
+      title={common.edit}
       submit={common.save}
       change={change}
       onClose={onClose}

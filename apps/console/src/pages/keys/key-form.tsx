@@ -174,12 +174,12 @@ interface ModelChecksProps {
 }
 
 function ModelChecks({ chosen, onChange }: ModelChecksProps) {
-  const { keys } = useMessages();
+  const { keys, common } = useMessages();
   const models = useRead('GET /models', {});
   const ids = [...new Set([...chosen, ...(models.data?.items ?? []).map(({ id }) => id)])];
   return (
     <fieldset className="field">
-      <legend>{keys.models}</legend>
+      <legend>{common.models}</legend>
       <p className="hint">{keys.modelsHint}</p>
       <div className="check-list" tabIndex={0}>
         {ids.map((id) => (

@@ -14,12 +14,12 @@ import { KeyDialog, shownName } from './keys';
 const route = getRouteApi('/shell/keys/$keyId');
 
 export function KeyPage() {
-  const { keys, shell } = useMessages();
+  const { shell } = useMessages();
   const { keyId } = route.useParams();
   const key = useRead('GET /keys/:key_id', { params: { key_id: keyId } });
   return (
     <Page
-      title={key.data ? shownName(key.data, keys.consoleName) : shell.pages.keys}
+      title={key.data ? shownName(key.data, shell.pages.playground) : shell.pages.keys}
       actions={key.data && <Actions of={key.data} />}
     >
       <Loaded query={key} height={360}>
@@ -30,12 +30,12 @@ export function KeyPage() {
 }
 
 function Actions({ of: key }: { readonly of: ConsoleKey }) {
-  const { keys } = useMessages();
+  const { keys, common } = useMessages();
   const [what, setWhat] = useState<'edit' | 'rotate' | 'revoke' | null>(null);
   if (key.state === 'revoked') return null;
   return (
     <>
-      <Button label={keys.edit} onClick={() => setWhat('edit')} />
+      <Button label={common.edit} onClick={() => setWhat('edit')} />
       {key.kind === 'api' && (
         <>
           <Button label={keys.rotate} onClick={() => setWhat('rotate')} />
@@ -67,7 +67,7 @@ function KeyFacts({ of: key }: { readonly of: ConsoleKey }) {
             [keys.used, <Money key="used" amount={key.used} form="full" />],
             [keys.quota, key.quota === null ? common.unlimited : <Money key="quota" amount={key.quota} form="full" />],
             ...(key.limits.length > 0 ? [[keys.limits, <SpendLimits key="limits" of={key.limits} />] as const] : []),
-            [keys.models, key.allowed_models.length === 0 ? keys.allModels : key.allowed_models.join(', ')],
+            [common.models, key.allowed_models.length === 0 ? keys.allModels : key.allowed_models.join(', ')],
             [keys.tags, key.tags.join(', ')],
             [keys.addresses, key.allowed_addresses.length === 0 ? keys.allAddresses : key.allowed_addresses.join(', ')],
             [keys.requestsPerMinute, orUnlimited(key.requests_per_minute)],

@@ -91,7 +91,7 @@ function useColumns(onDo: (doing: Doing) => void): Column<ConsoleKey>[] {
     },
     {
       id: 'models',
-      head: keys.models,
+      head: common.models,
       cell: ({ allowed_models: models }) => (
         <span title={models.join(', ')}>{models.length === 0 ? keys.allModels : keys.someModels(models.length)}</span>
       ),
@@ -125,11 +125,11 @@ export const shownName = ({ kind, name }: Pick<ConsoleKey, 'kind' | 'name'>, con
   kind === 'console' ? consoleName : name;
 
 function KeyName({ of: key }: { readonly of: ConsoleKey }) {
-  const { keys } = useMessages();
+  const { shell } = useMessages();
   return (
     <>
       <Link to="/keys/$keyId" params={{ keyId: key.id }}>
-        {shownName(key, keys.consoleName)}
+        {shownName(key, shell.pages.playground)}
       </Link>
       {key.kind === 'api' && (
         <>
@@ -142,11 +142,11 @@ function KeyName({ of: key }: { readonly of: ConsoleKey }) {
 }
 
 export function KeyMenu({ of: key, onDo }: { readonly of: ConsoleKey; readonly onDo: (doing: Doing) => void }) {
-  const { keys, common } = useMessages();
+  const { keys, common, shell } = useMessages();
   if (key.state === 'revoked') return null;
   return (
-    <Menu label={`${common.actions}: ${shownName(key, keys.consoleName)}`} button={<Icon name="more" />}>
-      <MenuItem onChoose={() => onDo({ what: 'edit', key })}>{keys.edit}</MenuItem>
+    <Menu label={`${common.actions}: ${shownName(key, shell.pages.playground)}`} button={<Icon name="more" />}>
+      <MenuItem onChoose={() => onDo({ what: 'edit', key })}>{common.edit}</MenuItem>
       {key.kind === 'api' && (
         <>
           <MenuItem onChoose={() => onDo({ what: 'rotate', key })}>{keys.rotate}</MenuItem>

@@ -37,16 +37,16 @@ export function ModelPage() {
 }
 
 function ModelDetails({ of: model }: { readonly of: ConsoleModel }) {
-  const { models, common, playground, modelRules } = useMessages();
+  const { models, common, playground, modelRules, shell } = useMessages();
   return (
     <div className="stack">
       <Card title={common.details}>
         <Facts
           of={[
             [common.state, <Status key="state" of={model.available ? 'serving' : 'off'} />],
-            [models.kind, playground.kinds[model.kind]],
+            [common.kind, playground.kinds[model.kind]],
             [models.modes, model.modes.join(', ')],
-            [models.path, <code key="path">{model.paths.join(', ')}</code>],
+            [common.address, <code key="path">{model.paths.join(', ')}</code>],
             [
               models.lifetime,
               model.result_lifetime_seconds === null
@@ -56,7 +56,7 @@ function ModelDetails({ of: model }: { readonly of: ConsoleModel }) {
           ]}
         />
       </Card>
-      <Card title={models.prices} isFlush>
+      <Card title={shell.pages.prices} isFlush>
         <Variants of={model} />
       </Card>
       {model.fields.length > 0 && (
@@ -65,7 +65,7 @@ function ModelDetails({ of: model }: { readonly of: ConsoleModel }) {
         </Card>
       )}
       {model.fields.length > 0 && (
-        <Card title={models.rules}>
+        <Card title={common.rules}>
           {model.rules.length === 0 ? (
             <p className="muted">{models.noRules}</p>
           ) : (
@@ -83,11 +83,11 @@ function ModelDetails({ of: model }: { readonly of: ConsoleModel }) {
 
 function Variants({ of: model }: { readonly of: ConsoleModel }) {
   const { messages, language } = useLanguage();
-  const { models } = messages;
+  const { models, shell, common } = messages;
   const columns: Column<ConsoleModel['variants'][number]>[] = [
     {
       id: 'variant',
-      head: models.variant,
+      head: common.variant,
       cell: ({ variant, from_input_tokens: from = 0 }) => {
         const isPlain = variant === '' || variant === 'default';
         if (isPlain && from === 0) return <None />;
@@ -103,7 +103,7 @@ function Variants({ of: model }: { readonly of: ConsoleModel }) {
     },
     {
       id: 'price',
-      head: models.price,
+      head: common.price,
       isNumber: true,
       cell: ({ price }) =>
         price ? (
@@ -115,7 +115,7 @@ function Variants({ of: model }: { readonly of: ConsoleModel }) {
   ];
   return (
     <Table
-      label={models.prices}
+      label={shell.pages.prices}
       name="variants"
       columns={columns}
       rows={model.variants}

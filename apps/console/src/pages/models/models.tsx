@@ -23,10 +23,10 @@ export function ModelsPage() {
   return (
     <Page title={shell.pages.models}>
       <Filters>
-        <TextField {...filters.text('name')} label={models.filter} />
+        <TextField {...filters.text('name')} label={common.name} />
         <Choice
           {...filters.choice('kind')}
-          label={models.kind}
+          label={common.kind}
           choices={KINDS.map((each) => [each, playground.kinds[each]])}
         />
       </Filters>
@@ -63,8 +63,8 @@ function ModelTable({ items }: { readonly items: readonly ConsoleModel[] }) {
         </Link>
       ),
     },
-    { id: 'price', head: models.price, cell: (model) => <PriceText of={model} /> },
-    { id: 'kind', head: models.kind, cell: ({ kind }) => playground.kinds[kind] },
+    { id: 'price', head: common.price, cell: (model) => <PriceText of={model} /> },
+    { id: 'kind', head: common.kind, cell: ({ kind }) => playground.kinds[kind] },
     { id: 'modes', head: models.modes, isHidden: true, cell: ({ modes }) => modes.join(', ') },
     { id: 'state', head: common.state, cell: ({ available }) => <Status of={available ? 'serving' : 'off'} /> },
     {

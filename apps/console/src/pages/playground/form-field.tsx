@@ -79,7 +79,7 @@ function useLabelWithUnit({ field }: FieldProps): string {
 
 function ChoiceField(props: FieldProps & { readonly choices: readonly JsonValue[] }) {
   const { field, value, onChange, error, choices } = props;
-  const { playground } = useMessages();
+  const { common } = useMessages();
   const label = useLabelWithUnit(props);
   const hint = useHint(props);
   const shown = value ?? field.default;
@@ -103,7 +103,7 @@ function ChoiceField(props: FieldProps & { readonly choices: readonly JsonValue[
       error={error}
       value={shown === null ? '' : textOf(shown)}
       onChoose={choose}
-      {...(shown === null && { none: playground.notSet })}
+      {...(shown === null && { none: common.notSet })}
       choices={choices.map((each) => [textOf(each), textOf(each)])}
     />
   );
@@ -126,7 +126,7 @@ function FlagField(props: FieldProps) {
 
 function NumberField(props: FieldProps) {
   const { field, value, onChange, error } = props;
-  const { playground } = useMessages();
+  const { playground, common } = useMessages();
   const [min, max] = [numberIn(field.schema, 'minimum'), numberIn(field.schema, 'maximum')];
   const range = min !== undefined && max !== undefined ? playground.range(min, max) : undefined;
   // While it is typed in, an empty field does not show its default already.
@@ -141,7 +141,7 @@ function NumberField(props: FieldProps) {
       type="number"
       min={min}
       max={max}
-      placeholder={field.default === null ? playground.notSet : undefined}
+      placeholder={field.default === null ? common.notSet : undefined}
       value={typed ?? textOf(value ?? field.default ?? '')}
       onChange={(event) => {
         setTyped(event.target.value);

@@ -197,10 +197,10 @@ function RunRow({ quote, isRunning, isWrong, onReset }: RunRowProps) {
 }
 
 function Result() {
-  const { playground } = useMessages();
+  const { playground, common } = useMessages();
   const { task } = route.useSearch();
   return (
-    <Card title={playground.result}>
+    <Card title={common.result}>
       {task === undefined ? <p className="muted">{playground.resultEmpty}</p> : <RunResult id={task} />}
     </Card>
   );

@@ -20,7 +20,7 @@ const MILLION = 1_000_000n;
 
 /** A question to a text model, with its answer as it is written. */
 export function TextPlayground({ model, select }: { readonly model: ConsoleModel; readonly select: ReactNode }) {
-  const { playground, shell } = useMessages();
+  const { playground, shell, common } = useMessages();
   const [style, setStyle] = useState<TextStyle>('responses');
   const form = useInputs(readTextDraft);
   const { instructions, input, tools } = form.values;
@@ -83,7 +83,7 @@ export function TextPlayground({ model, select }: { readonly model: ConsoleModel
         </div>
       </form>
       <div className="stack">
-        <Card title={playground.result}>
+        <Card title={common.result}>
           <Answer answer={stream.answer} failure={stream.failure} />
         </Card>
         <Code path={STYLES[style].path} body={body} />

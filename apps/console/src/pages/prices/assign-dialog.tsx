@@ -14,7 +14,7 @@ interface AssignDialogProps {
 
 /** Gives an account a price list, or the book, from now or from a moment on. */
 export function AssignDialog({ account, list, onClose }: AssignDialogProps) {
-  const { selling, admin } = useMessages();
+  const { selling, admin, common } = useMessages();
   const { lists: words } = selling;
   const assign = useChange('POST /admin/accounts/:account_id/price-list', [
     'GET /admin/price-lists',
@@ -53,7 +53,7 @@ export function AssignDialog({ account, list, onClose }: AssignDialogProps) {
           />
           <Choice
             {...form.choice('account_id')}
-            label={words.account}
+            label={common.account}
             none=""
             choices={(accounts.data?.items ?? []).map(({ id, name }) => [id, name])}
           />
@@ -61,7 +61,7 @@ export function AssignDialog({ account, list, onClose }: AssignDialogProps) {
       )}
       <Choice
         {...form.choice('list')}
-        label={words.list}
+        label={common.priceList}
         none={words.book}
         choices={(lists.data?.items ?? []).map(({ id, name }) => [id, name])}
       />

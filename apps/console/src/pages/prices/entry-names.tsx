@@ -15,11 +15,12 @@ interface OthersProps {
 
 /** The entries of a list that are of no model of ours, with the way to say which they are. */
 export function Others({ of: proposal, onRename }: OthersProps) {
+  const { common } = useMessages();
   const { proposals: words } = useMessages().selling;
   const [text, setText] = useState('');
   const columns: Column<AdminProposalItem>[] = [
     { id: 'entry', head: words.entry, cell: ({ id }) => id },
-    { id: 'vendor', head: words.vendor, cell: ({ vendor }) => vendor },
+    { id: 'vendor', head: common.vendor, cell: ({ vendor }) => vendor },
     {
       id: 'suggestions',
       head: words.suggestions,

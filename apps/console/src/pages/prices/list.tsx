@@ -17,6 +17,7 @@ import { RuleDialog } from './rule-dialog';
 const route = getRouteApi('/shell/admin/prices/lists/$listId');
 export function PriceListPage() {
   const { listId } = route.useParams();
+  const { common } = useMessages();
   const { lists: words } = useMessages().selling;
   const mayWrite = useMay('admin:write');
   const [doing, setDoing] = useState<'rule' | 'assign' | null>(null);
@@ -28,7 +29,7 @@ export function PriceListPage() {
       actions={
         <>
           <Link className="button" to="/admin/prices/simulation" search={{ ...lastDays(), list: listId }}>
-            {words.simulate}
+            {common.simulateMonth}
           </Link>
           {mayWrite && (
             <>
@@ -43,7 +44,7 @@ export function PriceListPage() {
       <Loaded query={query} height={420}>
         {(list) => (
           <div className="stack">
-            <Card title={words.rules} isFlush>
+            <Card title={common.rules} isFlush>
               {list.rules.length === 0 ? <Empty>{words.noRules}</Empty> : <Rules of={list} />}
             </Card>
             <Card title={words.accountsOf(list.account_count)} isFlush>
@@ -109,7 +110,7 @@ function Rules({ of: { rules } }: { readonly of: AdminPriceList }) {
     { id: 'since', head: admin.prices.since, time: ({ effective_from: at }) => at },
     { id: 'by', head: admin.prices.by, isHidden: true, cell: ({ created_by: by }) => by },
   ];
-  return <Table label={words.rules} name="price-rules" columns={columns} rows={rules} />;
+  return <Table label={common.rules} name="price-rules" columns={columns} rows={rules} />;
 }
 
 function Accounts({ of: { accounts } }: { readonly of: AdminPriceList }) {
@@ -120,7 +121,7 @@ function Accounts({ of: { accounts } }: { readonly of: AdminPriceList }) {
   const columns: Column<AdminPriceList['accounts'][number]>[] = [
     {
       id: 'account',
-      head: words.account,
+      head: common.account,
       cell: ({ id, name }) => (
         <Link to="/admin/accounts/$accountId" params={{ accountId: id }}>
           {name}
@@ -136,8 +137,8 @@ function Accounts({ of: { accounts } }: { readonly of: AdminPriceList }) {
         mayWrite && (
           <Button
             look="small"
-            label={words.change}
-            aria-label={`${words.change}: ${account.name}`}
+            label={common.change}
+            aria-label={`${common.change}: ${account.name}`}
             onClick={() => setLeaving(account)}
           />
         ),

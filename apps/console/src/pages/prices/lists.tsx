@@ -14,6 +14,7 @@ import { BelowCost, PriceTabs } from './price-parts';
 const route = getRouteApi('/shell/admin/prices/lists');
 
 export function PriceListsPage() {
+  const { selling } = useMessages();
   const { lists: words } = useMessages().selling;
   const mayWrite = useMay('admin:write');
   const { add } = route.useSearch();
@@ -23,7 +24,7 @@ export function PriceListsPage() {
   const query = useRead('GET /admin/price-lists', {});
   return (
     <Page
-      title={words.title}
+      title={selling.tabs.lists}
       lead={words.lead}
       actions={mayWrite && <Button look="primary" icon="plus" label={words.add} onClick={() => open(true)} />}
     >
@@ -60,7 +61,7 @@ function Lists({ items }: { readonly items: readonly AdminPriceListSummary[] }) 
       isNumber: true,
       cell: ({ factor }) => factor && `× ${factor}`,
     },
-    { id: 'rules', head: words.rules, count: ({ rule_count: count }) => count },
+    { id: 'rules', head: messages.common.rules, count: ({ rule_count: count }) => count },
     {
       id: 'accounts',
       head: words.accounts,
@@ -69,7 +70,7 @@ function Lists({ items }: { readonly items: readonly AdminPriceListSummary[] }) 
     },
     { id: 'created', head: messages.common.created, isHidden: true, time: ({ created_at: at }) => at },
   ];
-  return <Table label={words.title} name="price-lists" columns={columns} rows={items} isLinked />;
+  return <Table label={messages.selling.tabs.lists} name="price-lists" columns={columns} rows={items} isLinked />;
 }
 
 function AddDialog({ onClose }: { readonly onClose: () => void }) {
@@ -98,7 +99,7 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
       }
     >
       <TextField {...form.text('name')} label={common.name} maxLength={200} />
-      <TextField {...form.text('id')} label={common.id} hint={words.idHint} maxLength={64} value={id} />
+      <TextField {...form.text('id')} label={common.id} hint={common.nameHint} maxLength={64} value={id} />
       <TextField
         {...form.text('factor', 'rules[0].factor')}
         label={words.factorAll}

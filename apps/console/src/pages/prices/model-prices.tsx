@@ -62,12 +62,13 @@ const inForce = (prices: readonly AdminPrice[]): readonly AdminPrice[] => {
 };
 
 function Grid({ prices }: { readonly prices: readonly AdminPrice[] }) {
+  const { common } = useMessages();
   const { model: words } = useMessages().selling;
   const nameOf = useColumnName();
   const columns: Column<string>[] = [
     {
       id: 'unit',
-      head: words.unit,
+      head: common.unit,
       cell: (unit) => <UnitHead unit={unit} quantity={shownQuantity(unit, prices)} />,
     },
     ...columnsOf(prices).map((column) => ({
@@ -90,7 +91,7 @@ function History({ items }: { readonly items: readonly AdminPrice[] }) {
   const { model: words } = selling;
   const states = priceStates(items);
   const columns: Column<AdminPrice>[] = [
-    { id: 'price', head: words.unit, cell: (price) => <PriceName of={price} /> },
+    { id: 'price', head: common.unit, cell: (price) => <PriceName of={price} /> },
     { id: 'amount', head: common.amount, money: ({ amount }) => amount },
     { id: 'state', head: common.state, cell: ({ id }) => <Status of={states.get(id) ?? 'past'} /> },
     { id: 'since', head: admin.prices.since, time: ({ effective_from: at }) => at },

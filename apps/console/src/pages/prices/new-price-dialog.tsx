@@ -72,7 +72,7 @@ export function NewPriceDialog({ onClose }: { readonly onClose: () => void }) {
         <>
           <Choice
             {...form.choice('sold')}
-            label={words.variant}
+            label={common.variant}
             error={form.about('variant') ?? form.about('unit')}
             none=""
             choices={(model?.variants ?? []).map((each) => [
@@ -92,10 +92,10 @@ export function NewPriceDialog({ onClose }: { readonly onClose: () => void }) {
 
 function Preview({ of: preview }: { readonly of: AdminPricePreview }) {
   const { messages, language } = useLanguage();
-  const { admin } = messages;
+  const { admin, common } = messages;
   const { prices: words } = admin;
   const columns: Column<AdminPricePreview['accounts'][number]>[] = [
-    { id: 'account', head: admin.tasks.account, cell: (account) => account.account_name },
+    { id: 'account', head: common.account, cell: (account) => account.account_name },
     {
       id: 'charged',
       head: words.charged,

@@ -183,7 +183,7 @@ interface EditedGridProps {
 }
 
 function EditedGrid({ draft, prices, onChange }: EditedGridProps) {
-  const { selling, money } = useMessages();
+  const { selling, money, common } = useMessages();
   const { model: words } = selling;
   const nameOf = useColumnName();
   return (
@@ -191,7 +191,7 @@ function EditedGrid({ draft, prices, onChange }: EditedGridProps) {
       <table className="price-grid">
         <thead>
           <tr>
-            <th scope="col">{words.unit}</th>
+            <th scope="col">{common.unit}</th>
             {draft.columns.map((column) => (
               <th key={columnKey(column)} scope="col" className="number">
                 {nameOf(column)}

@@ -62,7 +62,7 @@ function PriceTable({ items }: { readonly items: readonly AdminPrice[] }) {
     },
     {
       id: 'variant',
-      head: words.variant,
+      head: common.variant,
       cell: ({ variant, from_input_tokens: from }) =>
         [
           ...(variant === 'default' ? [] : [tierName(selling.tiers, variant)]),
@@ -70,7 +70,7 @@ function PriceTable({ items }: { readonly items: readonly AdminPrice[] }) {
         ].join(' · '),
     },
     { id: 'amount', head: common.amount, money: ({ amount }) => amount },
-    { id: 'unit', head: words.unit, cell: (price) => <UnitText unit={price.unit} perQuantity={price.per_quantity} /> },
+    { id: 'unit', head: common.unit, cell: (price) => <UnitText unit={price.unit} perQuantity={price.per_quantity} /> },
     { id: 'state', head: common.state, cell: ({ id }) => <Status of={states.get(id) ?? 'past'} /> },
     {
       id: 'since',

@@ -32,6 +32,7 @@ export function ProposalItems({
   readonly onSimulate: () => void;
   readonly onRename: (id: string) => void;
 }) {
+  const { common } = useMessages();
   const { proposals: words } = useMessages().selling;
   const { items } = proposal;
   const able = items.filter((item) => !isHopeless(item));
@@ -51,7 +52,7 @@ export function ProposalItems({
             />
             <Button look="small quiet" label={words.chooseAll} onClick={() => choose(able)} />
             <Button look="small quiet" label={words.chooseNone} onClick={() => choose([])} />
-            <Button look="small" label={words.simulate} disabled={chosen.size === 0} onClick={onSimulate} />
+            <Button look="small" label={common.simulateMonth} disabled={chosen.size === 0} onClick={onSimulate} />
             <Button look="small primary" label={words.apply} disabled={chosen.size === 0} onClick={onApply} />
           </>
         )
@@ -126,7 +127,7 @@ function Items({ items, chosen, onToggle, onRename }: ItemsProps) {
         </span>
       ),
     },
-    { id: 'price', head: words.price, cell: lines((price) => <PriceName of={price} />) },
+    { id: 'price', head: common.price, cell: lines((price) => <PriceName of={price} />) },
     {
       id: 'listed',
       head: words.listed,
@@ -151,11 +152,11 @@ function Items({ items, chosen, onToggle, onRename }: ItemsProps) {
     },
     {
       id: 'cost',
-      head: words.cost,
+      head: common.cost,
       isNumber: true,
       cell: lines(({ cost }) => (cost === null ? <None /> : <Money amount={cost} />)),
     },
-    { id: 'margin', head: words.margin, isNumber: true, cell: lines((price) => <MarginShare of={price} />) },
+    { id: 'margin', head: common.margin, isNumber: true, cell: lines((price) => <MarginShare of={price} />) },
   ];
   return <Table label={words.models} name="proposal-items" columns={columns} rows={items} />;
 }

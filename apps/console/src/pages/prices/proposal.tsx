@@ -232,7 +232,7 @@ function Terms({ of: proposal, undone }: { readonly of: AdminPriceProposalDetail
       <Facts
         of={[
           [common.state, <Status key="state" of={statusOf(proposal.state)} />],
-          [words.factor, `× ${proposal.factor} · ${roundingText}`],
+          [common.factor, `× ${proposal.factor} · ${roundingText}`],
           [
             words.details,
             [

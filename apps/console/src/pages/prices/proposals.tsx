@@ -46,10 +46,11 @@ export const shortOrigin = (origin: string): string => (URL.canParse(origin) ? n
 
 /** Where a list came from, in words. */
 export function useOrigin(): (proposal: AdminPriceProposal) => string {
+  const { common } = useMessages();
   const { proposals: words } = useMessages().selling;
   return ({ source, origin }) => {
     const form = words.sources[source as keyof typeof words.sources] ?? source;
-    return `${form} · ${origin === 'file' ? words.file : shortOrigin(origin)}`;
+    return `${form} · ${origin === 'file' ? common.file : shortOrigin(origin)}`;
   };
 }
 
@@ -69,7 +70,7 @@ function Proposals({ items }: { readonly items: readonly AdminPriceProposal[] })
       ),
     },
     { id: 'state', head: common.state, cell: ({ state }) => <Status of={statusOf(state)} /> },
-    { id: 'factor', head: words.factor, isNumber: true, cell: ({ factor }) => `× ${factor}` },
+    { id: 'factor', head: common.factor, isNumber: true, cell: ({ factor }) => `× ${factor}` },
     {
       id: 'read',
       head: words.details,

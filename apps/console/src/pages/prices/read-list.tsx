@@ -62,6 +62,7 @@ interface ReadListDialogProps {
 
 /** Asks where a list of prices is and how its prices become ours, and reads it. */
 export function ReadListDialog({ upstream = '', onClose }: ReadListDialogProps) {
+  const { common } = useMessages();
   const { proposals: words } = useMessages().selling;
   const { currency } = useSession();
   const navigate = useNavigate();
@@ -112,7 +113,7 @@ export function ReadListDialog({ upstream = '', onClose }: ReadListDialogProps) 
       <Place form={form} />
       <TextField
         {...form.text('factor')}
-        label={words.factor}
+        label={common.factor}
         hint={currency === 'USD' ? words.factorHint : words.factorRate(currency)}
         inputMode="decimal"
         placeholder="1"
@@ -128,6 +129,7 @@ export function ReadListDialog({ upstream = '', onClose }: ReadListDialogProps) 
 }
 
 function Place({ form }: { readonly form: Inputs<Draft> }) {
+  const { common } = useMessages();
   const { proposals: words } = useMessages().selling;
   const { source, place } = form.values;
   if (source === 'upstream') return <UpstreamField {...form.choice('upstream')} />;
@@ -141,7 +143,7 @@ function Place({ form }: { readonly form: Inputs<Draft> }) {
       />
       {place === 'url' && <TextField {...form.text('url')} label={words.url} hint={words.urlHint} type="url" />}
       {place === 'file' && (
-        <Field label={words.file} hint={words.fileHint} error={form.about('file')}>
+        <Field label={common.file} hint={words.fileHint} error={form.about('file')}>
           {(control) => (
             <input
               {...control}
@@ -170,6 +172,7 @@ interface UpstreamFieldProps {
 
 /** Chooses one of the text upstreams. */
 export function UpstreamField({ value, error, hint, isEditable = false, onChoose }: UpstreamFieldProps) {
+  const { common } = useMessages();
   const { proposals: words } = useMessages().selling;
   const { data } = useRead('GET /admin/upstreams', {});
   const upstreams = (data?.items ?? []).filter(
@@ -177,7 +180,7 @@ export function UpstreamField({ value, error, hint, isEditable = false, onChoose
   );
   return (
     <Choice
-      label={words.upstream}
+      label={common.upstream}
       hint={data && upstreams.length === 0 ? words.noUpstream : (hint ?? words.upstreamHint)}
       error={error}
       value={value}

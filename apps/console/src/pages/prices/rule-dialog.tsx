@@ -65,7 +65,7 @@ export function RuleDialog({ listId, onClose }: { readonly listId: string; reado
       ) : (
         <TextField
           {...form.text('factor', 'rules[0].factor')}
-          label={words.factor}
+          label={common.factor}
           hint={words.factorHint}
           inputMode="decimal"
           placeholder="0.9"
@@ -82,7 +82,7 @@ const unitsOf = (model: ConsoleModel | undefined): readonly string[] =>
     : TOKEN_PRICES;
 
 function Scope({ form }: { readonly form: Inputs<Draft> }) {
-  const { selling, common, admin, money } = useMessages();
+  const { selling, common, money } = useMessages();
   const { lists: words } = selling;
   const models = useRead('GET /models', {});
   const { kind, model, unit } = form.values;
@@ -101,13 +101,13 @@ function Scope({ form }: { readonly form: Inputs<Draft> }) {
       />
       <Choice
         {...form.choice('unit', 'rules[0].unit')}
-        label={admin.prices.unit}
+        label={common.unit}
         none={isAmount ? '' : words.allUnits}
         choices={units.map((each) => [each, unitName(money.units, each, MILLION)])}
       />
       <TextField
         {...form.text('variant', 'rules[0].variant')}
-        label={admin.prices.variant}
+        label={common.variant}
         aside={common.optional}
         hint={isAmount ? words.variantAmount : words.variantFactor}
       />

@@ -113,7 +113,7 @@ export function SimulationResult({ of: result }: { readonly of: AdminPriceSimula
         columns={[
           {
             id: 'account',
-            head: words.account,
+            head: common.account,
             cell: (sum) => (
               <Link to="/admin/accounts/$accountId" params={{ accountId: sum.account_id }}>
                 {sum.account_name || sum.account_id}
@@ -145,13 +145,13 @@ function Totals({ of: total }: { readonly of: Sum }) {
     amount === null ? common.unknown : <Money amount={amount} form="headline" />;
   return (
     <div className="tiles">
-      <Tile label={words.earnedBefore} value={<Money amount={total.earned_before} form="headline" />} />
+      <Tile label={common.earned} value={<Money amount={total.earned_before} form="headline" />} />
       <Tile
         label={words.earnedAfter}
         value={<Money amount={total.earned_after} form="headline" />}
         note={<Change from={total.earned_before} to={total.earned_after} />}
       />
-      <Tile label={words.marginBefore} value={margin(total.margin_before)} />
+      <Tile label={common.margin} value={margin(total.margin_before)} />
       <Tile
         label={words.marginAfter}
         value={margin(total.margin_after)}
@@ -180,8 +180,8 @@ function useSums(): Column<Sum>[] {
   const { simulation: words } = selling;
   const money = (amount: string | null) => (amount === null ? common.unknown : <Money amount={amount} form="full" />);
   return [
-    { id: 'records', head: words.requests, count: ({ records }) => records },
-    { id: 'before', head: words.earnedBefore, money: (row) => row.earned_before },
+    { id: 'records', head: common.requestsAndTasks, count: ({ records }) => records },
+    { id: 'before', head: common.earned, money: (row) => row.earned_before },
     { id: 'after', head: words.earnedAfter, money: (row) => row.earned_after },
     {
       id: 'change',
@@ -189,7 +189,7 @@ function useSums(): Column<Sum>[] {
       isNumber: true,
       cell: (row) => <Change from={row.earned_before} to={row.earned_after} />,
     },
-    { id: 'cost', head: words.cost, isNumber: true, cell: (row) => money(costOf(row)) },
+    { id: 'cost', head: common.cost, isNumber: true, cell: (row) => money(costOf(row)) },
     { id: 'margin', head: words.marginAfter, isNumber: true, cell: (row) => money(row.margin_after) },
   ];
 }

@@ -29,7 +29,7 @@ interface LogSettingsProps {
 
 /** What is logged of an account, and the way to change it. */
 export function LogSettings({ query, mayChange, change, clear }: LogSettingsProps) {
-  const { prompts: words } = useMessages();
+  const { prompts: words, common } = useMessages();
   const [doing, setDoing] = useState<'change' | 'clear' | null>(null);
   const close = () => setDoing(null);
   return (
@@ -41,7 +41,7 @@ export function LogSettings({ query, mayChange, change, clear }: LogSettingsProp
           <>
             {query.data.bytes > 0 && <Button look="small" label={words.clear} onClick={() => setDoing('clear')} />}
             {query.data.bytes_max > 0 && (
-              <Button look="small" label={words.change} onClick={() => setDoing('change')} />
+              <Button look="small" label={common.change} onClick={() => setDoing('change')} />
             )}
           </>
         )

@@ -168,8 +168,8 @@ function Entries({ routes, params, of: shown, link }: EntriesProps) {
     { id: 'read', head: words.entry, cell: ({ id }) => link(id) },
     { id: 'time', head: common.time, time: ({ time }) => time },
     { id: 'model', head: common.model, cell: ({ model }) => model },
-    { id: 'session', head: words.session, cell: (entry) => entry.session && <ShortId of={entry.session} /> },
-    { id: 'request', head: words.requestId, cell: (entry) => <ShortId of={entry.request_id} /> },
+    { id: 'session', head: common.session, cell: (entry) => entry.session && <ShortId of={entry.session} /> },
+    { id: 'request', head: common.requestId, cell: (entry) => <ShortId of={entry.request_id} /> },
     { id: 'key', head: common.key, isHidden: true, cell: (entry) => <ShortId of={entry.api_key_id} /> },
   ];
   return (
@@ -188,7 +188,7 @@ function Entries({ routes, params, of: shown, link }: EntriesProps) {
 
 /** By whole names: the server keeps no others. */
 function Filters({ of: shown, onChange }: { readonly of: Shown; readonly onChange: (part: Shown) => void }) {
-  const { prompts: words, common } = useMessages();
+  const { common } = useMessages();
   const [typed, setTyped] = useState({ session: shown.session ?? '', requestId: shown.request_id ?? '' });
   const apply = () =>
     onChange({ session: typed.session.trim() || undefined, request_id: typed.requestId.trim() || undefined });
@@ -203,7 +203,7 @@ function Filters({ of: shown, onChange }: { readonly of: Shown; readonly onChang
       }}
     >
       <TextField
-        label={words.session}
+        label={common.session}
         type="search"
         maxLength={256}
         value={typed.session}
@@ -211,7 +211,7 @@ function Filters({ of: shown, onChange }: { readonly of: Shown; readonly onChang
         onBlur={apply}
       />
       <TextField
-        label={words.requestId}
+        label={common.requestId}
         type="search"
         maxLength={100}
         value={typed.requestId}
@@ -243,13 +243,13 @@ function Entry({ routes, params, footer, onClose }: EntryProps) {
             of={[
               [common.time, <Time key="time" at={entry.time} absolute withZone />],
               [common.model, entry.model],
-              [words.requestId, <code key="request">{entry.request_id}</code>],
-              [words.session, entry.session],
+              [common.requestId, <code key="request">{entry.request_id}</code>],
+              [common.session, entry.session],
             ]}
           />
           {entry.cut && <p className="muted small-text">{words.cut}</p>}
-          <h3>{words.request}</h3>
-          <CodeBlock name={words.request} code={indented(entry.request)} />
+          <h3>{common.request}</h3>
+          <CodeBlock name={common.request} code={indented(entry.request)} />
           <h3>{words.answer}</h3>
           {entry.answer === '' ? (
             <p className="muted">{words.noAnswer}</p>

@@ -40,7 +40,7 @@ interface InvitationFormProps {
 }
 
 function InvitationForm({ code, preview, onEnter }: InvitationFormProps) {
-  const { signIn, roles } = useMessages();
+  const { signIn, roles, common } = useMessages();
   const form = useInputs({ name: '', email: preview.email ?? '', password: '' });
   const [failure, setFailure] = useState<Error | null>(null);
   const ways = useRead('GET /sign-in', {});
@@ -66,7 +66,7 @@ function InvitationForm({ code, preview, onEnter }: InvitationFormProps) {
           isReady={Object.values(form.values).every((typed) => typed !== '')}
         >
           <TextField {...form.text('name')} label={signIn.name} autoComplete="name" />
-          <EmailField {...form.text('email')} label={signIn.email} />
+          <EmailField {...form.text('email')} label={common.email} />
           <PasswordField {...form.text('password')} isNew label={signIn.newPassword} hint={signIn.newPasswordHint} />
         </EntryForm>
       </div>

@@ -38,7 +38,7 @@ interface WayFormsProps {
 }
 
 function WayForms({ methods, back, refusal, onEnter }: WayFormsProps) {
-  const { signIn } = useMessages();
+  const { signIn, shell } = useMessages();
   const [failure, setFailure] = useState<Error | null>(null);
   const isPasskeyShown = methods.passkey && hasPasskeys();
   const hasAny =
@@ -49,7 +49,11 @@ function WayForms({ methods, back, refusal, onEnter }: WayFormsProps) {
       {!failure && refusal}
       {methods.oidc !== null && <SingleSignOn name={methods.oidc} ask={back} onFail={setFailure} />}
       {isPasskeyShown && (
-        <Button look="wide" label={signIn.passkey} onClick={() => void signInByPasskey().then(onEnter, setFailure)} />
+        <Button
+          look="wide"
+          label={shell.proofPasskey}
+          onClick={() => void signInByPasskey().then(onEnter, setFailure)}
+        />
       )}
       <Failure of={failure} money="unthought" />
       {methods.password && <PasswordForm onEnter={onEnter} />}
@@ -66,7 +70,7 @@ function WayForms({ methods, back, refusal, onEnter }: WayFormsProps) {
       {methods.operator_token && (
         <Folded title={signIn.byToken}>
           <SecretForm
-            label={signIn.token}
+            label={shell.proofToken}
             send={(token) => call('POST /sign-in/operator', { body: { token } })}
             onEnter={onEnter}
           />
@@ -90,7 +94,7 @@ const Folded = ({ title, isOpen = false, children }: FoldedProps) => (
 );
 
 function PasswordForm({ onEnter }: { readonly onEnter: (session: Session) => void }) {
-  const { signIn } = useMessages();
+  const { signIn, common } = useMessages();
   const form = useInputs({ email: '', password: '' });
   const { email, password } = form.values;
   return (
@@ -102,8 +106,8 @@ function PasswordForm({ onEnter }: { readonly onEnter: (session: Session) => voi
           submit={signIn.go}
           isReady={email !== '' && password !== ''}
         >
-          <EmailField {...form.text('email')} label={signIn.email} />
-          <PasswordField {...form.text('password')} label={signIn.password} />
+          <EmailField {...form.text('email')} label={common.email} />
+          <PasswordField {...form.text('password')} label={common.password} />
         </EntryForm>
       </div>
     </section>

@@ -17,7 +17,7 @@ import { Progress } from './progress';
 
 /** Everything about one task, on its page and in the drawer. */
 export function TaskDetails({ task }: { readonly task: ConsoleTaskDetails }) {
-  const { tasks, common } = useMessages();
+  const { tasks, common, shell } = useMessages();
   useLiveTasks([task]);
   return (
     <div className="task-details">
@@ -26,11 +26,11 @@ export function TaskDetails({ task }: { readonly task: ConsoleTaskDetails }) {
           <p className="task-prompt">{task.prompt ?? <span className="muted">{tasks.promptGone}</span>}</p>
           <Outcome task={task} />
           <TaskActions task={task} />
-          <Card title={tasks.request}>
+          <Card title={common.request}>
             {task.request === null ? (
               <p className="muted">{tasks.requestGone}</p>
             ) : (
-              <CodeBlock name={tasks.request} code={JSON.stringify(task.request, null, 2)} />
+              <CodeBlock name={common.request} code={JSON.stringify(task.request, null, 2)} />
             )}
           </Card>
         </div>
@@ -44,7 +44,7 @@ export function TaskDetails({ task }: { readonly task: ConsoleTaskDetails }) {
           <Card title={tasks.timeline}>
             <Timeline task={task} />
           </Card>
-          <Card title={tasks.deliveries}>
+          <Card title={shell.pages.webhooks}>
             <Deliveries task={task} />
           </Card>
         </div>
@@ -123,12 +123,12 @@ function TaskActions({ task }: { readonly task: ConsoleTaskDetails }) {
 
 /** Stops a task, after showing what happens to the money. */
 export function CancelButton({ task }: { readonly task: Pick<ConsoleTaskDetails, 'id' | 'amount'> }) {
-  const { tasks } = useMessages();
+  const { tasks, common } = useMessages();
   const [isAsking, setAsking] = useState(false);
   const cancel = useChange('POST /tasks/:task_id/cancel', ['GET /tasks', 'GET /tasks/:task_id', 'GET /billing']);
   return (
     <>
-      <Button label={tasks.cancel} onClick={() => setAsking(true)} />
+      <Button label={common.cancel} onClick={() => setAsking(true)} />
       {isAsking && (
         <FormDialog
           title={tasks.cancelTitle}
@@ -163,7 +163,7 @@ function TaskFacts({ task }: { readonly task: ConsoleTaskDetails }) {
         [tasks.mode, task.mode],
         [common.key, task.key.name],
         ['ID', <Id key="id" id={task.id} name={common.id} whole />],
-        [tasks.requestId, <Id key="request" id={task.request_id} name={tasks.requestId} whole />],
+        [common.requestId, <Id key="request" id={task.request_id} name={common.requestId} whole />],
         [common.created, <Time key="created" at={task.created_at} absolute />],
         task.started_at !== null && [tasks.started, <Time key="started" at={task.started_at} absolute />],
         task.completed_at !== null && [tasks.ended, <Time key="ended" at={task.completed_at} absolute />],
@@ -184,7 +184,7 @@ function Charge({ task }: { readonly task: ConsoleTaskDetails }) {
           {tasks.heldNow}: <Money amount={task.amount} form="full" />
         </p>
       )}
-      {task.is_final && lines.length === 0 && <p className="muted">{tasks.noCharge}</p>}
+      {task.is_final && lines.length === 0 && <p className="muted">{tasks.costNothing}</p>}
       {lines.length > 0 && <ChargeLines lines={lines} />}
       {task.is_final && lines.length > 0 && (
         <p className="row between strong">

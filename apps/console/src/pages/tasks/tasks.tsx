@@ -96,7 +96,7 @@ function TaskFilters() {
       />
       <Choice
         {...filters.choice('type')}
-        label={tasks.type}
+        label={common.kind}
         choices={(['video', 'image'] as const).map((each) => [each, tasks.types[each]])}
       />
       <ModelFilter {...filters.choice('model')} />

@@ -49,6 +49,7 @@ function Sessions({
   readonly onSearch: (text: string) => void;
 }) {
   const { shell } = useMessages();
+  const { common } = useMessages();
   const { sessions: words } = useMessages().money;
   const page = isAdmin ? '/admin/agent-sessions' : '/agent-sessions';
   const sums = useSums();
@@ -65,14 +66,14 @@ function Sessions({
   const columns: Column<ConsoleAgentSession | AdminAgentSession>[] = [
     {
       id: 'session',
-      head: words.session,
+      head: common.session,
       cell: (row) => (
         <Link to={page} search={{ session: row.session, ...('account_id' in row && { account_id: row.account_id }) }}>
           <ShortId of={row.session} />
         </Link>
       ),
     },
-    { id: 'account', head: words.account, cell: (row) => 'account_id' in row && <ShortId of={row.account_id} /> },
+    { id: 'account', head: common.account, cell: (row) => 'account_id' in row && <ShortId of={row.account_id} /> },
     ...sums,
   ];
   return (
@@ -96,13 +97,14 @@ function Sessions({
 
 /** The requests of one session; `accountId`: as operators see them. */
 function Requests({ session, accountId }: { readonly session: string; readonly accountId: string | undefined }) {
+  const { common } = useMessages();
   const { sessions: words } = useMessages().money;
   const isAdmin = accountId !== undefined;
   const shown = useRequestColumns();
   const columns: Column<ConsoleUsageRecord | AdminSessionRequest>[] = [
     ...shown.map((column) => (isAdmin && column.id === 'took' ? { ...column, isHidden: true } : column)),
-    { id: 'upstream', head: words.upstream, cell: (row) => 'upstream' in row && row.upstream },
-    { id: 'cost', head: words.cost, money: (row) => ('cost_worth' in row ? row.cost_worth : null) },
+    { id: 'upstream', head: common.upstream, cell: (row) => 'upstream' in row && row.upstream },
+    { id: 'cost', head: common.cost, money: (row) => ('cost_worth' in row ? row.cost_worth : null) },
   ];
   return (
     <ListCard
@@ -150,7 +152,7 @@ function useSums(): Column<ConsoleAgentSession>[] {
   return [
     { id: 'time', head: words.last, time: ({ time }) => time },
     { id: 'began', head: words.began, isHidden: true, time: ({ began_at: at }) => at },
-    { id: 'models', head: words.models, cell: ({ models }) => models.join(', ') },
+    { id: 'models', head: common.models, cell: ({ models }) => models.join(', ') },
     {
       id: 'requests',
       head: money.usage.requests,
@@ -158,7 +160,7 @@ function useSums(): Column<ConsoleAgentSession>[] {
     },
     {
       id: 'failed',
-      head: money.usage.failed,
+      head: common.failed,
       isHidden: true,
       count: ({ failed_requests: failed }) => failed,
     },
@@ -171,7 +173,7 @@ function useSums(): Column<ConsoleAgentSession>[] {
 
 function useRequestColumns(): Column<ConsoleUsageRecord>[] {
   const { messages, language } = useLanguage();
-  const { money, common, tasks } = messages;
+  const { money, common } = messages;
   const { sessions: words } = money;
   return [
     { id: 'time', head: common.time, cell: ({ time }) => <Time at={time} isClock /> },
@@ -191,11 +193,11 @@ function useRequestColumns(): Column<ConsoleUsageRecord>[] {
     },
     {
       id: 'took',
-      head: money.usage.duration,
+      head: common.took,
       isNumber: true,
       cell: ({ duration_ms: ms }) => (ms === null ? <None /> : formatSeconds(ms / 1000, language)),
     },
-    { id: 'request', head: tasks.requestId, isHidden: true, cell: (row) => <ShortId of={row.request_id} /> },
+    { id: 'request', head: common.requestId, isHidden: true, cell: (row) => <ShortId of={row.request_id} /> },
     { id: 'amount', head: common.amount, money: ({ amount }) => amount },
   ];
 }

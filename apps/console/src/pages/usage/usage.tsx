@@ -93,7 +93,7 @@ interface FiltersProps {
 }
 
 function Filters({ range, by, timeZone }: FiltersProps) {
-  const { money, common, tasks } = useMessages();
+  const { money, common } = useMessages();
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const find = (id: string) =>
@@ -131,7 +131,7 @@ function Filters({ range, by, timeZone }: FiltersProps) {
         }
       />
       <TextField
-        label={tasks.requestId}
+        label={common.requestId}
         type="search"
         value={search.request_id ?? ''}
         onType={(value) => find(value.trim())}
@@ -157,18 +157,18 @@ function combined(next: string, before: string): string {
 
 /** What the work under tags may cost, where an operator has set it. */
 function TagLimits() {
-  const { tags: words } = useMessages().money;
+  const { common } = useMessages();
   const { data } = useRead('GET /tag-limits', {});
   if (!data || data.items.length === 0) return null;
   return (
-    <Card title={words.limits} isFlush>
+    <Card title={common.tagLimits} isFlush>
       <TagLimitTable items={data.items} />
     </Card>
   );
 }
 
 function Usage({ data, by }: { readonly data: ConsoleUsage; readonly by: readonly string[] }) {
-  const { money } = useMessages();
+  const { money, common } = useMessages();
   return (
     <div className="stack">
       {by.includes('day') && (
@@ -179,7 +179,7 @@ function Usage({ data, by }: { readonly data: ConsoleUsage; readonly by: readonl
         </Card>
       )}
       <Card
-        title={money.usage.sums}
+        title={common.totals}
         actions={
           <strong className="strong">
             <Money amount={data.total.amount} form="full" />
@@ -218,7 +218,7 @@ function Sums({ data, by }: { readonly data: ConsoleUsage; readonly by: readonly
   const columns: Column<ConsoleUsageSum>[] = [
     ...by.flatMap((name) => part[name] ?? []),
     { id: 'requests', head: money.usage.requests, isNumber: true, cell: ({ requests }) => number(requests) },
-    { id: 'failed', head: money.usage.failed, isNumber: true, cell: ({ failed_requests: failed }) => number(failed) },
+    { id: 'failed', head: common.failed, isNumber: true, cell: ({ failed_requests: failed }) => number(failed) },
     {
       id: 'quantity',
       head: money.usage.quantity,
@@ -232,7 +232,7 @@ function Sums({ data, by }: { readonly data: ConsoleUsage; readonly by: readonly
   ];
   return (
     <Table
-      label={money.usage.sums}
+      label={common.totals}
       name={`usage.${by.join('-')}`}
       columns={columns}
       rows={data.items}
@@ -265,13 +265,13 @@ function Records({
     },
     {
       id: 'took',
-      head: money.usage.duration,
+      head: common.took,
       isNumber: true,
       cell: ({ duration_ms: ms }) => (ms === null ? <None /> : formatSeconds(ms / 1000, language)),
     },
     {
       id: 'request',
-      head: messages.tasks.requestId,
+      head: common.requestId,
       isHidden: true,
       cell: (record) => <ShortId of={record.request_id} />,
     },

@@ -47,7 +47,7 @@ export function DeliveryPage() {
 
 function DeliveryDetails({ of: delivery }: { readonly of: Delivery }) {
   const { messages, language } = useLanguage();
-  const { webhooks, common, money } = messages;
+  const { webhooks, common } = messages;
   const columns: Column<Delivery['log'][number]>[] = [
     { id: 'attempt', head: webhooks.attempt, cell: ({ attempt }) => attempt },
     {
@@ -57,7 +57,7 @@ function DeliveryDetails({ of: delivery }: { readonly of: Delivery }) {
     },
     {
       id: 'took',
-      head: webhooks.took,
+      head: common.took,
       isNumber: true,
       cell: ({ duration_ms: ms }) => formatSeconds(ms / 1000, language),
     },
@@ -69,10 +69,10 @@ function DeliveryDetails({ of: delivery }: { readonly of: Delivery }) {
         <Facts
           of={[
             [common.state, <Status key="state" of={delivery.status} />],
-            [webhooks.url, delivery.url],
+            [common.address, delivery.url],
             ['ID', <Id key="id" id={delivery.id} name={common.id} whole />],
             delivery.task_id !== null && [
-              money.entry.task,
+              common.task,
               <Link key="task" to="/tasks/$taskId" params={{ taskId: delivery.task_id }}>
                 {delivery.task_id}
               </Link>,

@@ -63,7 +63,7 @@ function Endpoints({ items, onDo }: EndpointsProps) {
   const { webhooks, common } = useMessages();
   const test = useChange('POST /webhooks/endpoints/:endpoint_id/test', ['GET /webhooks/deliveries']);
   const columns: Column<ConsoleWebhookEndpoint>[] = [
-    { id: 'url', head: webhooks.url, cell: ({ url }) => <span className="break">{url}</span> },
+    { id: 'url', head: common.address, cell: ({ url }) => <span className="break">{url}</span> },
     {
       id: 'events',
       head: webhooks.events,
@@ -119,7 +119,7 @@ function CreateDialog({ eventTypes, onClose }: CreateDialogProps) {
       onClose={onClose}
       onSubmit={() => create.mutate({ body: { url, event_types: chosen } })}
     >
-      <TextField {...form.text('url')} label={webhooks.url} hint={webhooks.urlHint} type="url" autoFocus />
+      <TextField {...form.text('url')} label={common.address} hint={webhooks.urlHint} type="url" autoFocus />
       <fieldset className="field">
         <legend>{webhooks.events}</legend>
         <p className="hint">{webhooks.eventsHint}</p>
@@ -192,7 +192,7 @@ function Deliveries() {
       ),
     },
     { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
-    { id: 'url', head: webhooks.url, cell: ({ url }) => <span className="clipped">{url}</span> },
+    { id: 'url', head: common.address, cell: ({ url }) => <span className="clipped">{url}</span> },
     {
       id: 'answer',
       head: webhooks.lastAnswer,
