@@ -44,12 +44,7 @@ export function AccountsPage() {
     },
     { id: 'held', head: common.held, money: ({ held }) => held },
     { id: 'used', head: admin.used, money: ({ used }) => used },
-    {
-      id: 'owed',
-      head: common.owed,
-      isHidden: true,
-      money: ({ owed }) => owed,
-    },
+    { id: 'owed', head: common.owed, isHidden: true, money: ({ owed }) => owed },
     { id: 'created', head: common.created, time: ({ created_at: at }) => at },
   ];
   return (

@@ -24,11 +24,7 @@ export function AuditPage() {
       head: words.actor,
       cell: ({ actor }) => (actor.startsWith('user_') ? <ShortId of={actor} /> : actor),
     },
-    {
-      id: 'subject',
-      head: words.subject,
-      cell: (record) => <ShortId of={record.subject_id} />,
-    },
+    { id: 'subject', head: words.subject, cell: (record) => <ShortId of={record.subject_id} /> },
     { id: 'change', head: words.change, cell: (record) => <BeforeAfter of={record} /> },
     { id: 'time', head: common.time, time: ({ time }) => time },
   ];

@@ -38,12 +38,7 @@ export function useDeliveryColumns(): {
         ),
     },
     { id: 'created', head: common.created, time: ({ created_at: at }) => at },
-    {
-      id: 'next',
-      head: webhooks.next,
-      isHidden: true,
-      time: ({ next_attempt_at: at }) => at,
-    },
+    { id: 'next', head: webhooks.next, isHidden: true, time: ({ next_attempt_at: at }) => at },
   ];
   if (mayWrite)
     columns.push({

@@ -62,21 +62,9 @@ function Reports({ items }: { readonly items: readonly AdminReconciliation[] }) 
       cell: ({ balanced }) => <Status of={balanced ? 'balanced' : 'broken'} />,
     },
     { id: 'finished', head: words.finished, cell: ({ finished_at: at }) => <Time at={at} absolute /> },
-    {
-      id: 'entries',
-      head: words.entries,
-      count: ({ counts }) => Number(counts.entries),
-    },
-    {
-      id: 'tasks',
-      head: messages.shell.pages.tasks,
-      count: ({ counts }) => Number(counts.tasks),
-    },
-    {
-      id: 'findings',
-      head: words.findings,
-      count: ({ findings }) => findings.length,
-    },
+    { id: 'entries', head: words.entries, count: ({ counts }) => Number(counts.entries) },
+    { id: 'tasks', head: messages.shell.pages.tasks, count: ({ counts }) => Number(counts.tasks) },
+    { id: 'findings', head: words.findings, count: ({ findings }) => findings.length },
     { id: 'full', head: words.full, cell: ({ full }) => (full ? messages.common.yes : messages.common.no) },
   ];
   return (

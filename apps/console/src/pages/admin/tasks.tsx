@@ -32,11 +32,7 @@ export function AdminTasksPage() {
     { id: 'vendor', head: common.upstream, cell: ({ provider }) => provider },
     { id: 'error', head: admin.tasks.errorCode, cell: (task) => task.error_code },
     { id: 'attempt', head: admin.tasks.attempt, isNumber: true, isHidden: true, cell: ({ attempt }) => attempt },
-    {
-      id: 'charged',
-      head: common.amount,
-      money: ({ charged, hold }) => charged ?? hold,
-    },
+    { id: 'charged', head: common.amount, money: ({ charged, hold }) => charged ?? hold },
     { id: 'created', head: common.created, time: ({ created_at: at }) => at },
   ];
   return (

@@ -21,11 +21,7 @@ export function Others({ of: proposal, onRename }: OthersProps) {
   const columns: Column<AdminProposalItem>[] = [
     { id: 'entry', head: words.entry, cell: ({ id }) => id },
     { id: 'vendor', head: common.vendor, cell: ({ vendor }) => vendor },
-    {
-      id: 'suggestions',
-      head: words.suggestions,
-      cell: ({ suggestions }) => suggestions.join(', '),
-    },
+    { id: 'suggestions', head: words.suggestions, cell: ({ suggestions }) => suggestions.join(', ') },
     {
       id: 'rename',
       head: words.rename,

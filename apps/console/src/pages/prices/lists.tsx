@@ -55,12 +55,7 @@ function Lists({ items }: { readonly items: readonly AdminPriceListSummary[] }) 
       ),
     },
     { id: 'id', head: messages.common.id, cell: ({ id }) => <code>{id}</code> },
-    {
-      id: 'everything',
-      head: words.everything,
-      isNumber: true,
-      cell: ({ factor }) => factor && `× ${factor}`,
-    },
+    { id: 'everything', head: words.everything, isNumber: true, cell: ({ factor }) => factor && `× ${factor}` },
     { id: 'rules', head: messages.common.rules, count: ({ rule_count: count }) => count },
     {
       id: 'accounts',

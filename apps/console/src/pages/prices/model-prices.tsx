@@ -66,11 +66,7 @@ function Grid({ prices }: { readonly prices: readonly AdminPrice[] }) {
   const { model: words } = useMessages().selling;
   const nameOf = useColumnName();
   const columns: Column<string>[] = [
-    {
-      id: 'unit',
-      head: common.unit,
-      cell: (unit) => <UnitHead unit={unit} quantity={shownQuantity(unit, prices)} />,
-    },
+    { id: 'unit', head: common.unit, cell: (unit) => <UnitHead unit={unit} quantity={shownQuantity(unit, prices)} /> },
     ...columnsOf(prices).map((column) => ({
       id: columnKey(column),
       head: nameOf(column),
@@ -95,11 +91,7 @@ function History({ items }: { readonly items: readonly AdminPrice[] }) {
     { id: 'amount', head: common.amount, money: ({ amount }) => amount },
     { id: 'state', head: common.state, cell: ({ id }) => <Status of={states.get(id) ?? 'past'} /> },
     { id: 'since', head: admin.prices.since, time: ({ effective_from: at }) => at },
-    {
-      id: 'withdrawn',
-      head: words.withdrawn,
-      time: ({ withdrawn_at: at }) => at,
-    },
+    { id: 'withdrawn', head: words.withdrawn, time: ({ withdrawn_at: at }) => at },
     {
       id: 'by',
       head: admin.prices.by,

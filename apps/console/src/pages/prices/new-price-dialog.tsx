@@ -96,16 +96,8 @@ function Preview({ of: preview }: { readonly of: AdminPricePreview }) {
   const { prices: words } = admin;
   const columns: Column<AdminPricePreview['accounts'][number]>[] = [
     { id: 'account', head: common.account, cell: (account) => account.account_name },
-    {
-      id: 'charged',
-      head: words.charged,
-      money: ({ charged }) => charged,
-    },
-    {
-      id: 'repriced',
-      head: words.repriced,
-      money: ({ repriced }) => repriced,
-    },
+    { id: 'charged', head: words.charged, money: ({ charged }) => charged },
+    { id: 'repriced', head: words.repriced, money: ({ repriced }) => repriced },
   ];
   return (
     <div className="stack tight" role="status">

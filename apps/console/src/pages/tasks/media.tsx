@@ -95,9 +95,7 @@ function useIsNear(element: RefObject<Element | null>): boolean {
     if (isNear || !element.current) return;
     const observer = new IntersectionObserver(
       (entries) => entries.some((each) => each.isIntersecting) && setNear(true),
-      {
-        rootMargin: NEAR,
-      },
+      { rootMargin: NEAR },
     );
     observer.observe(element.current);
     return () => observer.disconnect();

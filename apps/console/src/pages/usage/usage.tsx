@@ -36,10 +36,7 @@ export function UsagePage() {
   const narrowed = { ...days, ...(tag !== undefined && { tag }) };
   const asked = { ...narrowed, group_by: by };
   const usage = useRead('GET /usage', { query: asked });
-  const range = {
-    from: from ?? usage.data?.from ?? dayAgo(DEFAULT_DAYS),
-    to: to ?? usage.data?.to ?? dayAgo(0),
-  };
+  const range = { from: from ?? usage.data?.from ?? dayAgo(DEFAULT_DAYS), to: to ?? usage.data?.to ?? dayAgo(0) };
   const navigate = route.useNavigate();
   const showRecords = () => void navigate({ search: (before) => ({ ...before, records: 'true' }), resetScroll: false });
   return (
@@ -204,16 +201,8 @@ function Sums({ data, by }: { readonly data: ConsoleUsage; readonly by: readonly
       cell: ({ day }) => day && <time dateTime={day}>{formatDay(day, language)}</time>,
     },
     model: { id: 'model', head: common.model, cell: ({ model }) => model },
-    tag: {
-      id: 'tag',
-      head: money.tags.tag,
-      cell: ({ tag }) => tag,
-    },
-    key: {
-      id: 'key',
-      head: common.key,
-      cell: ({ api_key_id: id }) => id && (data.key_names[id] ?? shortId(id)),
-    },
+    tag: { id: 'tag', head: money.tags.tag, cell: ({ tag }) => tag },
+    key: { id: 'key', head: common.key, cell: ({ api_key_id: id }) => id && (data.key_names[id] ?? shortId(id)) },
   };
   const columns: Column<ConsoleUsageSum>[] = [
     ...by.flatMap((name) => part[name] ?? []),
@@ -253,28 +242,15 @@ function Records({
     { id: 'model', head: common.model, cell: ({ model }) => model },
     { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
     { id: 'time', head: common.time, time: ({ time }) => time },
-    {
-      id: 'input',
-      head: money.usage.input,
-      count: (record) => record.input_tokens,
-    },
-    {
-      id: 'output',
-      head: money.usage.output,
-      count: (record) => record.output_tokens,
-    },
+    { id: 'input', head: money.usage.input, count: (record) => record.input_tokens },
+    { id: 'output', head: money.usage.output, count: (record) => record.output_tokens },
     {
       id: 'took',
       head: common.took,
       isNumber: true,
       cell: ({ duration_ms: ms }) => (ms === null ? <None /> : formatSeconds(ms / 1000, language)),
     },
-    {
-      id: 'request',
-      head: common.requestId,
-      isHidden: true,
-      cell: (record) => <ShortId of={record.request_id} />,
-    },
+    { id: 'request', head: common.requestId, isHidden: true, cell: (record) => <ShortId of={record.request_id} /> },
     { id: 'amount', head: common.amount, money: ({ amount }) => amount },
   ];
   return (

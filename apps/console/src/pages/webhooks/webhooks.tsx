@@ -193,11 +193,7 @@ function Deliveries() {
     },
     { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
     { id: 'url', head: common.address, cell: ({ url }) => <span className="clipped">{url}</span> },
-    {
-      id: 'answer',
-      head: webhooks.lastAnswer,
-      cell: (delivery) => delivery.last_status ?? delivery.last_error,
-    },
+    { id: 'answer', head: webhooks.lastAnswer, cell: (delivery) => delivery.last_status ?? delivery.last_error },
     { id: 'attempts', head: webhooks.attempts, isNumber: true, cell: ({ attempts }) => attempts },
     { id: 'next', head: webhooks.next, time: ({ next_attempt_at: at }) => at },
     { id: 'created', head: common.created, time: ({ created_at: at }) => at },
