@@ -16,7 +16,7 @@ import {
   type MediaCodec,
 } from '../http/media-codec.js';
 import { costIn, wordsOf } from '../http/failure-rules.js';
-import { arkFailureReason, readArkFailure } from './ark-failures.js';
+import { ARK_ERRORS } from './ark-failures.js';
 
 /** Request body for the kappa family: Seedream 4.0. */
 function mapKappa(order: PlannedOrder, model: string, file: FileAddress): JsonObject {
@@ -61,7 +61,7 @@ export const arkImageCodec: MediaCodec = {
     body: mapKappa(order, ticket.model, file),
   }),
   readStart: finished,
-  readFailure: readArkFailure,
+  readFailure: ARK_ERRORS.read,
 
   // The list of videos proves the key as well, and costs nothing.
   verification: { method: 'GET', path: '/contents/generations/tasks?page_num=1&page_size=1' },
@@ -75,7 +75,7 @@ function finished({ data, created, error }: JsonObject): Started | undefined {
     const url = fieldIn(item, 'url');
     return typeof url === 'string'
       ? { role: 'output', contentType: 'image/jpeg', url, ...life }
-      : arkFailureReason(fieldIn(item, 'error'));
+      : ARK_ERRORS.ofWork(fieldIn(item, 'error'));
   });
   if (files.outputs.length === 0) throw nothingDelivered(fieldIn(data[0], 'error') ?? error ?? undefined);
   return { kind: 'finished', ...files };
@@ -83,6 +83,6 @@ function finished({ data, created, error }: JsonObject): Started | undefined {
 
 /** @param error of the first image, or of the group as a whole. */
 function nothingDelivered(error: JsonValue | undefined): MediaFailure {
-  const reason = error === undefined ? 'nothing_delivered' : arkFailureReason(error);
+  const reason = error === undefined ? 'nothing_delivered' : ARK_ERRORS.ofWork(error);
   return new MediaFailure('refused', reason, { vendor: wordsOf(200, error) });
 }

@@ -18,8 +18,8 @@ import {
   type ReadState,
   taskTraits,
 } from '../http/media-codec.js';
-import { costIn, stateBy, vendorId } from '../http/failure-rules.js';
-import { arkFailureReason, readArkFailure } from './ark-failures.js';
+import { costIn, stateBy, taken } from '../http/failure-rules.js';
+import { ARK_ERRORS } from './ark-failures.js';
 
 /** Request body for the alpha family: Seedance 2.0. */
 function mapAlpha(order: PlannedOrder, model: string, file: FileAddress): JsonObject {
@@ -95,16 +95,12 @@ export const arkVideoCodec: MediaCodec = {
 
   callback: { field: 'callback_url' },
   writeStart: (order, ticket, file) => ({ method: 'POST', path: TASKS, body: mapAlpha(order, ticket.model, file) }),
-  readStart: (body, { parameters }) => {
-    const id = vendorId(body['id']);
-    if (id === undefined) return undefined;
-    return { kind: 'operation', operation: { id, lastFrame: parameters['return_last_frame'] === true } };
-  },
+  readStart: ({ id }, { parameters }) => taken(id, { lastFrame: parameters['return_last_frame'] === true }),
 
   nameOf: ({ id }) => id as string,
   writeCheck: (operation) => ({ method: 'GET', path: taskPath(operation) }),
   readCheck: stateOf,
-  readFailure: readArkFailure,
+  readFailure: ARK_ERRORS.read,
 
   cancelForgets: true,
   writeCancel: (operation) => ({ method: 'DELETE', path: taskPath(operation) }),
@@ -118,7 +114,7 @@ export const arkVideoCodec: MediaCodec = {
 function stateOf(body: JsonObject, operation: Operation): ReadState | undefined {
   return stateBy(body['status'], ['queued', 'running'], {
     succeeded: () => delivered(body, operation),
-    failed: () => failedBecause(arkFailureReason(body['error'])),
+    failed: () => failedBecause(ARK_ERRORS.ofWork(body['error'])),
     cancelled: () => failedBecause('work_stopped'),
     expired: () => failedBecause('work_expired'),
   });

@@ -11,7 +11,7 @@ import {
 } from '#contracts';
 import { asSent, callTraits, fieldIn, type FileAddress, deliveredInRow, type MediaCodec } from '../http/media-codec.js';
 import { costIn } from '../http/failure-rules.js';
-import { DASHSCOPE, readDashscopeFailure } from './dashscope.js';
+import { DASHSCOPE, DASHSCOPE_ERRORS } from './dashscope.js';
 
 /** Request body for the eta family: Qwen-Image 2.0. */
 function mapEta(order: PlannedOrder, model: string, file: FileAddress): JsonObject {
@@ -72,7 +72,7 @@ export const dashscopeImageCodec: MediaCodec = {
     body: order.family === 'theta' ? mapTheta(order, model) : mapEta(order, model, file),
   }),
   readStart: finished,
-  readFailure: readDashscopeFailure,
+  readFailure: DASHSCOPE_ERRORS.read,
 
   verification: DASHSCOPE.verification,
   readCost: ({ usage }) => costIn('images', fieldIn(usage, 'image_count')),
@@ -81,7 +81,7 @@ export const dashscopeImageCodec: MediaCodec = {
 function finished(body: JsonObject, order: MediaOrder): Started | undefined {
   const { output, code } = body;
   // An error may come with status 200.
-  if (typeof code === 'string' && code !== '') throw readDashscopeFailure({ status: 200, headers: {}, body }, 'start');
+  if (typeof code === 'string' && code !== '') throw DASHSCOPE_ERRORS.inside(body, 'start');
   const choices = fieldIn(output, 'choices');
   if (!Array.isArray(choices)) return undefined;
   const outputs = choices.flatMap(imagesIn);

@@ -23,8 +23,8 @@ import {
   type ReadState,
   taskTraits,
 } from '../http/media-codec.js';
-import { costIn, stateBy, vendorId } from '../http/failure-rules.js';
-import { DASHSCOPE, dashscopeFailureReason, isBeijing, readDashscopeFailure } from './dashscope.js';
+import { costIn, deliveredVideo, stateBy, taken } from '../http/failure-rules.js';
+import { DASHSCOPE, DASHSCOPE_ERRORS, isBeijing } from './dashscope.js';
 
 /** What a model makes a video from: a text alone, or images and videos too. */
 type WanKind = 't2v' | 'i2v';
@@ -194,15 +194,12 @@ export const dashscopeVideoCodec: MediaCodec = {
     headers: { 'x-dashscope-async': 'enable' },
     body: MAPS[order.model as keyof typeof MAPS](order, ticket.model, file),
   }),
-  readStart: ({ output }) => {
-    const id = vendorId(fieldIn(output, 'task_id'));
-    return id !== undefined ? { kind: 'operation', operation: { id } } : undefined;
-  },
+  readStart: ({ output }) => taken(fieldIn(output, 'task_id')),
 
   nameOf: ({ id }) => id as string,
   writeCheck: (operation) => ({ method: 'GET', path: taskPath(operation) }),
   readCheck: stateOf,
-  readFailure: readDashscopeFailure,
+  readFailure: DASHSCOPE_ERRORS.read,
 
   writeCancel: (operation) => ({ method: 'POST', path: `${taskPath(operation)}/cancel` }),
   // Work that waits is stopped; a refusal says that it does not wait any more.
@@ -216,18 +213,16 @@ function stateOf({ output, usage }: JsonObject): ReadState | undefined {
   if (!isJsonObject(output)) return undefined;
   return stateBy(output['task_status'], ['pending', 'running', 'suspended'], {
     succeeded: () => delivered(output, isJsonObject(usage) ? usage : {}),
-    failed: () => failedBecause(dashscopeFailureReason(output)),
+    failed: () => failedBecause(DASHSCOPE_ERRORS.ofWork(output)),
     canceled: () => failedBecause('work_stopped'),
     unknown: () => failedBecause('work_lost'),
   });
 }
 
 function delivered({ video_url: url }: JsonObject, usage: JsonObject): OperationState {
-  if (typeof url !== 'string') return failedBecause('nothing_delivered');
   const { output_video_duration: output, video_duration: whole } = usage;
   const seconds = output ?? whole;
-  const length = typeof seconds === 'number' ? { seconds } : {};
-  return { state: 'succeeded', outputs: [{ role: 'output', contentType: 'video/mp4', url, ...length }] };
+  return deliveredVideo(url, typeof seconds === 'number' ? { seconds } : {});
 }
 
 /** What was billed: seconds of a resolution, those of a reference video too. Wan 2.5 has names of its own for both. */

@@ -1,6 +1,5 @@
-import type { JsonValue, MediaFailure, MediaReason } from '#contracts';
-import { failureBy, type FailureTable, PERIOD_QUOTA, workFailureBy } from '../http/failure-rules.js';
-import { bearer, type VendorReply, type VendorRequest, type Verb } from '../http/media-codec.js';
+import { PERIOD_QUOTA, VendorErrors } from '../http/failure-rules.js';
+import { bearer, type VendorRequest } from '../http/media-codec.js';
 
 /** What videos and images of Alibaba Cloud Model Studio have in common. */
 export const DASHSCOPE = {
@@ -32,7 +31,7 @@ const INSPECTED = [
 ];
 
 /** Error codes of Model Studio, by its page of error messages as of November 2026. */
-const FAILURES: FailureTable = [
+export const DASHSCOPE_ERRORS = new VendorErrors([
   { code: ['Arrearage', 'PostpaidBillOverdue', 'PrepaidBillOverdue', 'CommodityNotPurchased'], is: 'unpaid' },
   // Each model has a free quota of its own; it is reported as a rate limit, too.
   { code: ['AllocationQuota.FreeTierOnly'], is: 'unpaid_model' },
@@ -66,10 +65,4 @@ const FAILURES: FailureTable = [
   { status: [404], on: ['check'], is: 'lost' },
   // The inspection has no code of its own in some models.
   { on: ON_ORDER, says: /green net/i, is: 'content' },
-];
-
-export const readDashscopeFailure = (reply: VendorReply, verb: Verb): MediaFailure =>
-  failureBy(FAILURES, reply, reply.body, verb);
-
-/** Why work that was taken failed, by the `code` and `message` in its output. */
-export const dashscopeFailureReason = (output: JsonValue | undefined): MediaReason => workFailureBy(FAILURES, output);
+]);

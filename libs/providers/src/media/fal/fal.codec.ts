@@ -8,7 +8,7 @@ import {
   type Started,
   type UpstreamOutput,
 } from '#contracts';
-import { failureBy, type FailureTable, QUESTIONS, stateBy } from '../http/failure-rules.js';
+import { QUESTIONS, stateBy, VendorErrors } from '../http/failure-rules.js';
 import {
   cancelledBy,
   deliveredAt,
@@ -16,31 +16,29 @@ import {
   NotMakeable,
   type ReadState,
   taskTraits,
-  type VendorReply,
-  type Verb,
 } from '../http/media-codec.js';
 import { FAL_MODELS, falMappingOf } from './fal-models.js';
 
 /** Error types of fal (fal.ai/docs: model errors, request errors). A finished request answers with the error of its work. */
-const FAILURES: FailureTable = [
-  { status: [403], says: /balance|top.?up|billing/i, is: 'unpaid' },
-  { code: ['content_policy_violation'], is: 'content' },
-  // About a file: its size, its format, or that it could not be fetched.
-  {
-    status: [200, 400, 404, 413, 415, 422],
-    code: ['archive_*', 'audio_*', 'face_*', 'file_*', 'image_*', 'unsupported_*', 'video_*'],
-    is: 'file',
-  },
-  { status: [404], on: QUESTIONS, is: 'lost' },
-  { code: ['client_cancelled'], on: ['result'], is: 'stopped' },
-  { code: ['generation_timeout', 'request_timeout', 'startup_timeout'], on: ['result'], is: 'expired' },
-  { status: [422], on: ['result'], is: 'parameter' },
-  // Without a type, it is the queue itself that broke.
-  { status: 'broken', code: ['*_*'], on: ['result'], is: 'failed' },
-];
-
-const readFalFailure = (reply: VendorReply, verb: Verb): MediaFailure =>
-  failureBy(FAILURES, reply, errorOf(reply.body), verb);
+const ERRORS = new VendorErrors(
+  [
+    { status: [403], says: /balance|top.?up|billing/i, is: 'unpaid' },
+    { code: ['content_policy_violation'], is: 'content' },
+    // About a file: its size, its format, or that it could not be fetched.
+    {
+      status: [200, 400, 404, 413, 415, 422],
+      code: ['archive_*', 'audio_*', 'face_*', 'file_*', 'image_*', 'unsupported_*', 'video_*'],
+      is: 'file',
+    },
+    { status: [404], on: QUESTIONS, is: 'lost' },
+    { code: ['client_cancelled'], on: ['result'], is: 'stopped' },
+    { code: ['generation_timeout', 'request_timeout', 'startup_timeout'], on: ['result'], is: 'expired' },
+    { status: [422], on: ['result'], is: 'parameter' },
+    // Without a type, it is the queue itself that broke.
+    { status: 'broken', code: ['*_*'], on: ['result'], is: 'failed' },
+  ],
+  errorOf,
+);
 
 /** Errors of a model are a list, those of the queue a sentence with a type beside it. */
 function errorOf(body: JsonValue | undefined): JsonValue | undefined {
@@ -89,7 +87,7 @@ export const falCodec: MediaCodec = {
   nameOf: ({ status }) => status as string,
   writeCheck: ({ status }) => ({ method: 'GET', path: status as string }),
   readCheck: stateOf,
-  readFailure: readFalFailure,
+  readFailure: ERRORS.read,
 
   writeCancel: ({ cancel }) => (typeof cancel === 'string' ? { method: 'PUT', path: cancel } : undefined),
   // Accepted also while it runs: then the maker decides whether it stops.

@@ -14,9 +14,10 @@ import {
   type VendorCost,
 } from '#contracts';
 import { wrappedIn } from '../../http/envelopes.js';
-import { failureBy, type FailureTable, stateWord, vendorId, workFailureBy } from '../http/failure-rules.js';
+import { stateWord, vendorId, VendorErrors } from '../http/failure-rules.js';
 import {
   bearer,
+  fieldIn,
   isDone,
   type MediaCodec,
   NotMakeable,
@@ -27,39 +28,41 @@ import {
   type Verb,
 } from '../http/media-codec.js';
 
-const FAILURES: FailureTable = [
-  { code: ['task_not_found'], is: 'lost' },
-  // A reseller's own word for it. A path that is not there is called otherwise.
-  { code: ['*_not_found'], on: ['check'], is: 'lost' },
-  { status: [402], is: 'unpaid' },
-  // The other side does not sell this model, or not to us.
-  {
-    code: ['model_not_allowed', 'model_not_available', 'model_not_found', 'model_not_priced'],
-    is: 'not_served_model',
-  },
-  // The first sending of the same order is still being read there: sent again, it gets that one's answer.
-  { code: ['idempotency_in_flight'], on: ['start'], is: 'unanswered' },
-  { status: [408], on: ['start'], is: 'unanswered' },
-  { status: [404, 405], is: 'not_served' },
-  { code: ['unsupported_parameter', 'request_too_large', 'unknown_parameter'], on: ['start'], is: 'not_possible' },
-  { code: ['invalid_media'], on: ['start', 'work'], is: 'file' },
-  { code: ['content_policy'], on: ['start'], is: 'content' },
-  { status: [400, 422], on: ['start'], is: 'parameter' },
-  { code: ['cancelled'], on: ['work'], is: 'stopped' },
-  { code: ['content_policy'], on: ['work'], is: 'result' },
-  { code: ['deadline_exceeded'], on: ['work'], is: 'expired' },
-];
+const ERRORS = new VendorErrors(
+  [
+    { code: ['task_not_found'], is: 'lost' },
+    // A reseller's own word for it. A path that is not there is called otherwise.
+    { code: ['*_not_found'], on: ['check'], is: 'lost' },
+    { status: [402], is: 'unpaid' },
+    // The other side does not sell this model, or not to us.
+    {
+      code: ['model_not_allowed', 'model_not_available', 'model_not_found', 'model_not_priced'],
+      is: 'not_served_model',
+    },
+    // The first sending of the same order is still being read there: sent again, it gets that one's answer.
+    { code: ['idempotency_in_flight'], on: ['start'], is: 'unanswered' },
+    { status: [408], on: ['start'], is: 'unanswered' },
+    { status: [404, 405], is: 'not_served' },
+    { code: ['unsupported_parameter', 'request_too_large', 'unknown_parameter'], on: ['start'], is: 'not_possible' },
+    { code: ['invalid_media'], on: ['start', 'work'], is: 'file' },
+    { code: ['content_policy'], on: ['start'], is: 'content' },
+    { status: [400, 422], on: ['start'], is: 'parameter' },
+    { code: ['cancelled'], on: ['work'], is: 'stopped' },
+    { code: ['content_policy'], on: ['work'], is: 'result' },
+    { code: ['deadline_exceeded'], on: ['work'], is: 'expired' },
+  ],
+  (body) => fieldIn(body, 'error'),
+);
 
 /** Why another gateway did not do what was asked. */
 function readGatewayFailure(reply: VendorReply, verb: Verb): MediaFailure {
-  const error = isJsonObject(reply.body) ? reply.body['error'] : undefined;
-  const param = isJsonObject(error) ? error['param'] : undefined;
-  return failureBy(FAILURES, reply, error, verb, typeof param === 'string' ? { param } : {});
+  const param = fieldIn(fieldIn(reply.body, 'error'), 'param');
+  return ERRORS.read(reply, verb, typeof param === 'string' ? { param } : {});
 }
 
 /** How a task that the other gateway gave up looks here. */
 const failedTask = (code: JsonValue | undefined): OperationState =>
-  failedBecause(code === 'nothing_delivered' ? code : workFailureBy(FAILURES, { code: code ?? '' }));
+  failedBecause(code === 'nothing_delivered' ? code : ERRORS.ofWork({ code: code ?? '' }));
 
 type View = Pick<TaskView, 'status' | 'result' | 'error' | 'usage'> & { readonly progress?: number };
 
@@ -107,8 +110,7 @@ export const gatewayCodec: MediaCodec = {
   readCheck: (body, operation) => stateOf(viewIn(body), operation),
   readFailure: readGatewayFailure,
   // A gateway that sheds load has not read the order.
-  isCertainlyNotTaken: ({ body }) =>
-    isJsonObject(body) && isJsonObject(body['error']) && body['error']['code'] === 'overloaded',
+  isCertainlyNotTaken: ({ body }) => fieldIn(fieldIn(body, 'error'), 'code') === 'overloaded',
 
   writeCancel: (operation): VendorRequest => ({ method: 'POST', path: `${taskPath(operation)}/cancel` }),
   readCancel,

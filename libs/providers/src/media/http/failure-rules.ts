@@ -8,7 +8,10 @@ import {
   type MediaFailureKind,
   type MediaFailureScope,
   type MediaReason,
+  type Operation,
   type OperationState,
+  type Started,
+  type UpstreamOutput,
   type VendorCost,
   type VendorWords,
 } from '#contracts';
@@ -78,6 +81,18 @@ export function vendorId(value: JsonValue | undefined): string | undefined {
   const id = typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? String(value) : value;
   return typeof id === 'string' && id.length <= MAX_ID && ID.test(id) ? id : undefined;
 }
+
+/** Work that was taken, under the vendor's name of it. Undefined: that is none. @param more what questions about it need besides. */
+export function taken(name: JsonValue | undefined, more: Operation = {}): Started | undefined {
+  const id = vendorId(name);
+  return id === undefined ? undefined : { kind: 'operation', operation: { ...more, id } };
+}
+
+/** The end of work that makes one video. */
+export const deliveredVideo = (url: JsonValue | undefined, more: Partial<UpstreamOutput> = {}): OperationState =>
+  typeof url === 'string' && url !== ''
+    ? { state: 'succeeded', outputs: [{ role: 'output', contentType: 'video/mp4', url, ...more }] }
+    : failedBecause('nothing_delivered');
 
 /** Words that mean a good end wherever they are said: proxies and new releases of a vendor change one for another. */
 const GOOD_ENDS: ReadonlySet<string> = new Set([
@@ -229,7 +244,7 @@ interface FailureLine {
 }
 
 /** A vendor's errors. The first line that fits says what one is taken for. */
-export type FailureTable = readonly FailureLine[];
+type FailureTable = readonly FailureLine[];
 
 /** Verbs of questions about work, which may be put again. */
 export const QUESTIONS = ['check', 'result', 'find', 'cancel', 'verify'] as const satisfies readonly Verb[];
@@ -344,36 +359,44 @@ function saidStatus(status: number, code: string): number {
   return TOO_MANY.test(code) ? 429 : status;
 }
 
-/** The failure by the vendor's table; what no line is about cannot be made here. */
-export function failureBy(
-  table: FailureTable,
-  reply: VendorReply,
-  error: JsonValue | undefined,
-  verb: Verb,
-  details: MediaFailureDetails = {},
-): MediaFailure {
-  const vendor: VendorWords = wordsOf(reply.status, error);
-  const { code = '', message = '' } = vendor;
-  const line = lineFor(table, { status: saidStatus(reply.status, code), code, message, asked: verb });
-  const isUnsure = isTakenPerhaps(line, reply.status, verb);
-  const { kind, reason, scope }: Blame = BLAMES[isUnsure ? 'unanswered' : (line?.is ?? 'not_possible')];
-  const rests = kind === 'busy' || kind === 'unfit';
-  const retryAfterMs = retryAfterMsOf(reply) ?? (rests ? resumesInMs(message) : undefined);
-  return new MediaFailure(kind, reason, {
-    ...details,
-    vendor,
-    ...(scope && { scope }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  });
-}
+/** The errors of a vendor: its table, and where a reply holds the error that the table is about; the reply itself unless that is said. */
+export class VendorErrors {
+  constructor(
+    private readonly table: FailureTable,
+    private readonly errorIn: (body: JsonValue | undefined) => JsonValue | undefined = (body) => body,
+  ) {}
 
-/**
- * Why work that was taken failed, by the error in its state: what the order holds, what the vendor lacked, or, where the table
- * has no line for it, nothing that anybody can tell.
- */
-export function workFailureBy(table: FailureTable, error: JsonValue | undefined): MediaReason {
-  const { code = '', message = '' } = wordsOf(undefined, error);
-  const line = [...table, UNUSABLE].find((candidate) => fits(candidate, { status: 0, code, message, asked: 'work' }));
-  const { kind, reason } = BLAMES[line?.is ?? 'failed'];
-  return kind === 'ambiguous' ? 'work_failed' : reason;
+  /** The failure that a reply tells; what no line is about cannot be made here. */
+  readonly read = (reply: VendorReply, verb: Verb, details: MediaFailureDetails = {}): MediaFailure => {
+    const vendor: VendorWords = wordsOf(reply.status, this.errorIn(reply.body));
+    const { code = '', message = '' } = vendor;
+    const line = lineFor(this.table, { status: saidStatus(reply.status, code), code, message, asked: verb });
+    const isUnsure = isTakenPerhaps(line, reply.status, verb);
+    const { kind, reason, scope }: Blame = BLAMES[isUnsure ? 'unanswered' : (line?.is ?? 'not_possible')];
+    const rests = kind === 'busy' || kind === 'unfit';
+    const retryAfterMs = retryAfterMsOf(reply) ?? (rests ? resumesInMs(message) : undefined);
+    return new MediaFailure(kind, reason, {
+      ...details,
+      vendor,
+      ...(scope && { scope }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    });
+  };
+
+  /** The failure inside a reply of status 200. */
+  inside(body: JsonObject, verb: Verb): MediaFailure {
+    return this.read({ status: 200, headers: {}, body }, verb);
+  }
+
+  /**
+   * Why work that was taken failed, by the error in its state: what the order holds, what the vendor lacked, or, where the table
+   * has no line for it, nothing that anybody can tell.
+   */
+  ofWork(error: JsonValue | undefined): MediaReason {
+    const { code = '', message = '' } = wordsOf(undefined, error);
+    const failed: Failed = { status: 0, code, message, asked: 'work' };
+    const line = [...this.table, UNUSABLE].find((candidate) => fits(candidate, failed));
+    const { kind, reason } = BLAMES[line?.is ?? 'failed'];
+    return kind === 'ambiguous' ? 'work_failed' : reason;
+  }
 }

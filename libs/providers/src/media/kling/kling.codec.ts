@@ -4,27 +4,13 @@ import {
   failedBecause,
   isJsonObject,
   type JsonObject,
-  type JsonValue,
-  type MediaFailure,
-  type MediaReason,
   type Operation,
   type OperationState,
   type PlannedOrder,
-  type Started,
   type UpstreamOutput,
   type VendorCost,
 } from '#contracts';
-import {
-  clockAheadMs,
-  costIn,
-  failureBy,
-  type FailureTable,
-  stateBy,
-  UNUSABLE_FILE,
-  vendorId,
-  wordsOf,
-  workFailureBy,
-} from '../http/failure-rules.js';
+import { clockAheadMs, costIn, stateBy, UNUSABLE_FILE, taken, wordsOf, VendorErrors } from '../http/failure-rules.js';
 import {
   bearer,
   type Credentials,
@@ -36,9 +22,7 @@ import {
   type ReferenceForm,
   type ReferenceWay,
   taskTraits,
-  type VendorReply,
   type VendorRequest,
-  type Verb,
 } from '../http/media-codec.js';
 
 /** Request body for delta-v2-6: Kling v2.6. */
@@ -67,7 +51,7 @@ function mapDelta(order: PlannedOrder, model: string, file: FileAddress): JsonOb
 const WITHHELD = /risk|sensitive|polic|violat|moderat|inappropriate/i;
 
 /** Kling's error codes as of November 2026. The HTTP status alone says little: 429 may also mean an empty balance. */
-const FAILURES: FailureTable = [
+const ERRORS = new VendorErrors([
   { code: ['1000', '1001', '1002', '1003', '1004'], is: 'wrong_key' },
   { code: ['1101', '1102'], is: 'unpaid' },
   { code: ['1100', '1103', '1304'], is: 'not_served' },
@@ -82,12 +66,7 @@ const FAILURES: FailureTable = [
   { code: ['1200', '1201'], is: 'not_possible' },
   { code: ['5000', '5001', '5002'], is: 'away' },
   { on: ['work'], says: WITHHELD, is: 'result' },
-];
-
-const readKlingFailure = (reply: VendorReply, verb: Verb): MediaFailure => failureBy(FAILURES, reply, reply.body, verb);
-
-const klingFailureReason = (sentence: JsonValue | undefined): MediaReason =>
-  workFailureBy(FAILURES, { message: sentence ?? '' });
+]);
 
 /** How long a token is valid, and how long before it was signed its validity begins, in seconds. */
 const LIFE_SECONDS = 1_800;
@@ -160,22 +139,20 @@ export const klingCodec: MediaCodec = {
     path: pathOf(order),
     body: mapDelta(order, model, file),
   }),
-  readStart: (body, order) => {
-    const data = dataIn(body, 'start');
-    return started(data, pathOf(order), order.output.watermark);
-  },
+  readStart: (body, order) =>
+    taken(dataIn(body, 'start')?.['task_id'], { path: pathOf(order), watermark: order.output.watermark }),
 
   nameOf: ({ id }) => id as string,
   writeCheck: ({ path, id }) => question(path as string, id as string),
   readCheck: (body, operation) => stateOf(dataIn(body, 'check'), operation),
-  readFailure: readKlingFailure,
+  readFailure: ERRORS.read,
 
   writeFind: ({ path, clientRef }) => question(path as string, clientRef as string),
   readFind: (body, { path, watermark }) =>
     // Whether an order that is not there is a 404 or this code is said in no page of the vendor.
     wordsOf(undefined, body).code === NOT_THERE
       ? null
-      : started(dataIn(body, 'find'), path as string, watermark === true),
+      : taken(dataIn(body, 'find')?.['task_id'], { path: path as string, watermark: watermark === true }),
   isNotThere: ({ status }) => status === 404,
 
   verification: { method: 'GET', path: `${FROM_TEXT}?pageNum=1&pageSize=1` },
@@ -206,14 +183,8 @@ function formOf({ source }: PlannedReference, way: ReferenceWay | undefined): Re
 /** @throws MediaFailure for an error inside a reply of status 200. */
 function dataIn(body: JsonObject, verb: 'start' | 'check' | 'find'): JsonObject | undefined {
   const { code, data } = body;
-  if (code !== undefined && code !== 0 && code !== '0')
-    throw readKlingFailure({ status: 200, headers: {}, body }, verb);
+  if (code !== undefined && code !== 0 && code !== '0') throw ERRORS.inside(body, verb);
   return isJsonObject(data) ? data : undefined;
-}
-
-function started(data: JsonObject | undefined, path: string, watermark: boolean): Started | undefined {
-  const id = vendorId(data?.['task_id']);
-  return id !== undefined ? { kind: 'operation', operation: { path, id, watermark } } : undefined;
 }
 
 function stateOf(data: JsonObject | undefined, operation: Operation): ReadState | undefined {
@@ -221,7 +192,7 @@ function stateOf(data: JsonObject | undefined, operation: Operation): ReadState 
     data &&
     stateBy(data['task_status'], ['submitted', 'processing'], {
       succeeded: () => delivered(data, operation),
-      failed: () => failedBecause(klingFailureReason(data['task_status_msg'])),
+      failed: () => failedBecause(ERRORS.ofWork({ message: data['task_status_msg'] ?? '' })),
     })
   );
 }

@@ -6,7 +6,6 @@ import {
   type JsonObject,
   type JsonValue,
   type MediaFailure,
-  type MediaReason,
   omitUndefined,
   type OperationState,
   type PlannedOrder,
@@ -14,18 +13,19 @@ import {
   type Verified,
 } from '#contracts';
 import {
-  failureBy,
-  type FailureTable,
+  deliveredVideo,
   QUESTIONS,
   stateBy,
   stateWord,
   UNUSABLE_FILE,
+  taken,
   vendorId,
-  workFailureBy,
+  VendorErrors,
 } from '../http/failure-rules.js';
 import {
   asSent,
   bearer,
+  fieldIn,
   type FileAddress,
   framesOf,
   isDone,
@@ -58,34 +58,32 @@ function mapEpsilon(order: PlannedOrder, model: string, file: FileAddress): Json
 }
 
 /** MiniMax's own status codes, which come with HTTP status 200; by its page of error codes as of November 2026. */
-const FAILURES: FailureTable = [
-  { code: ['1004', '2049'], is: 'wrong_key' },
-  // The balance, or what a plan allows.
-  { code: ['1008', '1028', '1030', '2056'], is: 'unpaid' },
-  // The owner of the account has not proved who they are.
-  { code: ['2038'], is: 'not_served' },
-  { code: ['2061'], is: 'not_served_model' },
-  { code: ['1002', '1039', '1041', '2045'], is: 'busy' },
-  // It broke, and does not say whether before or after it took the order.
-  { code: ['1000', '1001', '1024', '1033'], on: ['start'], is: 'unanswered' },
-  { code: ['1026'], is: 'content' },
-  { code: ['1027'], is: 'result' },
-  { status: [404], on: ['check', 'result'], is: 'lost' },
-  // The only parameter of a question is the id of the work, or of its file.
-  { code: ['2013'], on: QUESTIONS, is: 'lost' },
-  { code: ['2013'], says: UNUSABLE_FILE, is: 'file' },
-  { code: ['1042', '2013'], is: 'not_possible' },
-];
-
-const readMinimaxFailure = (reply: VendorReply, verb: Verb): MediaFailure =>
-  failureBy(FAILURES, reply, errorOf(reply.body), verb);
+const ERRORS = new VendorErrors(
+  [
+    { code: ['1004', '2049'], is: 'wrong_key' },
+    // The balance, or what a plan allows.
+    { code: ['1008', '1028', '1030', '2056'], is: 'unpaid' },
+    // The owner of the account has not proved who they are.
+    { code: ['2038'], is: 'not_served' },
+    { code: ['2061'], is: 'not_served_model' },
+    { code: ['1002', '1039', '1041', '2045'], is: 'busy' },
+    // It broke, and does not say whether before or after it took the order.
+    { code: ['1000', '1001', '1024', '1033'], on: ['start'], is: 'unanswered' },
+    { code: ['1026'], is: 'content' },
+    { code: ['1027'], is: 'result' },
+    { status: [404], on: ['check', 'result'], is: 'lost' },
+    // The only parameter of a question is the id of the work, or of its file.
+    { code: ['2013'], on: QUESTIONS, is: 'lost' },
+    { code: ['2013'], says: UNUSABLE_FILE, is: 'file' },
+    { code: ['1042', '2013'], is: 'not_possible' },
+  ],
+  errorOf,
+);
 
 /** The failure inside a reply of status 200; undefined when all is well. */
 function failureInside(body: JsonObject, verb: Verb): MediaFailure | undefined {
-  return statusCodeOf(body) === '0' ? undefined : readMinimaxFailure({ status: 200, headers: {}, body }, verb);
+  return statusCodeOf(body) === '0' ? undefined : ERRORS.inside(body, verb);
 }
-
-const minimaxFailureReason = (body: JsonObject): MediaReason => workFailureBy(FAILURES, errorOf(body));
 
 /** The code of a reply, `0` when all is well; undefined when the reply is none of MiniMax. */
 function statusCodeOf(body: JsonObject): string | undefined {
@@ -147,7 +145,7 @@ export const minimaxCodec: MediaCodec = {
   nameOf: ({ id }) => id as string,
   writeCheck: ({ id }) => ({ method: 'GET', path: QUERY + encodeURIComponent(id as string) }),
   readCheck: stateOf,
-  readFailure: readMinimaxFailure,
+  readFailure: ERRORS.read,
 
   verification: { method: 'GET', path: `${QUERY}0` },
   readVerification: verified,
@@ -157,14 +155,13 @@ function readStart(body: JsonObject): Started | undefined {
   if (statusCodeOf(body) === undefined) return undefined;
   const failure = failureInside(body, 'start');
   if (failure) throw failure;
-  const id = vendorId(body['task_id']);
-  return id === undefined ? undefined : { kind: 'operation', operation: { id } };
+  return taken(body['task_id']);
 }
 
 function stateOf(body: JsonObject): ReadState | undefined {
   const { status } = body;
   // Why it failed stands where a refused question would say so.
-  if (stateWord(status) === 'fail') return failedBecause(minimaxFailureReason(body));
+  if (stateWord(status) === 'fail') return failedBecause(ERRORS.ofWork(errorOf(body)));
   const failure = failureInside(body, 'check');
   if (failure) throw failure;
   return stateBy(status, ['preparing', 'queueing', 'processing'], { succeeded: () => filed(body) });
@@ -181,16 +178,13 @@ function filed(body: JsonObject): ReadState {
 function delivered(body: JsonObject): OperationState {
   const failure = failureInside(body, 'result');
   if (failure) throw failure;
-  const file = isJsonObject(body['file']) ? body['file'] : {};
-  const url = file['download_url'];
-  if (typeof url !== 'string' || url === '') return failedBecause('nothing_delivered');
-  return { state: 'succeeded', outputs: [{ role: 'output', contentType: 'video/mp4', url }] };
+  return deliveredVideo(fieldIn(body['file'], 'download_url'));
 }
 
 /** Of work that does not exist: only what the reply says about the key, the balance and the rate counts. */
 function verified({ status, body }: VendorReply): Verified | undefined {
   if (!isDone(status) || !isJsonObject(body)) return undefined;
   if (statusCodeOf(body) === undefined) return { ok: false, problem: 'not_this_protocol', vendor: { status } };
-  const { kind } = readMinimaxFailure({ status, headers: {}, body }, 'verify');
+  const { kind } = ERRORS.read({ status, headers: {}, body }, 'verify');
   return kind === 'unfit' || kind === 'busy' ? undefined : { ok: true };
 }

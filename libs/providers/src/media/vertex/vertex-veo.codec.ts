@@ -4,13 +4,12 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  type MediaFailure,
   type Operation,
   type OperationState,
   type PlannedOrder,
   type UpstreamOutput,
 } from '#contracts';
-import { failureBy, type FailureTable, PERIOD_QUOTA, workFailureBy } from '../http/failure-rules.js';
+import { PERIOD_QUOTA, VendorErrors } from '../http/failure-rules.js';
 import {
   bearer,
   type FileAddress,
@@ -18,9 +17,7 @@ import {
   type MediaCodec,
   type ReadState,
   taskTraits,
-  type VendorReply,
   type VendorRequest,
-  type Verb,
 } from '../http/media-codec.js';
 import {
   GoogleCredentials,
@@ -35,25 +32,25 @@ const POLICY = /support codes?|responsible ai|usage guidelines|safety|violat|sen
 const BUCKET = /\bbuckets?\b|\bgs:\/\/|storage\.objects|storageUri|output storage/i;
 
 /** Errors of Vertex AI by the word in `status`, and inside an operation by the number of that word. */
-const FAILURES: FailureTable = [
-  { status: [403], says: /billing/i, is: 'unpaid' },
-  // Quotas and rates belong to one model of a project.
-  { status: [429], says: PERIOD_QUOTA, on: ['start'], is: 'unpaid_model' },
-  { status: [429], on: ['start'], is: 'busy_model' },
-  { status: [404], on: ['check'], is: 'lost' },
-  { status: [400], says: POLICY, on: ['start'], is: 'content' },
-  { status: [400], code: ['FAILED_PRECONDITION'], says: /\blocation\b|\bregion\b/i, is: 'not_served' },
-  { status: [400, 403, 404, 409, 412], says: BUCKET, is: 'not_served' },
-  { on: ['work'], says: POLICY, is: 'content' },
-  { on: ['work'], says: BUCKET, is: 'not_served' },
-  { on: ['work'], code: ['8', 'RESOURCE_EXHAUSTED'], is: 'busy_model' },
-  { on: ['work'], code: ['14', 'UNAVAILABLE'], is: 'away' },
-  { on: ['work'], code: ['4', 'DEADLINE_EXCEEDED'], is: 'expired' },
-  { on: ['work'], code: ['1', 'CANCELLED'], is: 'stopped' },
-];
-
-const readVertexFailure = (reply: VendorReply, verb: Verb): MediaFailure =>
-  failureBy(FAILURES, reply, wordIn(reply.body), verb);
+const ERRORS = new VendorErrors(
+  [
+    { status: [403], says: /billing/i, is: 'unpaid' },
+    // Quotas and rates belong to one model of a project.
+    { status: [429], says: PERIOD_QUOTA, on: ['start'], is: 'unpaid_model' },
+    { status: [429], on: ['start'], is: 'busy_model' },
+    { status: [404], on: ['check'], is: 'lost' },
+    { status: [400], says: POLICY, on: ['start'], is: 'content' },
+    { status: [400], code: ['FAILED_PRECONDITION'], says: /\blocation\b|\bregion\b/i, is: 'not_served' },
+    { status: [400, 403, 404, 409, 412], says: BUCKET, is: 'not_served' },
+    { on: ['work'], says: POLICY, is: 'content' },
+    { on: ['work'], says: BUCKET, is: 'not_served' },
+    { on: ['work'], code: ['8', 'RESOURCE_EXHAUSTED'], is: 'busy_model' },
+    { on: ['work'], code: ['14', 'UNAVAILABLE'], is: 'away' },
+    { on: ['work'], code: ['4', 'DEADLINE_EXCEEDED'], is: 'expired' },
+    { on: ['work'], code: ['1', 'CANCELLED'], is: 'stopped' },
+  ],
+  wordIn,
+);
 
 /** The envelope holds the HTTP status as `code` and the word that says more as `status`. */
 function wordIn(body: JsonValue | undefined): JsonObject | undefined {
@@ -159,7 +156,7 @@ export function vertexVeo({ project, region, storageUri, storageEndpoint }: Part
     nameOf: ({ name }) => name as string,
     writeCheck: ({ name }) => question(name as string),
     readCheck: stateOf,
-    readFailure: readVertexFailure,
+    readFailure: ERRORS.read,
     inlineFiles: { field: INLINE, count: ({ count }) => Number(count) },
     fileAddress: (url) => bucketAddress(url, storageEndpoint ?? ''),
 
@@ -182,7 +179,7 @@ function question(operationName: string): VendorRequest {
 
 function stateOf({ done, error, response }: JsonObject, operation: Operation): ReadState {
   if (done !== true) return { state: 'pending' };
-  if (isJsonObject(error)) return failedBecause(workFailureBy(FAILURES, error));
+  if (isJsonObject(error)) return failedBecause(ERRORS.ofWork(error));
   return delivered(isJsonObject(response) ? response : {}, Number(operation['count']));
 }
 

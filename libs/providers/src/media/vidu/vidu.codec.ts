@@ -5,8 +5,6 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  type MediaFailure,
-  type MediaReason,
   omitUndefined,
   type Operation,
   type OperationState,
@@ -15,7 +13,7 @@ import {
   type ZetaQ3ProRequest,
   type ZetaQ3Request,
 } from '#contracts';
-import { costIn, failureBy, type FailureTable, stateBy, vendorId, workFailureBy } from '../http/failure-rules.js';
+import { costIn, deliveredVideo, stateBy, taken, VendorErrors } from '../http/failure-rules.js';
 import {
   asSent,
   cancelledBy,
@@ -27,7 +25,6 @@ import {
   refuseIf,
   taskTraits,
   type VendorReply,
-  type Verb,
 } from '../http/media-codec.js';
 
 /** The signer, as the vendor names itself. */
@@ -58,26 +55,23 @@ function isSignedByVidu(request: CallbackRequest, key: string): boolean {
 }
 
 /** Vidu's error codes, in replies and in failed tasks, as of November 2026. */
-const FAILURES: FailureTable = [
-  // As many tasks at once as the account may have.
-  { code: ['QuotaExceeded'], is: 'busy_running' },
-  { code: ['TooManyRequests', 'SystemThrottling', 'OperationInProcess'], is: 'busy' },
-  { code: ['CreditInsufficient'], is: 'unpaid' },
-  { code: ['ModelUnavailable'], is: 'not_served_model' },
-  { code: ['ImageDownload*', 'ImageFormat*', 'ImageCheck*', 'ImageObjectsUndetected'], is: 'file' },
-  { code: ['TaskPromptPolicyViolation'], is: 'prompt' },
-  { code: ['AuditSubmitIllegal'], is: 'content' },
-  { code: ['CreationPolicyViolation'], is: 'result' },
-  { code: ['UserCancelled'], on: ['work'], is: 'stopped' },
-  { status: [404], on: ['check'], is: 'lost' },
-  { code: ['TaskNotFound', 'CreationNotFound'], on: ['check'], is: 'lost' },
-];
-
-const readViduFailure = (reply: VendorReply, verb: Verb): MediaFailure =>
-  failureBy(FAILURES, reply, errorOf(reply.body), verb);
-
-/** Why work that was taken failed, by its `err_code`. */
-const viduFailureReason = (code: JsonValue | undefined): MediaReason => workFailureBy(FAILURES, { code: code ?? '' });
+const ERRORS = new VendorErrors(
+  [
+    // As many tasks at once as the account may have.
+    { code: ['QuotaExceeded'], is: 'busy_running' },
+    { code: ['TooManyRequests', 'SystemThrottling', 'OperationInProcess'], is: 'busy' },
+    { code: ['CreditInsufficient'], is: 'unpaid' },
+    { code: ['ModelUnavailable'], is: 'not_served_model' },
+    { code: ['ImageDownload*', 'ImageFormat*', 'ImageCheck*', 'ImageObjectsUndetected'], is: 'file' },
+    { code: ['TaskPromptPolicyViolation'], is: 'prompt' },
+    { code: ['AuditSubmitIllegal'], is: 'content' },
+    { code: ['CreationPolicyViolation'], is: 'result' },
+    { code: ['UserCancelled'], on: ['work'], is: 'stopped' },
+    { status: [404], on: ['check'], is: 'lost' },
+    { code: ['TaskNotFound', 'CreationNotFound'], on: ['check'], is: 'lost' },
+  ],
+  errorOf,
+);
 
 /** `code` is the status once more; the word is `reason`. */
 function errorOf(body: JsonValue | undefined): JsonValue | undefined {
@@ -151,15 +145,12 @@ export const viduCodec: MediaCodec = {
     const { path, body } = mapZeta(order, model, file);
     return { method: 'POST', path: `/ent/v2/${path}`, body };
   },
-  readStart: ({ task_id: taskId }) => {
-    const id = vendorId(taskId);
-    return id === undefined ? undefined : { kind: 'operation', operation: { id } };
-  },
+  readStart: ({ task_id: id }) => taken(id),
 
   nameOf: ({ id }) => id as string,
   writeCheck: (operation) => ({ method: 'GET', path: `${taskPath(operation)}/creations` }),
   readCheck: stateOf,
-  readFailure: readViduFailure,
+  readFailure: ERRORS.read,
 
   writeCancel: (operation) => ({
     method: 'POST',
@@ -177,15 +168,13 @@ export const viduCodec: MediaCodec = {
 function stateOf(body: JsonObject): ReadState | undefined {
   return stateBy(body['state'], ['created', 'queueing', 'processing'], {
     succeeded: () => delivered(body),
-    failed: () => failedBecause(viduFailureReason(body['err_code'])),
+    failed: () => failedBecause(ERRORS.ofWork({ code: body['err_code'] ?? '' })),
   });
 }
 
 function delivered({ creations }: JsonObject): OperationState {
   const [first] = Array.isArray(creations) ? creations : [];
-  const url = fieldIn(first, 'url');
-  if (typeof url !== 'string' || url === '') return failedBecause('nothing_delivered');
-  return { state: 'succeeded', outputs: [{ role: 'output', contentType: 'video/mp4', url }] };
+  return deliveredVideo(fieldIn(first, 'url'));
 }
 
 /** Credits that are left, in all packages together. */

@@ -9,7 +9,7 @@ import {
   type Started,
   type UpstreamOutput,
 } from '#contracts';
-import { costIn, failureBy, type FailureTable, wordsOf } from '../http/failure-rules.js';
+import { costIn, VendorErrors, wordsOf } from '../http/failure-rules.js';
 import {
   asSent,
   bearer,
@@ -19,26 +19,25 @@ import {
   deliveredAt,
   type MediaCodec,
   type VendorReply,
-  type Verb,
 } from '../http/media-codec.js';
 
 const UNPAID = /credit|balance|billing|spending limit/i;
 
 /** Errors of xAI: the status says little, the sentence says more. */
-const FAILURES: FailureTable = [
-  { status: [429, 403], says: UNPAID, is: 'unpaid' },
-  // A wrong key comes as a 400 as often as not, and through some proxies with status 200.
-  { status: [400, 200, 201, 202], says: /api key/i, is: 'wrong_key' },
-  {
-    status: [200, 201, 202, 400, 403, 422],
-    on: ['start'],
-    says: /moderat|content polic|safety|violat/i,
-    is: 'content',
-  },
-];
-
-const readXaiFailure = (reply: VendorReply, verb: Verb): MediaFailure =>
-  failureBy(FAILURES, reply, errorOf(reply.body), verb);
+const ERRORS = new VendorErrors(
+  [
+    { status: [429, 403], says: UNPAID, is: 'unpaid' },
+    // A wrong key comes as a 400 as often as not, and through some proxies with status 200.
+    { status: [400, 200, 201, 202], says: /api key/i, is: 'wrong_key' },
+    {
+      status: [200, 201, 202, 400, 403, 422],
+      on: ['start'],
+      says: /moderat|content polic|safety|violat/i,
+      is: 'content',
+    },
+  ],
+  errorOf,
+);
 
 /** An error object, or a sentence with its code beside it. */
 function errorOf(body: JsonValue | undefined): JsonValue | undefined {
@@ -101,7 +100,7 @@ function xaiImage(form: Form = 'url'): MediaCodec {
         ? { method: 'POST', path: '/images/edits', body: mapIotaEdit(order, model, form, file) }
         : { method: 'POST', path: '/images/generations', body: mapIota(order, model, form) },
     readStart: finished,
-    readFailure: readXaiFailure,
+    readFailure: ERRORS.read,
 
     verification: { method: 'GET', path: '/models' },
     readCost: ({ usage }) => costIn('usd_ticks', fieldIn(usage, 'cost_in_usd_ticks')),
