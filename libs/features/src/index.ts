@@ -139,10 +139,10 @@ export { type TaskSearch, TaskSearchService } from './operations/task-search.js'
 export { WorkersService, type WorkerView } from './operations/workers.service.js';
 export type { Page, PageRequest } from './paging/page.js';
 export { type AuthorizationChecks, IdentitiesService, IdentityProvider } from './people/identity-provider.js';
-export { InvitationsService, type OpenInvitation } from './people/invitations.service.js';
+export { InvitationsService } from './people/invitations.service.js';
 export { consoleLinkOf, OneTimeLinks, printedConsoleLink } from './people/one-time-links.js';
 export { PasskeysService, type RelyingParty } from './people/passkeys.service.js';
-export { type AccountPerson, type KnownPerson, PeopleService } from './people/people.service.js';
+export { PeopleService } from './people/people.service.js';
 export { PromptLogWriter } from './prompt-log/prompt-log-writer.js';
 export { PROMPT_RETENTION_DAYS, PromptLogService } from './prompt-log/prompt-log.service.js';
 export { REDACTIONS_MAX } from './prompt-log/redaction.js';

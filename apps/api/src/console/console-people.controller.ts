@@ -2,12 +2,13 @@ import { Inject, Param, Req } from '@nestjs/common';
 import { IsIn, IsOptional, IsString } from 'class-validator';
 import type { Request } from 'express';
 import { ACCOUNT_ROLES, type AccountRole, type ConsoleInvitation, type ConsolePerson, GatewayError } from '#contracts';
-import { type AccountPerson, InvitationsService, type OpenInvitation, PeopleService } from '#features';
+import { InvitationsService, PeopleService } from '#features';
 import { PLATFORM, type Platform, publicBaseUrl } from '#runtime';
 import { CheckedBody } from '../checked-input.js';
 import { callerOf } from '../http/api-key.guard.js';
 import { actorOf, PageRoute, ConsoleRoutes } from './console-routes.js';
 import { openSession } from './console-gate.js';
+import { rowOf } from './views.js';
 
 class InvitationBody {
   @IsIn(ACCOUNT_ROLES) role!: AccountRole;
@@ -38,7 +39,10 @@ export class ConsolePeopleController {
       this.people.ofAccount(accountId),
       this.invitations.list(accountId),
     ]);
-    return { people: people.map((person) => toPerson(person, request)), invitations: invitations.map(toInvitation) };
+    return {
+      people: people.map((person) => toPerson(person, request)),
+      invitations: invitations.map(rowOf<ConsoleInvitation>),
+    };
   }
 
   @PageRoute('POST /people/invitations')
@@ -47,7 +51,7 @@ export class ConsolePeopleController {
     const { accountId } = callerOf(request);
     const invitedBy = openSession(request).user?.name ?? 'An operator';
     const made = await this.invitations.create(actorOf(request), { accountId, role, email, invitedBy });
-    return { invitation: toInvitation(made.invitation), link: invitationLink(this.platform, made.code) };
+    return { invitation: rowOf<ConsoleInvitation>(made.invitation), link: invitationLink(this.platform, made.code) };
   }
 
   @PageRoute('POST /people/invitations/:invitation_id/withdraw')
@@ -73,21 +77,5 @@ export class ConsolePeopleController {
   }
 }
 
-const toPerson = ({ userId, name, email, role, joinedAt, seenAt }: AccountPerson, request: Request): ConsolePerson => ({
-  user_id: userId,
-  name,
-  email,
-  role,
-  is_self: openSession(request).user?.id === userId,
-  joined_at: joinedAt.toISOString(),
-  seen_at: seenAt?.toISOString() ?? null,
-});
-
-const toInvitation = ({ id, email, role, invitedBy, createdAt, expiresAt }: OpenInvitation): ConsoleInvitation => ({
-  id,
-  email,
-  role: role as AccountRole,
-  invited_by: invitedBy,
-  created_at: createdAt.toISOString(),
-  expires_at: expiresAt.toISOString(),
-});
+const toPerson = (person: { readonly userId: string }, request: Request): ConsolePerson =>
+  rowOf<ConsolePerson>({ ...person, is_self: openSession(request).user?.id === person.userId });

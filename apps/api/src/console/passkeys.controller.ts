@@ -1,6 +1,6 @@
 import { Inject, Param, Req } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { GatewayError } from '#contracts';
+import { type ConsolePasskey, GatewayError } from '#contracts';
 import { type GuessLimiter, OPERATOR_GUESSES, PasskeysService, type RelyingParty, SessionsService } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
 import { CheckedBody } from '../checked-input.js';
@@ -11,6 +11,7 @@ import { NewSessions, sessionTokenOf } from './session-cookie.js';
 import { relyingParty } from './relying-party.js';
 import { SessionSerializer } from './session-serializer.js';
 import { NewPasskeyBody, PasskeyAnswerBody } from './sign-in.dto.js';
+import { rowOf } from './views.js';
 import { Reply } from '../http/route.js';
 
 const SIGN_IN = { purpose: 'sign-in', userId: null } as const;
@@ -29,7 +30,7 @@ export class PasskeysController {
 
   @PageRoute('POST /sign-in/passkey/options')
   async askToSignIn() {
-    return toAnswer(await this.passkeys.ask(this.party(), SIGN_IN));
+    return this.passkeys.ask(this.party(), SIGN_IN);
   }
 
   @PageRoute('POST /sign-in/passkey')
@@ -38,10 +39,9 @@ export class PasskeysController {
     @Req() request: Request,
     @Reply() response: Response,
   ) {
-    const answer = answerOf(body);
     const { ip: address, requestId } = request;
     const userId = await this.guesses.check({ address, requestId }, () =>
-      this.passkeys.userOf(this.party(), SIGN_IN, answer),
+      this.passkeys.userOf(this.party(), SIGN_IN, body),
     );
     if (userId === null) throw wrongCredentials('The gateway does not know this passkey, or 5 minutes have passed.');
     return this.newSessions.open('passkey', { userId }, request, response);
@@ -49,16 +49,15 @@ export class PasskeysController {
 
   @PageRoute('POST /session/proof/passkey/options')
   async askForProof(@Req() request: Request) {
-    return toAnswer(await this.passkeys.ask(this.party(), { purpose: 'proof', userId: personOf(request).id }));
+    return this.passkeys.ask(this.party(), { purpose: 'proof', userId: personOf(request).id });
   }
 
   @PageRoute('POST /session/proof/passkey')
   async prove(@CheckedBody(PasskeyAnswerBody) body: PasskeyAnswerBody, @Req() request: Request) {
-    const answer = answerOf(body);
     const { id: userId } = personOf(request);
     const { ip: address, requestId } = request;
     const proved = await this.guesses.check({ address, requestId }, () =>
-      this.passkeys.userOf(this.party(), { purpose: 'proof', userId }, answer),
+      this.passkeys.userOf(this.party(), { purpose: 'proof', userId }, body),
     );
     if (proved === null) throw wrongCredentials('This is not one of your passkeys, or 5 minutes have passed.');
     await this.sessions.prove(openSession(request).id);
@@ -69,17 +68,17 @@ export class PasskeysController {
 
   @PageRoute('GET /passkeys')
   async list(@Req() request: Request) {
-    return { items: (await this.passkeys.list(personOf(request).id)).map(toView) };
+    return { items: (await this.passkeys.list(personOf(request).id)).map(rowOf<ConsolePasskey>) };
   }
 
   @PageRoute('POST /passkeys/options')
   async askForNew(@Req() request: Request) {
-    return toAnswer(await this.passkeys.askForNew(this.party(), personOf(request)));
+    return this.passkeys.askForNew(this.party(), personOf(request));
   }
 
   @PageRoute('POST /passkeys')
   async add(@CheckedBody(NewPasskeyBody) sent: NewPasskeyBody, @Req() request: Request) {
-    return toView(await this.passkeys.add(this.party(), personOf(request).id, { ...answerOf(sent), name: sent.name }));
+    return rowOf<ConsolePasskey>(await this.passkeys.add(this.party(), personOf(request).id, sent));
   }
 
   @PageRoute('POST /passkeys/:passkey_id/remove')
@@ -95,17 +94,3 @@ export class PasskeysController {
     throw new GatewayError('not_found', 'Passkeys need PUBLIC_BASE_URL to be https with a host name.');
   }
 }
-
-const answerOf = ({ challenge_id: challengeId, response }: PasskeyAnswerBody) => ({ challengeId, response });
-
-const toAnswer = ({ challengeId, options }: Awaited<ReturnType<PasskeysService['ask']>>) => ({
-  challenge_id: challengeId,
-  options,
-});
-
-const toView = ({ id, name, createdAt, lastUsedAt }: Awaited<ReturnType<PasskeysService['add']>>) => ({
-  id,
-  name,
-  created_at: createdAt.toISOString(),
-  last_used_at: lastUsedAt?.toISOString() ?? null,
-});

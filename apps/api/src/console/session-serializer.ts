@@ -36,11 +36,7 @@ export class SessionSerializer {
       account: session.account,
       roles: session.roles,
       permissions: [...session.permissions],
-      memberships: memberships.map(({ accountId, accountName, role }) => ({
-        account_id: accountId,
-        account_name: accountName,
-        role,
-      })),
+      memberships,
       currency: this.platform.config.server.BALANCE_UNIT,
       proved_until: provedUntil(provedAt),
       proofs: proofsOf(session, passkeys > 0),

@@ -58,7 +58,7 @@ export class SessionController {
     const before = openSession(request);
     const { user, method } = before;
     const memberships = user ? await this.people.membershipsOf(user.id) : [];
-    if (!user || !memberships.some((membership) => membership.accountId === accountId)) {
+    if (!user || !memberships.some(({ account_id: id }) => id === accountId)) {
       throw new GatewayError('not_found', 'You are not a member of this account.', { param: 'account_id' });
     }
     const place = { address: request.ip, agent: request.get('user-agent') };

@@ -9,7 +9,7 @@ import {
   OPERATOR_ROLES,
   type OperatorConsoleRole,
 } from '#contracts';
-import { InvitationsService, type KnownPerson, PeopleService } from '#features';
+import { InvitationsService, PeopleService } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
 import { checked, CheckedBody, CheckedQuery } from '../checked-input.js';
 import { IsText, OrNull } from '../input-fields.js';
@@ -17,6 +17,7 @@ import { actorOf, PageRoute, ConsoleRoutes } from '../console/console-routes.js'
 import { openSession } from '../console/console-gate.js';
 import { invitationLink } from '../console/console-people.controller.js';
 import { ConsolePageQuery } from '../console/console-tasks.controller.js';
+import { rowOf } from '../console/views.js';
 
 class InvitationBody {
   @IsOptional() @IsText(80) account_id?: string;
@@ -82,17 +83,5 @@ function expectFit(accountId: string | null, role: AccountRole | OperatorConsole
   throw new GatewayError('invalid_parameter', `${where}, role must be one of ${roles.join(', ')}.`, { param: 'role' });
 }
 
-const toPerson = (person: KnownPerson): AdminPerson => ({
-  user_id: person.id,
-  name: person.name,
-  email: person.email,
-  operator_role: person.operatorRole,
-  memberships: person.memberships.map(({ accountId, accountName, role }) => ({
-    account_id: accountId,
-    account_name: accountName,
-    role,
-  })),
-  created_at: person.createdAt.toISOString(),
-  seen_at: person.seenAt?.toISOString() ?? null,
-  disabled_at: person.disabledAt?.toISOString() ?? null,
-});
+const toPerson = ({ id, ...person }: { readonly id: string }): AdminPerson =>
+  rowOf<AdminPerson>({ user_id: id, ...person });

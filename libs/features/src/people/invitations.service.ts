@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type AccountRole, GatewayError, type OperatorConsoleRole } from '#contracts';
-import { Database, type ModelTransaction, timeOrderedId } from '#platform';
+import { Database, type ModelTransaction, type Prisma, timeOrderedId } from '#platform';
 import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
 import { lock } from '../accounts/accounts.service.js';
 import type { ProvedIdentity } from './identity-provider.js';
@@ -30,17 +30,6 @@ export interface InvitationRequest {
   readonly invitedBy: string;
 }
 
-/** An invitation that has not been accepted yet. */
-export interface OpenInvitation {
-  readonly id: string;
-  readonly accountId: string | null;
-  readonly role: string;
-  readonly email: string | null;
-  readonly invitedBy: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-}
-
 export interface Joined {
   readonly userId: string;
   readonly accountId: string | null;
@@ -54,15 +43,10 @@ export interface InvitationView {
   readonly expiresAt: Date;
 }
 
-const SHOWN = {
-  id: true,
-  accountId: true,
-  role: true,
-  email: true,
-  invitedBy: true,
-  createdAt: true,
-  expiresAt: true,
-} as const;
+const SHOWN = { id: true, role: true, email: true, invitedBy: true, createdAt: true, expiresAt: true } as const;
+
+/** An invitation that has not been accepted yet. */
+type OpenInvitation = Prisma.InvitationGetPayload<{ select: typeof SHOWN }>;
 
 /** People come by invitation alone: a link that works once, for 72 hours. */
 @Injectable()

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { GatewayError, type JsonObject } from '#contracts';
-import { Database, logger, timeOrderedId } from '#platform';
+import { Database, logger, type Prisma, timeOrderedId } from '#platform';
 import { type ChallengeOwner, Challenges } from './challenges.js';
 
 const log = logger('console');
@@ -13,22 +13,15 @@ export interface RelyingParty {
 }
 
 /** A challenge as a browser answers it. `options`: of WebAuthn, as JSON. */
-export interface AskedOfBrowser {
-  readonly challengeId: string;
+interface AskedOfBrowser {
+  readonly challenge_id: string;
   readonly options: JsonObject;
 }
 
 /** What a browser says. `response`: of WebAuthn, as JSON. */
 export interface PasskeyAnswer {
-  readonly challengeId: string;
+  readonly challenge_id: string;
   readonly response: JsonObject;
-}
-
-export interface ListedPasskey {
-  readonly id: string;
-  readonly name: string;
-  readonly createdAt: Date;
-  readonly lastUsedAt: Date | null;
 }
 
 /** Loaded with the first passkey: its certificates are a fifth of all modules, and most processes never see a passkey. */
@@ -43,6 +36,8 @@ const TRANSPORTS = ['usb', 'nfc', 'ble', 'smart-card', 'hybrid', 'cable', 'inter
 /** Passkeys are the only thing that is asked for, so the device must know its owner. */
 const VERIFIED = 'required' as const;
 const SHOWN = { id: true, name: true, createdAt: true, lastUsedAt: true } as const;
+
+type ListedPasskey = Prisma.PasskeyGetPayload<{ select: typeof SHOWN }>;
 
 /** Passkeys of people (WebAuthn): the device proves its owner, and the gateway keeps public keys alone. */
 @Injectable()
@@ -86,7 +81,7 @@ export class PasskeysService {
       excludeCredentials: known.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
       authenticatorSelection: { residentKey: 'required', userVerification: VERIFIED },
     });
-    return { challengeId: id, options: options as unknown as JsonObject };
+    return { challenge_id: id, options: options as unknown as JsonObject };
   }
 
   /**
@@ -136,14 +131,14 @@ export class PasskeysService {
       userVerification: VERIFIED,
       ...(owner.userId !== null && { allowCredentials: await this.credentialsOf(owner.userId) }),
     });
-    return { challengeId: id, options: options as unknown as JsonObject };
+    return { challenge_id: id, options: options as unknown as JsonObject };
   }
 
   /** Whose passkey answered the challenge, once; null when the answer is wrong. */
   async userOf(
     party: RelyingParty,
     owner: ChallengeOwner,
-    { challengeId, response }: PasskeyAnswer,
+    { challenge_id: challengeId, response }: PasskeyAnswer,
   ): Promise<string | null> {
     const expectedChallenge = this.challenges.open(challengeId, owner);
     const { id: credentialId } = response;
@@ -179,7 +174,11 @@ export class PasskeysService {
     return rows.map(({ credentialId, transports }) => ({ id: credentialId, transports }));
   }
 
-  private async verifiedNew(party: RelyingParty, owner: ChallengeOwner, { challengeId, response }: PasskeyAnswer) {
+  private async verifiedNew(
+    party: RelyingParty,
+    owner: ChallengeOwner,
+    { challenge_id: challengeId, response }: PasskeyAnswer,
+  ) {
     const expectedChallenge = this.challenges.open(challengeId, owner);
     if (expectedChallenge === null) return null;
     const said = response as unknown as RegistrationResponseJSON;

@@ -66,9 +66,12 @@ describe('A new passkey', () => {
   afterAll(() => test.remove());
 
   const ask = () => passkeys.askForNew(PARTY, PERSON);
-  const answer = ({ challengeId, options }: Awaited<ReturnType<typeof ask>>, transports: readonly string[] = ['usb']) =>
+  const answer = (
+    { challenge_id, options }: Awaited<ReturnType<typeof ask>>,
+    transports: readonly string[] = ['usb'],
+  ) =>
     passkeys.add(PARTY, PERSON.id, {
-      challengeId,
+      challenge_id,
       name: 'Key',
       response: made(options['challenge'] as string, transports) as never,
     });

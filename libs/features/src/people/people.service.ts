@@ -1,37 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { isEmail } from 'class-validator';
-import { type AccountRole, GatewayError, type OperatorConsoleRole } from '#contracts';
-import { brokeConstraint, Database, type ModelTransaction } from '#platform';
+import { type AccountRole, type ConsoleMembership, GatewayError, type OperatorConsoleRole } from '#contracts';
+import { brokeConstraint, Database, type ModelTransaction, type Prisma } from '#platform';
 import { lock } from '../accounts/accounts.service.js';
 import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
 import { idOfCursor, type Page, pageById, type PageRequest } from '../paging/page.js';
 import { hashPassword, isPassword, PASSWORD_CHARACTERS } from './password.js';
-
-export interface AccountPerson {
-  readonly userId: string;
-  readonly name: string;
-  readonly email: string | null;
-  readonly role: AccountRole;
-  readonly joinedAt: Date;
-  readonly seenAt: Date | null;
-}
-
-interface NamedMembership {
-  readonly accountId: string;
-  readonly accountName: string;
-  readonly role: AccountRole;
-}
-
-export interface KnownPerson {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string | null;
-  readonly operatorRole: OperatorConsoleRole | null;
-  readonly memberships: readonly NamedMembership[];
-  readonly createdAt: Date;
-  readonly seenAt: Date | null;
-  readonly disabledAt: Date | null;
-}
 
 const SHOWN = {
   id: true,
@@ -65,7 +39,7 @@ export class PeopleService {
   }
 
   /** The accounts of a user that are open, in the order in which they were joined. */
-  async membershipsOf(userId: string): Promise<NamedMembership[]> {
+  async membershipsOf(userId: string): Promise<ConsoleMembership[]> {
     const { membership } = await this.database.models();
     const rows = await membership.findMany({
       where: { userId, account: { disabledAt: null } },
@@ -83,19 +57,14 @@ export class PeopleService {
   }
 
   /** In the order in which they joined. */
-  async ofAccount(accountId: string): Promise<AccountPerson[]> {
+  async ofAccount(accountId: string) {
     const { membership } = await this.database.models();
     const rows = await membership.findMany({
       where: { accountId },
       orderBy: [{ createdAt: 'asc' }, { userId: 'asc' }],
       include: { user: { select: { name: true, email: true, seenAt: true } } },
     });
-    return rows.map(({ userId, role, createdAt, user }) => ({
-      userId,
-      ...user,
-      role: role as AccountRole,
-      joinedAt: createdAt,
-    }));
+    return rows.map(({ userId, role, createdAt: joinedAt, user }) => ({ userId, ...user, role, joinedAt }));
   }
 
   /** All users, newest first. */
@@ -217,22 +186,16 @@ async function expectOtherOwner(transaction: ModelTransaction, accountId: string
   }
 }
 
-const toNamed = (row: { role: string; accountId: string; account: { name: string } }): NamedMembership => ({
-  accountId: row.accountId,
-  accountName: row.account.name,
+const toNamed = (row: { role: string; accountId: string; account: { name: string } }): ConsoleMembership => ({
+  account_id: row.accountId,
+  account_name: row.account.name,
   role: row.role as AccountRole,
 });
 
-type ShownUser = Omit<KnownPerson, 'memberships' | 'operatorRole'> & {
-  readonly operatorRole: string | null;
-  readonly memberships: { role: string; accountId: string; account: { name: string } }[];
-};
+type ShownUser = Prisma.ConsoleUserGetPayload<{ select: typeof SHOWN }>;
+type KnownPerson = ReturnType<typeof toKnown>;
 
-const toKnown = ({ operatorRole, memberships, ...user }: ShownUser): KnownPerson => ({
-  ...user,
-  operatorRole: operatorRole as OperatorConsoleRole | null,
-  memberships: memberships.map(toNamed),
-});
+const toKnown = (user: ShownUser) => ({ ...user, memberships: user.memberships.map(toNamed) });
 
 const missing = (userId: string): GatewayError =>
   new GatewayError('not_found', `There is no person "${userId.slice(0, 64)}" here.`, { param: 'user_id' });
