@@ -51,6 +51,7 @@ export {
 } from './console/access.js';
 export type {
   ConsoleDelivery,
+  ConsoleDeliveryAttempt,
   ConsoleInvitation,
   ConsoleKey,
   ConsoleModel,

@@ -199,8 +199,12 @@ export {
 } from './upstreams/upstream-admin.js';
 export { MediaCircuits, TextCircuits } from './upstreams/upstream-circuits.js';
 export { MediaUpstreamRegistry } from './upstreams/upstream-registry.js';
-export { WebhookDeliveriesService, type WebhookDeliveryView } from './webhooks/webhook-deliveries.service.js';
-export { WebhookEndpointsService, type WebhookEndpointView } from './webhooks/webhook-endpoints.service.js';
+export {
+  type ShownAttempt,
+  type ShownDelivery,
+  WebhookDeliveriesService,
+} from './webhooks/webhook-deliveries.service.js';
+export { type ShownEndpoint, WebhookEndpointsService } from './webhooks/webhook-endpoints.service.js';
 export { createWebhookSender, WebhookSender } from './webhooks/webhook-sender.js';
 export { SigningSecretService } from './webhooks/webhook-signers.js';
 export { WEBHOOK_EVENTS } from './webhooks/webhook-statements.js';

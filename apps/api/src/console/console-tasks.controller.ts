@@ -111,7 +111,7 @@ export class ConsoleTasksController {
     if (!order)
       throw new GatewayError('task_not_found', 'There is no such task in this account.', { param: 'task_id' });
     const maySeeMoney = openSession(request).permissions.has('ledger:read');
-    const [{ deliveries }, { timeline, entries, usage }, typicalSeconds] = await Promise.all([
+    const [{ items: deliveries }, { timeline, entries, usage }, typicalSeconds] = await Promise.all([
       this.deliveries.list(accountId, DELIVERIES_SHOWN, null, id),
       this.life.of(accountId, id),
       this.tasks.typicalSeconds(accountId, view.model),

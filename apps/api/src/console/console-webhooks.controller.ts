@@ -1,12 +1,12 @@
 import { Param, Query } from '@nestjs/common';
 import { IsOptional, IsString, Matches } from 'class-validator';
-import type { ConsoleWebhookEndpoint } from '#contracts';
-import { WEBHOOK_EVENTS, WebhookDeliveriesService, WebhookEndpointsService, type WebhookEndpointView } from '#features';
+import type { ConsoleDeliveryAttempt, ConsoleWebhookEndpoint } from '#contracts';
+import { WEBHOOK_EVENTS, WebhookDeliveriesService, WebhookEndpointsService } from '#features';
 import { checked, CheckedBody } from '../checked-input.js';
 import { AccountId } from '../http/api-key.guard.js';
 import { PageRoute, ConsoleRoutes } from './console-routes.js';
 import { ConsolePageQuery } from './console-tasks.controller.js';
-import { deliveryOf, timeOf } from './views.js';
+import { deliveryOf, rowOf } from './views.js';
 
 class DeliveriesQuery extends ConsolePageQuery {
   @IsOptional() @Matches(/^\w{1,100}$/) task_id?: string;
@@ -29,7 +29,7 @@ export class ConsoleWebhooksController {
   @PageRoute('GET /webhooks/endpoints')
   async list(@AccountId() accountId: string) {
     const endpoints = await this.endpoints.list(accountId);
-    return { items: endpoints.map(toEndpoint), event_types: WEBHOOK_EVENTS };
+    return { items: endpoints.map(rowOf<ConsoleWebhookEndpoint>), event_types: WEBHOOK_EVENTS };
   }
 
   @PageRoute('POST /webhooks/endpoints', { cost: 'always' })
@@ -56,15 +56,14 @@ export class ConsoleWebhooksController {
   @PageRoute('GET /webhooks/deliveries')
   async log(@Query() query: unknown, @AccountId() accountId: string) {
     const { limit, cursor = null, task_id: taskId = null } = checked(DeliveriesQuery, query);
-    const { deliveries, nextCursor } = await this.deliveries.list(accountId, limit, cursor, taskId);
-    return { items: deliveries.map(deliveryOf), next_cursor: nextCursor };
+    const { items, nextCursor } = await this.deliveries.list(accountId, limit, cursor, taskId);
+    return { items: items.map(deliveryOf), next_cursor: nextCursor };
   }
 
   @PageRoute('GET /webhooks/deliveries/:delivery_id')
   async read(@Param('delivery_id') id: string, @AccountId() accountId: string) {
-    const delivery = await this.deliveries.read(accountId, id);
-    const log = delivery.log.map(({ created, ...attempt }) => ({ ...attempt, created_at: timeOf(created) }));
-    return { ...deliveryOf(delivery), log };
+    const { log, ...delivery } = await this.deliveries.read(accountId, id);
+    return { ...deliveryOf(delivery), log: log.map(rowOf<ConsoleDeliveryAttempt>) };
   }
 
   @PageRoute('POST /webhooks/deliveries/:delivery_id/resend', { cost: 'always' })
@@ -73,11 +72,7 @@ export class ConsoleWebhooksController {
   }
 }
 
-const toEndpoint = ({ id, url, event_types, created }: WebhookEndpointView): ConsoleWebhookEndpoint => ({
-  id,
-  url,
-  event_types,
-  created_at: timeOf(created),
+const withSecret = ({ secret, ...endpoint }: { readonly secret: string }) => ({
+  endpoint: rowOf<ConsoleWebhookEndpoint>(endpoint),
+  secret,
 });
-
-const withSecret = (view: WebhookEndpointView) => ({ endpoint: toEndpoint(view), secret: view.secret ?? '' });

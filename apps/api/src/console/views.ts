@@ -9,7 +9,6 @@ import {
   type ConsoleSpendLimit,
   type ConsoleTask,
   type ConsoleUsageRecord,
-  formatMicros,
   type TaskFileView,
 } from '#contracts';
 import {
@@ -18,9 +17,9 @@ import {
   type KeyView,
   type Page,
   PeopleService,
+  type ShownDelivery,
   type SpendLimit,
   SpendLimits,
-  type WebhookDeliveryView,
   type WholeBalance,
 } from '#features';
 import { viewOfRow } from '../row-view.js';
@@ -28,7 +27,6 @@ import { viewOfRow } from '../row-view.js';
 /** Unix seconds as the ISO text that the console shows. */
 export const timeOf = (seconds: number): string => new Date(seconds * 1000).toISOString();
 const timeOrNull = (seconds: number | null): string | null => (seconds === null ? null : timeOf(seconds));
-const isoOrNull = (date: Date | null): string | null => date?.toISOString() ?? null;
 
 /** A part of a list whose rows have the names of the contract, but for amounts and times. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names what the rows are in the contract
@@ -41,21 +39,6 @@ export const listOf = <Item>({ items, nextCursor }: Page<object>): { items: Item
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names what the row is in the contract
 export const rowOf = <Item>(row: object): Item => viewOfRow(row) as Item;
 
-/** A limit with how far it is used. */
-export const spendLimitOf = ({
-  period,
-  limitMicros,
-  spentMicros,
-  heldMicros,
-  resetsAt,
-}: SpendLimit): ConsoleSpendLimit => ({
-  period,
-  limit: formatMicros(limitMicros),
-  spent: formatMicros(spentMicros),
-  held: formatMicros(heldMicros),
-  resets_at: resetsAt.toISOString(),
-});
-
 /** Reads the money of an account with its limits, as pages show them. */
 @Injectable()
 export class BalanceView {
@@ -67,7 +50,7 @@ export class BalanceView {
   /** The balance, and the row it was built from. @throws GatewayError `not_found`. */
   async of(accountId: string): Promise<{ readonly row: WholeBalance; readonly balance: ConsoleBalance }> {
     const [row, limits] = await Promise.all([this.balances.whole(accountId), this.limits.ofAccounts([accountId])]);
-    const own = (limits.get(accountId) ?? []).map(spendLimitOf);
+    const own = (limits.get(accountId) ?? []).map(rowOf<ConsoleSpendLimit>);
     return { row, balance: { ...rowOf<Omit<ConsoleBalance, 'limits'>>(row), limits: own } };
   }
 }
@@ -97,31 +80,14 @@ export class KeyFacts {
 
 /** A key. `userId`: the viewer. */
 export function keyOf(row: KeyView, { names, limits }: AboutKeys, userId: string | null): ConsoleKey {
-  const { createdBy, revokedAt, expiresAt } = row;
+  const { accountId: _accountId, dailyLimitMicros: _daily, monthlyLimitMicros: _monthly, createdBy, ...shown } = row;
+  const { revokedAt, expiresAt } = row;
   return {
-    id: row.id,
-    name: row.name,
-    kind: row.kind === 'console' ? 'console' : 'api',
+    ...rowOf<Omit<ConsoleKey, 'state' | 'created_by' | 'is_own' | 'limits'>>(shown),
     state: revokedAt ? 'revoked' : expiresAt && expiresAt.getTime() <= Date.now() ? 'expired' : 'active',
-    prefix: row.prefix,
     created_by: createdBy === null ? null : { id: createdBy, name: names.get(createdBy) ?? '' },
     is_own: createdBy !== null && createdBy === userId,
-    quota: row.quotaMicros === null ? null : formatMicros(row.quotaMicros),
-    limits: (limits.get(row.id) ?? []).map(spendLimitOf),
-    held: formatMicros(row.heldMicros),
-    used: formatMicros(row.usedMicros),
-    allowed_models: row.allowedModels,
-    allowed_addresses: row.allowedAddresses,
-    scopes: row.scopes,
-    tags: row.tags,
-    requests_per_minute: row.requestsPerMinute,
-    tokens_per_minute: row.tokensPerMinute,
-    max_running_tasks: row.maxRunningTasks,
-    created_at: row.createdAt.toISOString(),
-    expires_at: isoOrNull(expiresAt),
-    revoked_at: isoOrNull(revokedAt),
-    last_used_at: isoOrNull(row.lastUsedAt),
-    previous_valid_until: isoOrNull(row.previousValidUntil),
+    limits: (limits.get(row.id) ?? []).map(rowOf<ConsoleSpendLimit>),
   };
 }
 
@@ -166,19 +132,8 @@ const toFile = (file: TaskFileView): ConsoleTask['files'][number] => ({
   bytes: file.bytes,
 });
 
-export const deliveryOf = (delivery: WebhookDeliveryView): ConsoleDelivery => ({
-  id: delivery.id,
-  event_type: delivery.event_type,
-  task_id: delivery.task_id,
-  endpoint_id: delivery.endpoint_id,
-  url: delivery.url,
-  status: delivery.status,
-  attempts: delivery.attempts,
-  last_status: delivery.last_status,
-  last_error: delivery.last_error,
-  created_at: timeOf(delivery.created),
-  next_attempt_at: timeOrNull(delivery.next_attempt),
-});
+export const deliveryOf = ({ state, ...delivery }: ShownDelivery): ConsoleDelivery =>
+  rowOf<ConsoleDelivery>({ ...delivery, status: state });
 
 /** An entry of the ledger with what it paid for. */
 export function entryOf(row: object): ConsoleEntry {

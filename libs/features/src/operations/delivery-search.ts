@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
 import { Database, type WebhookDelivery } from '#platform';
 import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
-import { foreignCursor, type Page } from '../paging/page.js';
+import { foreignCursor, type Page, pageByLastId, type PageRequest } from '../paging/page.js';
 
 /** Which deliveries; null: whatever. */
 export interface DeliverySearch {
@@ -30,7 +30,7 @@ export class DeliverySearchService {
   /** `cursor`: the last delivery of the page before. @throws GatewayError `invalid_parameter`: no such cursor. */
   async find(
     { accountId, endpointId, taskId, status }: DeliverySearch,
-    page: { readonly limit: number; readonly cursor: string | null },
+    page: PageRequest,
   ): Promise<Page<OperatorDelivery>> {
     if (page.cursor !== null && !DELIVERY_ID.test(page.cursor)) throw foreignCursor();
     const where = {
@@ -45,8 +45,7 @@ export class DeliverySearchService {
       .withModels(({ webhookDelivery }) =>
         webhookDelivery.findMany({ where, orderBy: { id: 'desc' }, take: page.limit + 1 }),
       );
-    const items = rows.slice(0, page.limit).map(toOperatorDelivery);
-    return { items, nextCursor: rows.length > page.limit ? (items.at(-1)?.id ?? null) : null };
+    return pageByLastId(rows.map(toOperatorDelivery), page.limit);
   }
 
   /** Sends it again at once, under the same id and with the same body. @throws GatewayError `not_found`. */

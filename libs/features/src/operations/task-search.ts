@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject, Medium, TaskState } from '#contracts';
 import { Database } from '#platform';
-import { foreignCursor, type Page } from '../paging/page.js';
-import { foundPage, pageOfTasks, type SoughtTasks, soughtBy, whereAll } from '../tasks/read/sought-tasks.js';
+import { foreignCursor, type Page, pageByLastId, type PageRequest } from '../paging/page.js';
+import { pageOfTasks, type SoughtTasks, soughtBy, whereAll } from '../tasks/read/sought-tasks.js';
 import { isTaskId } from '../tasks/task-row.js';
 
 /** What operators may look for. */
@@ -29,17 +29,14 @@ export class TaskSearchService {
    *
    * @throws GatewayError `invalid_parameter`: no such cursor.
    */
-  async find(
-    search: TaskSearch,
-    page: { readonly limit: number; readonly cursor: string | null },
-  ): Promise<Page<OperatorTask>> {
+  async find(search: TaskSearch, page: PageRequest): Promise<Page<OperatorTask>> {
     if (page.cursor !== null && !isTaskId(page.cursor)) throw foreignCursor();
     const values: unknown[] = [];
     const where = whereAll([...ofOperators(search), ...soughtBy(search, page.cursor)], values);
     const text = `
       with ${pageOfTasks(where, `$${values.push(page.limit + 1)}`, search.status)}
       select ${OPERATOR_TASK_COLUMNS} from task where id = any(array(select id from page)) order by id desc`;
-    return foundPage((await this.database.ofOperators().query<OperatorTask>({ text, values })).rows, page.limit);
+    return pageByLastId((await this.database.ofOperators().query<OperatorTask>({ text, values })).rows, page.limit);
   }
 }
 

@@ -86,3 +86,9 @@ export function pageById<Row extends { readonly id: string; readonly createdAt: 
   const position = last && { time: last.createdAt.toISOString().replace('Z', '000Z'), id: last.id };
   return { items, nextCursor: rows.length > limit && position ? toCursor(position) : null };
 }
+
+/** The same of a list whose cursor is the id of its last row. */
+export function pageByLastId<Row extends { readonly id: string }>(rows: readonly Row[], limit: number): Page<Row> {
+  const items = rows.slice(0, limit);
+  return { items, nextCursor: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+}

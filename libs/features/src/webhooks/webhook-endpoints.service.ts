@@ -1,13 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
-import {
-  Database,
-  type ModelTransaction,
-  SafeFetcher,
-  SecretSealer,
-  timeOrderedId,
-  type WebhookEndpoint,
-} from '#platform';
+import { Database, type ModelTransaction, type Prisma, SafeFetcher, SecretSealer, timeOrderedId } from '#platform';
 import { type AccountAction, AccountRate } from '../limits/account-rate.js';
 import { TEST_EVENT, WEBHOOK_EVENTS, type WebhookEvent } from './webhook-statements.js';
 import { newWebhookSecret, SECRET_OVERLAP_SECONDS } from './webhook-signers.js';
@@ -24,20 +17,8 @@ insert into webhook_delivery (id, account_id, endpoint_id, event_type, url, payl
 values ($1, $2, $3, $4, $5, '', now())`;
 const TESTS: AccountAction = { name: 'webhook-tests', plural: 'test webhooks', perMinute: 10 };
 
-/** An endpoint as its owner sees it. Times are Unix seconds. */
-export interface WebhookEndpointView {
-  readonly id: string;
-  readonly object: 'webhook_endpoint';
-  readonly url: string;
-  /** The types of events that it gets; empty: all. */
-  readonly event_types: readonly string[];
-  readonly created: number;
-  /** Shown once, when it was made. */
-  readonly secret?: string;
-}
-
 /** What an endpoint is made from, not yet checked. */
-export interface WebhookEndpointInput {
+interface WebhookEndpointInput {
   readonly url: unknown;
   readonly event_types: unknown;
 }
@@ -45,7 +26,9 @@ export interface WebhookEndpointInput {
 /** The fields its owner may see. */
 const SHOWN = { id: true, url: true, eventTypes: true, createdAt: true } as const;
 
-type EndpointRow = Pick<WebhookEndpoint, keyof typeof SHOWN>;
+/** An endpoint as its owner sees it; without types of events it gets all. The secret is shown once, when it was made. */
+export type ShownEndpoint = Prisma.WebhookEndpointGetPayload<{ select: typeof SHOWN }>;
+type NewEndpoint = ShownEndpoint & { readonly secret: string };
 
 /** Webhook endpoints of an account, which get the events of all its tasks. */
 @Injectable()
@@ -58,7 +41,7 @@ export class WebhookEndpointsService {
   ) {}
 
   /** @throws GatewayError `invalid_parameter` naming the field; `conflict` when the account has as many as it may. */
-  async add(accountId: string, input: WebhookEndpointInput): Promise<WebhookEndpointView> {
+  async add(accountId: string, input: WebhookEndpointInput): Promise<NewEndpoint> {
     const url = checkWebhookUrl(this.fetcher, input.url, 'url');
     const id = timeOrderedId('whe');
     const secret = newWebhookSecret();
@@ -74,16 +57,15 @@ export class WebhookEndpointsService {
     };
     const row = await this.database.of(accountId).withModels((models) => models.$transaction(add));
     if (!row) throw new GatewayError('conflict', `An account may have at most ${ENDPOINTS_MAX} webhook endpoints.`);
-    return { ...toView(row), secret };
+    return { ...row, secret };
   }
 
   /** Newest first, without their secrets. */
-  async list(accountId: string): Promise<WebhookEndpointView[]> {
+  async list(accountId: string): Promise<ShownEndpoint[]> {
     const where = { accountId, disabledAt: null };
-    const rows = await this.database
+    return this.database
       .of(accountId)
       .withModels(({ webhookEndpoint }) => webhookEndpoint.findMany({ where, orderBy: { id: 'desc' }, select: SHOWN }));
-    return rows.map(toView);
   }
 
   /** Nothing new is sent to it; what is on its way is given up. @throws GatewayError `not_found`. */
@@ -96,7 +78,7 @@ export class WebhookEndpointsService {
   }
 
   /** A new secret; the old one keeps signing beside it for a day. @throws GatewayError `not_found`. */
-  async rotateSecret(accountId: string, endpointId: string): Promise<WebhookEndpointView> {
+  async rotateSecret(accountId: string, endpointId: string): Promise<NewEndpoint> {
     const secret = newWebhookSecret();
     const sealed = new Uint8Array(this.sealer.seal(secret, endpointId));
     const rotate = async (transaction: ModelTransaction) => {
@@ -112,7 +94,7 @@ export class WebhookEndpointsService {
       return transaction.webhookEndpoint.update({ where, data, select: SHOWN });
     };
     const row = await this.database.of(accountId).withModels((models) => models.$transaction(rotate));
-    return { ...toView(row), secret };
+    return { ...row, secret };
   }
 
   /**
@@ -142,14 +124,6 @@ export class WebhookEndpointsService {
     return id;
   }
 }
-
-const toView = ({ id, url, eventTypes, createdAt }: EndpointRow): WebhookEndpointView => ({
-  id,
-  object: 'webhook_endpoint',
-  url,
-  event_types: eventTypes,
-  created: Math.floor(createdAt.getTime() / 1000),
-});
 
 function readEventTypes(given: unknown): WebhookEvent[] {
   if (given === undefined || given === null) return [];

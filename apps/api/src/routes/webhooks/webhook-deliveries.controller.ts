@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Post, UseGuards } from '@nestjs/common';
-import { type Caller, WebhookDeliveriesService, type WebhookDeliveryView } from '#features';
+import { wireNames } from '#contracts';
+import { type Caller, type ShownAttempt, type ShownDelivery, WebhookDeliveriesService } from '#features';
 import { Type } from 'class-transformer';
 import { IsOptional, Matches } from 'class-validator';
 import { CheckedQuery } from '../../checked-input.js';
@@ -7,6 +8,7 @@ import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { DataWith } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
 import { IsWhole } from '../../input-fields.js';
+import { seconds } from '../uploads/file-object.js';
 import { WEBHOOK_OPERATIONS } from './webhooks.openapi.js';
 
 const LIMIT_MAX = 100;
@@ -35,25 +37,38 @@ export class WebhookDeliveriesController {
   async list(
     @CurrentCaller() caller: Caller,
     @CheckedQuery(DeliveryListQuery) query: DeliveryListQuery,
-  ): Promise<DataWith<readonly WebhookDeliveryView[]>> {
+  ): Promise<DataWith<readonly object[]>> {
     const { limit, cursor = null, task_id: taskId = null } = query;
-    const { deliveries, nextCursor } = await this.deliveries.list(caller.accountId, limit, cursor, taskId);
-    return new DataWith(deliveries, { has_more: nextCursor !== null, next_cursor: nextCursor });
+    const { items, nextCursor } = await this.deliveries.list(caller.accountId, limit, cursor, taskId);
+    return new DataWith(items.map(deliveryView), { has_more: nextCursor !== null, next_cursor: nextCursor });
   }
 
   @Get(':delivery_id')
   @Route({ operation: WEBHOOK_OPERATIONS.readWebhookDelivery, cost: 'free' })
-  async read(@CurrentCaller() caller: Caller, @Param('delivery_id') deliveryId: string): Promise<WebhookDeliveryView> {
-    return this.deliveries.read(caller.accountId, deliveryId);
+  async read(@CurrentCaller() caller: Caller, @Param('delivery_id') deliveryId: string): Promise<object> {
+    const { log, ...delivery } = await this.deliveries.read(caller.accountId, deliveryId);
+    return { ...deliveryView(delivery), log: log.map(attemptView) };
   }
 
   /** Sends it again at once, under the same id. */
   @Post(':delivery_id/resend')
   @Route({ operation: WEBHOOK_OPERATIONS.resendWebhookDelivery, cost: 'free' })
-  async resend(
-    @CurrentCaller() caller: Caller,
-    @Param('delivery_id') deliveryId: string,
-  ): Promise<WebhookDeliveryView> {
-    return this.deliveries.resend(caller.accountId, deliveryId);
+  async resend(@CurrentCaller() caller: Caller, @Param('delivery_id') deliveryId: string): Promise<object> {
+    return deliveryView(await this.deliveries.resend(caller.accountId, deliveryId));
   }
 }
+
+/** Times are Unix seconds here. */
+const deliveryView = ({ id, state, createdAt, nextAttemptAt, ...delivery }: ShownDelivery): object => ({
+  id,
+  object: 'webhook_delivery',
+  ...wireNames(delivery),
+  status: state,
+  created: seconds(createdAt),
+  next_attempt: nextAttemptAt && seconds(nextAttemptAt),
+});
+
+const attemptView = ({ createdAt, ...attempt }: ShownAttempt): object => ({
+  ...wireNames(attempt),
+  created: seconds(createdAt),
+});

@@ -1,8 +1,9 @@
 import { Body, Controller, Delete, Get, Param, Post, UseGuards } from '@nestjs/common';
 import { GatewayError } from '#contracts';
-import { type Caller, SigningSecretService, type WebhookEndpointView, WebhookEndpointsService } from '#features';
+import { type Caller, type ShownEndpoint, SigningSecretService, WebhookEndpointsService } from '#features';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { Route, Routes } from '../../http/route.js';
+import { seconds } from '../uploads/file-object.js';
 import { WEBHOOK_OPERATIONS } from './webhooks.openapi.js';
 
 /** Endpoints that get the events of every task of the account, and the secrets that sign them. */
@@ -18,15 +19,15 @@ export class WebhookEndpointsController {
   /** Adds an endpoint. Its secret is in this answer and in no other. */
   @Post('endpoints')
   @Route({ operation: WEBHOOK_OPERATIONS.addWebhookEndpoint, cost: 'free' })
-  async add(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<WebhookEndpointView> {
-    return this.endpoints.add(caller.accountId, readInput(body));
+  async add(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<object> {
+    return endpointView(await this.endpoints.add(caller.accountId, readInput(body)));
   }
 
   /** The endpoints of the account, newest first. */
   @Get('endpoints')
   @Route({ operation: WEBHOOK_OPERATIONS.listWebhookEndpoints, cost: 'free' })
-  async list(@CurrentCaller() caller: Caller): Promise<WebhookEndpointView[]> {
-    return this.endpoints.list(caller.accountId);
+  async list(@CurrentCaller() caller: Caller): Promise<object[]> {
+    return (await this.endpoints.list(caller.accountId)).map(endpointView);
   }
 
   /** Removes an endpoint; nothing more is sent to it. */
@@ -43,11 +44,8 @@ export class WebhookEndpointsController {
   /** Makes a new secret; for a day both sign, so that the receiver can change over without missing anything. */
   @Post('endpoints/:endpoint_id/rotate-secret')
   @Route({ operation: WEBHOOK_OPERATIONS.rotateWebhookSecret, cost: 'free' })
-  async rotate(
-    @CurrentCaller() caller: Caller,
-    @Param('endpoint_id') endpointId: string,
-  ): Promise<WebhookEndpointView> {
-    return this.endpoints.rotateSecret(caller.accountId, endpointId);
+  async rotate(@CurrentCaller() caller: Caller, @Param('endpoint_id') endpointId: string): Promise<object> {
+    return endpointView(await this.endpoints.rotateSecret(caller.accountId, endpointId));
   }
 
   /** Sends a test event; the delivery log shows what happened to it. */
@@ -74,6 +72,15 @@ export class WebhookEndpointsController {
     return { secret: await this.signingSecret.rotate(caller.accountId) };
   }
 }
+
+/** Its secret is there when it was made just now. */
+const endpointView = ({ id, eventTypes, createdAt, ...endpoint }: ShownEndpoint): object => ({
+  id,
+  object: 'webhook_endpoint',
+  ...endpoint,
+  event_types: eventTypes,
+  created: seconds(createdAt),
+});
 
 const FIELDS = ['url', 'event_types'];
 

@@ -17,20 +17,11 @@ export interface SpendLimit {
   readonly resetsAt: Date;
 }
 
-interface LimitRow {
-  readonly subject_id: string;
-  readonly period: 'day' | 'month';
-  readonly limit_micros: bigint;
-  readonly spent_micros: bigint;
-  readonly held_micros: bigint;
-  readonly resets_at: Date;
-}
-
 /** What is selected of a limited subject. `account` and `key` are expressions; the latter may be null. */
 const limitsOf = (subject: string, account: string, key: string): string => `
-select ${subject}.id as subject_id, p.period, p.limit_micros, ${subject}.held_micros,
-  spent_micros(${account}, ${key}, p.period, ${subject}.used_micros) as spent_micros,
-  period_end(${account}, p.period) as resets_at
+select ${subject}.id as subject, p.period, p.limit_micros as "limitMicros", ${subject}.held_micros as "heldMicros",
+  spent_micros(${account}, ${key}, p.period, ${subject}.used_micros) as "spentMicros",
+  period_end(${account}, p.period) as "resetsAt"
 from ${subject} cross join lateral (values
   ('day', ${subject}.daily_limit_micros), ('month', ${subject}.monthly_limit_micros)) as p(period, limit_micros)
 where p.limit_micros is not null and ${subject}.id = any($1)`;
@@ -75,9 +66,9 @@ const MARKS = [
 
 /** $1 account, $2 tags. */
 const OF_TAGS = `
-select l.tag as subject_id, p.period, p.limit_micros, tag_held(l.account_id, l.tag) as held_micros,
-  tag_spent(l.account_id, l.tag, p.period) as spent_micros,
-  period_end(l.account_id, p.period) as resets_at
+select l.tag as subject, p.period, p.limit_micros as "limitMicros", tag_held(l.account_id, l.tag) as "heldMicros",
+  tag_spent(l.account_id, l.tag, p.period) as "spentMicros",
+  period_end(l.account_id, p.period) as "resetsAt"
 from tag_limit l cross join lateral (values
   ('day', l.daily_limit_micros), ('month', l.monthly_limit_micros)) as p(period, limit_micros)
 where p.limit_micros is not null and l.account_id = $1 and l.tag = any($2)`;
@@ -156,20 +147,12 @@ export class SpendLimits {
   /** The last of the values is the list of subjects. */
   private async read(text: string, values: readonly unknown[]): Promise<ReadonlyMap<string, readonly SpendLimit[]>> {
     if ((values.at(-1) as readonly string[]).length === 0) return new Map();
-    const { rows } = await this.database.query<LimitRow>({ text, values: [...values] });
+    const { rows } = await this.database.query<SpendLimit & { subject: string }>({ text, values: [...values] });
     const limits = new Map<string, SpendLimit[]>();
-    for (const row of rows) limits.set(row.subject_id, [...(limits.get(row.subject_id) ?? []), toLimit(row)]);
+    for (const { subject, ...limit } of rows) limits.set(subject, [...(limits.get(subject) ?? []), limit]);
     return limits;
   }
 }
-
-const toLimit = (row: LimitRow): SpendLimit => ({
-  period: row.period,
-  limitMicros: row.limit_micros,
-  spentMicros: row.spent_micros,
-  heldMicros: row.held_micros,
-  resetsAt: row.resets_at,
-});
 
 const roomIn = ({ limitMicros, spentMicros, heldMicros }: SpendLimit): Micros => limitMicros - spentMicros - heldMicros;
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject, TaskView } from '#contracts';
 import { Database } from '#platform';
-import { foreignCursor, type Page, type PageRequest } from '../../paging/page.js';
+import { foreignCursor, type Page, pageByLastId, type PageRequest } from '../../paging/page.js';
 import { isTaskId } from '../task-row.js';
-import { foundPage, pageOfTasks, type SoughtTasks, soughtBy, whereAll } from './sought-tasks.js';
+import { pageOfTasks, type SoughtTasks, soughtBy, whereAll } from './sought-tasks.js';
 import { ReadTaskService } from './read-task.service.js';
 
 export interface AccountTasksQuery extends SoughtTasks {
@@ -111,7 +111,7 @@ export class AccountTasks {
     const where = whereAll(soughtBy(query, cursor), values);
     if (query.text === null) {
       const text = pageText(where, values.push(limit + 1), query);
-      const { items, nextCursor } = foundPage(
+      const { items, nextCursor } = pageByLastId(
         (await this.database.of(query.accountId).query<FoundRow>({ text, values })).rows,
         limit,
       );

@@ -1,6 +1,5 @@
 import { encodeTime } from 'ulid';
 import type { Medium, PublicTaskStatus } from '#contracts';
-import type { Page } from '../../paging/page.js';
 import { PUBLIC_STATUS_SQL } from './task-list.js';
 
 /** What tasks are looked for by, all of it together. Null: whatever. */
@@ -52,12 +51,6 @@ export const pageOfTasks = (
 ), page as (
   select id from (select id from open union all select id from ended) both_kinds order by id desc limit ${limit}
 )`;
-
-/** Cuts a list that was read one task too far into a page. */
-export function foundPage<Row extends { readonly id: string }>(rows: readonly Row[], limit: number): Page<Row> {
-  const items = rows.slice(0, limit);
-  return { items, nextCursor: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
-}
 
 const isEnded = (status: PublicTaskStatus | null): boolean =>
   status === 'completed' || status === 'failed' || status === 'cancelled';
