@@ -85,6 +85,7 @@ export type {
   ConsoleChargeLine,
   ConsoleEntry,
   ConsoleEntryExplained,
+  ConsolePrice,
   ConsoleQuote,
   ConsoleSpendLimit,
   ConsoleUsage,

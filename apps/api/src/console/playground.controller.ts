@@ -68,19 +68,12 @@ function taskIn(answer: SerializedBody | undefined): { task_id: string } {
   return { task_id: first.task_id };
 }
 
-const toModel = (view: ModelView): ConsoleModel => ({
-  id: view.id,
-  kind: view.kind,
-  available: view.available,
-  paths: view.paths,
-  summary: view.summary,
-  modes: view.modes,
-  fields: view.fields,
-  rules: view.rules,
-  result_lifetime_seconds: view.result_lifetime_seconds,
-  prices: view.prices,
-  variants: view.variants,
-});
+/** Without what only client libraries read. */
+function toModel(view: ModelView): ConsoleModel {
+  const { object: _object, created: _created, owned_by: _owner, type: _type, display_name: _name, ...model } = view;
+  const { created_at: _time, limits: _limits, traits: _traits, ...shown } = model;
+  return shown;
+}
 
 function toQuote({
   object: _object,

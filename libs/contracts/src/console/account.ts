@@ -60,20 +60,21 @@ export interface ConsoleKey {
 }
 
 /** What can be set on a key; absent fields stay as they are, null lifts a limit. */
-export interface ConsoleKeySettings {
-  name?: string;
-  quota?: Amount | null;
-  daily_limit?: Amount | null;
-  monthly_limit?: Amount | null;
-  allowed_models?: readonly string[];
-  allowed_addresses?: readonly string[];
-  scopes?: readonly string[];
-  tags?: readonly string[];
-  requests_per_minute?: number | null;
-  tokens_per_minute?: number | null;
-  max_running_tasks?: number | null;
-  expires_at?: Time | null;
-}
+export type ConsoleKeySettings = Partial<
+  Pick<
+    ConsoleKey,
+    | 'name'
+    | 'quota'
+    | 'allowed_models'
+    | 'allowed_addresses'
+    | 'scopes'
+    | 'tags'
+    | 'requests_per_minute'
+    | 'tokens_per_minute'
+    | 'max_running_tasks'
+    | 'expires_at'
+  >
+> & { readonly daily_limit?: Amount | null; readonly monthly_limit?: Amount | null };
 
 /** A model with all that its page and the form of the playground need. */
 export interface ConsoleModel {

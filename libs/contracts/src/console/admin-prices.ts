@@ -17,19 +17,9 @@ export interface AdminPrice {
   readonly withdrawn_at: Time | null;
 }
 
-export interface AdminNewPrice {
-  model: string;
-  unit: string;
-  /** The variant `default` if absent. */
-  variant?: string;
-  /** Of a band: the first number of input tokens at which it holds. */
-  from_input_tokens?: number;
-  amount: Amount;
-  /** 1 by default. */
-  per_quantity?: number;
-  /** Now by default; never before now. */
-  effective_from?: Time;
-}
+/** Of the variant `default`, below all bands, for one unit and from now on, unless it says otherwise. */
+export type AdminNewPrice = Pick<AdminPrice, 'model' | 'unit' | 'amount'> &
+  Partial<Pick<AdminPrice, 'variant' | 'from_input_tokens' | 'per_quantity' | 'effective_from'>>;
 
 /** What a new price would have changed in the last 30 days. */
 export interface AdminPricePreview extends AdminCostWarnings {
@@ -151,16 +141,8 @@ export interface AdminPriceRule {
   readonly created_by: string;
 }
 
-export interface AdminNewPriceRule {
-  model: string;
-  unit?: string;
-  variant?: string;
-  from_input_tokens?: number;
-  factor?: string;
-  amount?: Amount;
-  per_quantity?: number;
-  effective_from?: Time;
-}
+export type AdminNewPriceRule = Omit<AdminPriceRule, 'id' | 'created_by' | 'effective_from'> &
+  Partial<Pick<AdminPriceRule, 'effective_from'>>;
 
 /** A price list with all its rules there were and will be, newest first, and who has it now. */
 export interface AdminPriceList {

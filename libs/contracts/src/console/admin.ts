@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json.js';
 import type { AccountRole, OperatorConsoleRole } from './access.js';
 import type {
+  ConsoleDelivery,
   ConsoleKey,
   ConsoleKeySettings,
   ConsolePrompt,
@@ -65,20 +66,9 @@ export interface AdminAccountDetails extends AdminAccount {
 }
 
 /** What can be set on an account; absent fields stay as they are, null lifts a limit. */
-export interface AdminAccountSettings {
-  name?: string;
-  unlimited?: boolean;
-  priority?: number;
-  /** An IANA name; null: UTC. */
-  time_zone?: string | null;
-  max_running_tasks?: number | null;
-  requests_per_minute?: number | null;
-  tokens_per_minute?: number | null;
-  daily_limit?: Amount | null;
-  monthly_limit?: Amount | null;
-  low_balance?: Amount | null;
-  disabled?: boolean;
-}
+export type AdminAccountSettings = Partial<
+  Omit<AdminAccount, 'id' | 'available' | 'held' | 'used' | 'owed' | 'created_at' | 'disabled_at'>
+> & { readonly disabled?: boolean };
 
 /** A payment or correction; the same reference again changes nothing and answers `replayed`. */
 export interface AdminFunding {
@@ -306,18 +296,8 @@ export interface AdminWorker {
 }
 
 /** A webhook delivery of any account. */
-export interface AdminDelivery {
-  readonly id: string;
+export interface AdminDelivery extends ConsoleDelivery {
   readonly account_id: string;
-  readonly task_id: string | null;
-  readonly event_type: string;
-  readonly url: string;
-  readonly status: string;
-  readonly attempts: number;
-  readonly last_status: number | null;
-  readonly last_error: string | null;
-  readonly created_at: Time;
-  readonly next_attempt_at: Time | null;
 }
 
 /** What operators see and do; a change needs the role `operator` and proof. */

@@ -1,7 +1,7 @@
 import { Equals, IsBoolean, Matches } from 'class-validator';
 import type { JsonObject } from '#contracts';
 import { checkMediaUpstream, IsUpstreamKey, MediaUpstreamEntry } from '#providers';
-import { REVISION, type UpstreamKind, type UpstreamRow } from './upstream-kind.js';
+import type { UpstreamKind, UpstreamRow } from './upstream-kind.js';
 
 /** The settings of a media upstream in the database: those of the file, and whether it is in service. */
 export class StoredMediaEntry extends MediaUpstreamEntry {
@@ -28,7 +28,6 @@ export interface MediaUpstreamRow extends UpstreamRow {
   readonly priority: number;
   /** What only media upstreams have, in the words of the file. */
   readonly settings: JsonObject;
-  readonly deleted_at: Date | null;
 }
 
 /** `models: all`, which is no list of models, as it is kept. */
@@ -45,9 +44,7 @@ export const mediaKind = (reach?: {
   kind: 'media',
   name: 'a media upstream',
   shown: { kind: 'media' },
-  columns: `id, protocol, base_url, api_key_sealed, models, weight, priority, settings, enabled, deleted_at,
-    created_at, updated_at, ${REVISION}`,
-  written: 'id, protocol, base_url, models, weight, priority, settings, enabled, api_key_sealed'.split(', '),
+  written: ['id', 'protocol', 'base_url', 'models', 'weight', 'priority', 'settings', 'enabled'],
   drains: true,
   settingsOf: ({ id, protocol, base_url, models, weight, priority, settings, enabled }) => ({
     id,
@@ -64,10 +61,10 @@ export const mediaKind = (reach?: {
     id,
     protocol,
     base_url ?? null,
-    JSON.stringify(models === 'all' ? ALL : models),
+    models === 'all' ? ALL : models,
     weight,
     priority,
-    JSON.stringify(settings),
+    settings,
     enabled,
   ],
   /** A protocol has an address of its own, so that another protocol is another server. */

@@ -1,7 +1,7 @@
 import { IsBoolean, Matches } from 'class-validator';
-import type { JsonObject } from '#contracts';
+import type { JsonObject, JsonValue } from '#contracts';
 import { checkUpstream, IsUpstreamKey, UpstreamEntry } from '#providers';
-import { REVISION, type UpstreamKind, type UpstreamRow } from './upstream-kind.js';
+import type { UpstreamKind, UpstreamRow } from './upstream-kind.js';
 
 /** The settings of a text upstream in the database: those of the file, and whether it is in service. */
 export class StoredTextEntry extends UpstreamEntry {
@@ -16,23 +16,29 @@ export class StoredTextEntry extends UpstreamEntry {
   enabled = true;
 }
 
-export interface TextUpstreamRow extends UpstreamRow {
-  readonly protocol: string;
+/** Settings with a column of the same name. */
+const COLUMNS = [
+  'id',
+  'protocol',
+  'models',
+  'embedding_models',
+  'weight',
+  'priority',
+  'timeouts',
+  'output_limit_field',
+  'allow',
+  'fetches_urls',
+  'model_limits',
+  'translation',
+  'enabled',
+] as const;
+
+export interface TextUpstreamRow extends UpstreamRow, Readonly<Record<Exclude<Column, keyof UpstreamRow>, JsonValue>> {
   readonly base_url: string | null;
-  readonly models: JsonObject;
-  readonly embedding_models: JsonObject;
-  readonly weight: number;
-  readonly priority: number;
-  /** Seconds, as in the file. */
-  readonly timeouts: JsonObject;
-  readonly output_limit_field: string;
-  readonly allow: JsonObject;
-  readonly fetches_urls: string;
-  readonly model_limits: JsonObject;
-  readonly translation: JsonObject;
   /** Settings without a column of their own, in the words of the file. */
   readonly settings: JsonObject;
 }
+type Column = (typeof COLUMNS)[number];
 
 /** Those without a column of their own. What a later version added to them is not read by this one, and lost when it changes the row. */
 const SETTINGS = [
@@ -53,47 +59,18 @@ export const TEXT_KIND: UpstreamKind<TextUpstreamRow, StoredTextEntry> = {
   kind: 'text',
   name: 'an upstream',
   shown: {},
-  columns: `id, protocol, base_url, api_key_sealed, models, weight, priority, timeouts, output_limit_field, allow,
-    fetches_urls, model_limits, translation, embedding_models, settings, enabled,
-    created_at, updated_at, ${REVISION}`,
-  written:
-    `id, protocol, base_url, models, weight, priority, timeouts, output_limit_field, enabled, allow, fetches_urls,
-    model_limits, translation, embedding_models, settings, api_key_sealed`.split(/,\s+/),
+  written: [...COLUMNS, 'base_url', 'settings'],
   drains: false,
   settingsOf: (row) => ({
-    id: row.id,
-    protocol: row.protocol,
-    models: row.models,
-    embedding_models: row.embedding_models,
-    weight: row.weight,
-    priority: row.priority,
-    timeouts: row.timeouts,
-    output_limit_field: row.output_limit_field,
-    allow: row.allow,
-    fetches_urls: row.fetches_urls,
-    model_limits: row.model_limits,
-    translation: row.translation,
+    ...Object.fromEntries(COLUMNS.map((name) => [name, row[name]])),
     ...settingsIn(row.settings),
-    enabled: row.enabled,
     ...(row.base_url !== null && { base_url: row.base_url }),
   }),
   check: (sent) => checkUpstream(StoredTextEntry, sent),
   valuesOf: (entry) => [
-    entry.id,
-    entry.protocol,
+    ...COLUMNS.map((name) => entry[name]),
     entry.protocol === 'sandbox' ? null : entry.base_url,
-    JSON.stringify(entry.models),
-    entry.weight,
-    entry.priority,
-    JSON.stringify(entry.timeouts),
-    entry.output_limit_field,
-    entry.enabled,
-    JSON.stringify(entry.allow),
-    entry.fetches_urls,
-    JSON.stringify(entry.model_limits),
-    JSON.stringify(entry.translation),
-    JSON.stringify(entry.embedding_models),
-    JSON.stringify(settingsIn(entry)),
+    settingsIn(entry),
   ],
   movedBy: ({ base_url: before }, entry) => {
     if (entry.protocol === 'sandbox') return undefined;

@@ -7,8 +7,8 @@ export interface UpstreamRow {
   readonly id: string;
   readonly api_key_sealed: Buffer | null;
   readonly enabled: boolean;
-  /** It was removed, and stays until its running work has ended; null or absent: it is there. */
-  readonly deleted_at?: Date | null;
+  /** It was removed, and stays until its running work has ended; null: it is there. */
+  readonly deleted_at: Date | null;
   readonly created_at: Date;
   readonly updated_at: Date;
   /** Differs after every change, however it was made; the same at every replica. */
@@ -30,14 +30,13 @@ export interface UpstreamKind<Row extends UpstreamRow, Entry> {
   readonly name: string;
   /** Shown beside the settings, such as `kind`. */
   readonly shown: JsonObject;
-  readonly columns: string;
-  /** The columns that an entry fills, in the order of `valuesOf`; the id is the first, the sealed key the last. */
+  /** The columns that an entry fills, in the order of `valuesOf`; the id is the first. */
   readonly written: readonly string[];
   /** Whether the row of a removed one stays until nothing names it any more. */
   readonly drains: boolean;
   settingsOf(row: Row): JsonObject;
   check(sent: JsonObject): { readonly checked: Entry; readonly mistakes: readonly UpstreamMistake[] };
-  /** In the order of `written`, without the sealed key. */
+  /** In the order of `written`; objects are written as JSON. */
   valuesOf(entry: Entry): unknown[];
   /** What moves in the refusal to send a key that is set to another server; undefined while it stays where it is. */
   movedBy(before: Row, entry: Entry): string | undefined;
@@ -46,10 +45,11 @@ export interface UpstreamKind<Row extends UpstreamRow, Entry> {
 /** Statements on the rows of one kind. All but `remove` and `forget` return rows. */
 export function statementsOf({
   kind,
-  columns,
-  written,
+  written: settings,
   drains,
-}: Pick<UpstreamKind<never, unknown>, 'kind' | 'columns' | 'written' | 'drains'>) {
+}: Pick<UpstreamKind<never, unknown>, 'kind' | 'written' | 'drains'>) {
+  const written = [...settings, 'api_key_sealed'];
+  const columns = `${written.join(', ')}, deleted_at, created_at, updated_at, ${REVISION}`;
   const ofKind = `from upstream where kind = '${kind}'`;
   const present = `select ${columns} ${ofKind} and deleted_at is null`;
   const places = written.map((_column, index) => `$${index + 1}`).join(', ');
@@ -63,12 +63,12 @@ export function statementsOf({
     list: `${present} order by id`,
     /** $1 id. */
     read: `${present} and id = $1`,
-    /** The values of an entry. No row: the id is taken; but one that was removed and still drains may be set up again under its name. */
+    /** The values of an entry, and its sealed key. No row: the id is taken; but one that was removed and still drains may be set up again under its name. */
     add: `insert into upstream (${written.join(', ')}, kind) values (${places}, '${kind}')
       on conflict (id) do update set ${changes}, deleted_at = null, created_at = now(), updated_at = now()
       where upstream.kind = '${kind}' and upstream.deleted_at is not null
       returning ${columns}`,
-    /** The values of an entry. */
+    /** The same. */
     change: `update upstream set ${changes}, updated_at = now() where id = $1 returning ${columns}`,
     /** $1 id. */
     remove: drains

@@ -1,56 +1,31 @@
-import { familyOf, fieldTable, type FieldTableRow, formatMicros, type ModelFamily, type ModelTraits } from '#contracts';
+import {
+  type ConsoleModel,
+  type ConsolePrice,
+  familyOf,
+  fieldTable,
+  formatMicros,
+  type ModelFamily,
+  type ModelTraits,
+} from '#contracts';
 import type { ListedPrice } from '#features';
 
 /** When the catalogue of this version was written, as client libraries expect a date on each model. */
 const CATALOGUE_DATE = '2026-11-20T00:00:00Z';
 
-/** A price as people read it: `amount` of `currency` for each `per_quantity` of `unit`. */
-export interface PriceView {
-  readonly unit: string;
-  readonly variant: string;
-  /** Of a band alone: it holds for calls of so many input tokens and more. */
-  readonly from_input_tokens?: number;
-  readonly amount: string;
-  readonly per_quantity: number;
-  readonly currency: string;
-}
+type VariantView = ConsoleModel['variants'][number];
 
-/** One of the ways a model is sold, with its price in force; null while it has none and cannot be ordered. */
-export interface VariantView {
-  readonly variant: string;
-  readonly unit: string;
-  readonly from_input_tokens?: number;
-  readonly price: Pick<PriceView, 'amount' | 'per_quantity' | 'currency'> | null;
-}
-
-/** A model with everything needed to call it; the first lines are what the client libraries of two vendors expect. */
-export interface ModelView {
-  readonly id: string;
+/** A model with everything needed to call it; what client libraries of two vendors expect beside it. */
+export interface ModelView extends ConsoleModel {
   readonly object: 'model';
   readonly created: number;
   readonly owned_by: string;
   readonly type: 'model';
   readonly display_name: string;
   readonly created_at: string;
-  readonly kind: 'text' | 'embedding' | 'video' | 'image';
-  /** Whether requests for it are taken: false where no upstream serves it. */
-  readonly available: boolean;
-  /** Where its requests go. */
-  readonly paths: readonly string[];
-  readonly summary: string;
-  readonly modes: readonly string[];
-  readonly fields: readonly FieldTableRow[];
-  /** Rules that concern several fields, in words. */
-  readonly rules: readonly string[];
   /** What no upstream of it takes at present although the fields allow it, in words. */
   readonly limits: readonly string[];
   /** What the text models of all its upstreams take alike, by trait; null for a model that writes no text. */
   readonly traits: Partial<ModelTraits> | null;
-  /** Seconds until result links expire; null when they stay or when there are none. */
-  readonly result_lifetime_seconds: number | null;
-  readonly prices: readonly PriceView[];
-  /** Every way the model is sold, priced or not, in the order of the catalogue. */
-  readonly variants: readonly VariantView[];
 }
 
 /** What is known of a model besides the catalogue. */
@@ -85,13 +60,13 @@ export function toModelView(id: string, { prices, currency, kind, available, lim
   };
 }
 
-const soldVariants = (id: string, { variants, unit }: ModelFamily, prices: readonly PriceView[]): VariantView[] =>
+const soldVariants = (id: string, { variants, unit }: ModelFamily, prices: readonly ConsolePrice[]): VariantView[] =>
   (variants[id] ?? []).map((variant) => {
     const price = prices.find((each) => each.variant === variant && each.unit === unit);
     return price ? toVariantView(price) : { variant, unit, price: null };
   });
 
-const toVariantView = ({ variant, unit, from_input_tokens: from, ...price }: PriceView): VariantView => ({
+const toVariantView = ({ variant, unit, from_input_tokens: from, ...price }: ConsolePrice): VariantView => ({
   variant,
   unit,
   ...(from !== undefined && { from_input_tokens: from }),
@@ -131,7 +106,7 @@ const EMBEDDING_FACTS: Facts = {
   result_lifetime_seconds: null,
 };
 
-const toPriceView = (price: ListedPrice, currency: string): PriceView => ({
+const toPriceView = (price: ListedPrice, currency: string): ConsolePrice => ({
   unit: price.unit,
   variant: price.variant,
   ...(price.fromInputTokens > 0 && { from_input_tokens: price.fromInputTokens }),

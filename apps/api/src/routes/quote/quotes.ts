@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   type BalanceUnit,
   ChatRequest,
+  type ConsoleQuote,
   familyOf,
   formatMicros,
   GatewayError,
@@ -24,26 +25,11 @@ import {
 import { isDataUri } from '#media';
 import { PLATFORM, type Platform } from '#runtime';
 
-/** What a request would cost and how it was understood. */
-export interface QuoteView {
+/** What a request would cost and how it was understood. A body that would be refused gets the same refusal here. */
+export interface QuoteView extends Omit<ConsoleQuote, 'valid_until'> {
   readonly object: 'quote';
-  /** Always true: a body that would be refused gets the same refusal here. */
   readonly valid: true;
-  readonly model: string;
-  readonly path: string;
-  readonly mode: string;
-  /** What a submission holds, and the most that is ever charged. */
-  readonly amount: string;
   readonly currency: BalanceUnit;
-  readonly unit_price: string;
-  readonly quantity: number;
-  readonly per: string;
-  readonly variant: string;
-  /** Whether failed outputs are given back (`per-output`) or the whole is charged as held (`as-held`). */
-  readonly settle: string;
-  /** The request with its defaults filled in and what is ignored left out; of inline files only the type. */
-  readonly request: JsonObject;
-  readonly notices: readonly string[];
   /** Unix seconds from which another price is already set; null when none is. */
   readonly valid_until: number | null;
 }
