@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { type AdminUpstream, GatewayError, isJsonObject, type JsonObject, type JsonValue } from '#contracts';
+import {
+  type AdminUpstream,
+  type AdminUpstreamProof,
+  GatewayError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '#contracts';
 import {
   type CallsLately,
   LatestCalls,
@@ -11,7 +18,6 @@ import {
   type TextUpstream,
   TextUpstreams,
   TextUpstreamsService,
-  type UpstreamProof,
   type UpstreamView,
 } from '#features';
 
@@ -57,7 +63,7 @@ export class Upstreams {
   }
 
   /** One call that needs the key, free where the vendor has such a one. @throws GatewayError `not_found`; `conflict`: it cannot be called. */
-  async verify(id: string, signal: AbortSignal): Promise<TextUpstreamProof> {
+  async verify(id: string, signal: AbortSignal): Promise<AdminUpstreamProof> {
     if ((await this.owning(id)) === this.media) return this.media.verify(id, signal);
     const { problem } = await this.text.read(id);
     const live = this.inService.all.find(({ provider }) => provider.id === id);
@@ -75,29 +81,23 @@ export class Upstreams {
   }
 
   private statusOf(
-    { id, source, settings, key_set, key_ends_with, problem, created_at, updated_at }: UpstreamView,
+    view: UpstreamView,
     kind: AdminUpstream['kind'],
-    calls: ReadonlyMap<string, CallsLately>,
+    lately: ReadonlyMap<string, CallsLately>,
   ): AdminUpstream {
+    const { id, problem, settings } = view;
     const coolingMs = kind === 'text' ? this.textCoolingMs(id) : this.mediaCoolingMs(id);
-    const lately = calls.get(id);
+    const { last_error: error, ...calls } = lately.get(id) ?? { ...NO_CALLS, last_error: null };
     const enabled = settings['enabled'] !== false;
     return {
-      id,
+      ...view,
       kind,
-      source,
-      settings: settings satisfies JsonObject,
       enabled,
-      key_set,
-      key_ends_with,
-      problem,
-      created_at: created_at?.toISOString() ?? null,
-      updated_at: updated_at?.toISOString() ?? null,
       health: {
         state: stateOf(enabled, problem, coolingMs),
         resumes_at: enabled && coolingMs > 0 ? new Date(Date.now() + coolingMs).toISOString() : null,
-        calls: callsOf(lately),
-        last_error: lately?.last_error ? errorOf(lately.last_error) : null,
+        calls,
+        last_error: error && { ...error, time: new Date(error.time).toISOString() },
       },
     };
   }
@@ -119,17 +119,7 @@ function stateOf(enabled: boolean, problem: string | null, coolingMs: number): A
   return coolingMs > 0 ? 'cooling_down' : 'serving';
 }
 
-interface VerifiedModel {
-  readonly model: string;
-  readonly upstream_model: string;
-  /** Whether the vendor lists it; null where it has no list. */
-  readonly listed: boolean | null;
-}
-
-/** What a proof found, in the words of the admin API. */
-export type TextUpstreamProof = UpstreamProof & { readonly models?: readonly VerifiedModel[] };
-
-async function textProof({ provider, models }: TextUpstream, signal: AbortSignal): Promise<TextUpstreamProof> {
+async function textProof({ provider, models }: TextUpstream, signal: AbortSignal): Promise<AdminUpstreamProof> {
   const served = [...(models ?? [])];
   const verified = await provider.verify!(served[0]?.[1], signal);
   const { requestId } = verified;
@@ -149,19 +139,7 @@ async function textProof({ provider, models }: TextUpstream, signal: AbortSignal
   };
 }
 
-const callsOf = (lately: CallsLately | undefined): AdminUpstream['health']['calls'] => ({
-  ended: lately?.ended ?? 0,
-  succeeded: lately?.succeeded ?? 0,
-  p50_ms: lately?.p50_ms ?? null,
-  p95_ms: lately?.p95_ms ?? null,
-});
-
-const errorOf = ({ time, status, code, message }: NonNullable<CallsLately['last_error']>) => ({
-  time: new Date(time).toISOString(),
-  status,
-  code,
-  message,
-});
+const NO_CALLS = { ended: 0, succeeded: 0, p50_ms: null, p95_ms: null };
 
 /** The fields are checked by the definition that the file has, too. @throws GatewayError `invalid_parameter`. */
 export function upstreamSettings(body: unknown): JsonObject {

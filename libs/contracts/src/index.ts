@@ -56,6 +56,10 @@ export type {
   ConsoleKey,
   ConsoleModel,
   ConsolePerson,
+  ConsolePrompt,
+  ConsolePromptEntry,
+  ConsolePromptLog,
+  ConsolePromptLogSettings,
   ConsoleWebhookEndpoint,
 } from './console/account.js';
 export type {
@@ -65,8 +69,10 @@ export type {
   AdminPriceListSummary,
   AdminPriceProposal,
   AdminPriceSimulation,
+  AdminItemPrice,
+  AdminProposalItem,
 } from './console/admin-prices.js';
-export type { AdminConversations, AdminMargins, AdminUpstream } from './console/admin-upstreams.js';
+export type { AdminConversations, AdminMargins, AdminUpstream, AdminUpstreamProof } from './console/admin-upstreams.js';
 export type {
   AdminConcern,
   AdminHealth,

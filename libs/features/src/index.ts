@@ -48,7 +48,7 @@ export { PriceBook } from './billing/prices/price-book.js';
 export { exportPrices, importPrices, priceFileYaml } from './billing/prices/price-commands.js';
 export { type ImportedFile, missingText, PriceImport } from './billing/prices/price-import.js';
 export { ruleConflictText } from './billing/prices/price-list-import.js';
-export { type ListedPrice, PriceList } from './billing/prices/price-list.js';
+export { PriceList } from './billing/prices/price-list.js';
 export {
   type NewPriceRule,
   type PriceListSummary,
@@ -56,6 +56,7 @@ export {
   type PriceListView,
 } from './billing/prices/price-lists.service.js';
 export { PricePreview } from './billing/prices/price-preview.js';
+export type { ListedPrice } from './billing/prices/price-rules.js';
 export { belowCostText, PricesBelowCost } from './billing/prices/prices-below-cost.js';
 export { type NewPrice, PricesService } from './billing/prices/prices.service.js';
 export { seedExamplePrices } from './billing/prices/seed-prices.js';
@@ -72,7 +73,7 @@ export { AgentSessionsService } from './billing/usage/agent-sessions.service.js'
 export { TAG_FORM, TAGS_MAX } from './billing/usage/attribution.js';
 export { type Margin, MARGIN_GROUPS, MarginsService } from './billing/usage/margins.service.js';
 export { UsageDaysService } from './billing/usage/usage-days.service.js';
-export { USAGE_GROUPS, type UsageGroup, type UsageQuery } from './billing/usage/usage-sums.js';
+export { USAGE_GROUPS, USAGE_SUMS, type UsageGroup, type UsageQuery } from './billing/usage/usage-sums.js';
 export { UsageModule } from './billing/usage/usage.module.js';
 export { type RecordsQuery, UsageService, type UsageSum } from './billing/usage/usage.service.js';
 export { contentTypeOf, FORMAT_BYTES, formatOf } from './file-search/extract/read-text.js';
@@ -190,13 +191,7 @@ export { TextService } from './text/text.service.js';
 export { LeavingUpstreams, MediaUpstreams } from './upstreams/media-upstreams.js';
 export { MediaModule } from './upstreams/media.module.js';
 export { type TextUpstream, TextUpstreams } from './upstreams/text-upstreams.js';
-export {
-  MediaUpstreamsService,
-  proofOf,
-  TextUpstreamsService,
-  type UpstreamProof,
-  type UpstreamView,
-} from './upstreams/upstream-admin.js';
+export { MediaUpstreamsService, proofOf, TextUpstreamsService, type UpstreamView } from './upstreams/upstream-admin.js';
 export { MediaCircuits, TextCircuits } from './upstreams/upstream-circuits.js';
 export { MediaUpstreamRegistry } from './upstreams/upstream-registry.js';
 export {

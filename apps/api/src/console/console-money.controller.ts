@@ -16,6 +16,7 @@ import {
   KeysService,
   PricesService,
   TagLimitsService,
+  USAGE_SUMS,
   UsageService,
   type UsageSum,
 } from '#features';
@@ -71,8 +72,6 @@ class NoticeBody {
 class TimeZoneBody {
   @ValidateIf(({ time_zone: zone }: TimeZoneBody) => zone !== null) @IsTimeZoneName() time_zone!: string | null;
 }
-
-const SUMS = ['requests', 'failed_requests', 'amount_micros', 'quantity', 'input_tokens', 'output_tokens'] as const;
 
 /** What the account used, has and paid: the same rows as the public interface shows. */
 @ConsoleRoutes()
@@ -160,15 +159,5 @@ export class ConsoleMoneyController {
   }
 }
 
-function totalOf(sums: readonly UsageSum[]): Record<(typeof SUMS)[number], bigint> {
-  const total = {
-    requests: 0n,
-    failed_requests: 0n,
-    amount_micros: 0n,
-    quantity: 0n,
-    input_tokens: 0n,
-    output_tokens: 0n,
-  };
-  for (const sum of sums) for (const name of SUMS) total[name] += sum[name];
-  return total;
-}
+const totalOf = (sums: readonly UsageSum[]): object =>
+  Object.fromEntries(USAGE_SUMS.map((name) => [name, sums.reduce((total, sum) => total + sum[name], 0n)]));

@@ -1,11 +1,11 @@
 import { Body, Param, Req } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { type AdminConversations, type AdminUpstream, GatewayError } from '#contracts';
+import { type AdminConversations, type AdminUpstream, type AdminUpstreamProof, GatewayError } from '#contracts';
 import { ConversationReport } from '#features';
 import { PageRoute } from '../console/console-routes.js';
 import { rowOf } from '../console/views.js';
 import { clientGone } from '../http/client-gone.js';
-import { type TextUpstreamProof, Upstreams, upstreamSettings } from '../upstreams.js';
+import { Upstreams, upstreamSettings } from '../upstreams.js';
 import { CATALOGUE_OPERATIONS } from './admin.openapi.js';
 import { operatorOf, OperatorRoute, OperatorRoutes } from './operator-route.js';
 import { Reply } from '../http/route.js';
@@ -48,7 +48,7 @@ export class UpstreamsController {
 
   /** Proves its key by a call that is free, or for text by the least reply where the vendor has none. */
   @OperatorRoute('POST /upstreams/:upstream_id/verify', CATALOGUE_OPERATIONS.adminVerifyUpstream)
-  verify(@Param('upstream_id') id: string, @Reply() response: Response): Promise<TextUpstreamProof> {
+  verify(@Param('upstream_id') id: string, @Reply() response: Response): Promise<AdminUpstreamProof> {
     return this.upstreams.verify(id, clientGone(response));
   }
 

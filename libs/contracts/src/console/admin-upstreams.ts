@@ -1,4 +1,6 @@
 import type { JsonObject } from '../json.js';
+import type { ModelTrait } from '../media-upstream.js';
+import type { ModelTraits } from '../text/model-traits.js';
 import type { Amount, Day, Time } from './common.js';
 
 /** An upstream with how it does. Its settings are those of UPSTREAMS_FILE; its key is never shown. */
@@ -108,6 +110,12 @@ export interface AdminUpstreamProof {
     readonly code: string | null;
     readonly message: string | null;
   } | null;
+  /** The vendor's id of the call, for its support. */
+  readonly request_id: string | null;
+  /** How far the vendor's clock is ahead of ours; null within one minute. */
+  readonly clock_skew_ms: number | null;
+  /** By model, what its vendor takes, where that is less than the catalogue allows. */
+  readonly traits: Readonly<Record<string, readonly ModelTrait[] | ModelTraits>>;
   /** Of a text upstream. */
   readonly models?: readonly {
     readonly model: string;

@@ -1,21 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { AdminUpstream } from '#contracts';
 import { Database } from '#platform';
 import { bucketMs } from '../text/text-calls.js';
 
 /** How the calls of one upstream went within the last five minutes. */
-export interface CallsLately {
-  readonly ended: number;
-  readonly succeeded: number;
-  readonly p50_ms: number | null;
-  readonly p95_ms: number | null;
-  readonly last_error: {
-    /** ISO time. */
-    readonly time: string;
-    readonly status: number | null;
-    readonly code: string | null;
-    readonly message: string | null;
-  } | null;
-}
+export type CallsLately = AdminUpstream['health']['calls'] & Pick<AdminUpstream['health'], 'last_error'>;
 
 /** Through the index of the ends; a vendor that was busy took nothing, which is no failure of a call that it took. */
 const LATELY = `

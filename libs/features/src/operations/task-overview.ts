@@ -1,23 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { type Book, GatewayError, type LedgerKind } from '#contracts';
+import { GatewayError, type LedgerKind } from '#contracts';
 import { Database } from '#platform';
 import { OPERATOR_COST } from '../billing/usage/usage.service.js';
+import type { ShownRow } from '../paging/page.js';
 import { isTaskId } from '../tasks/task-row.js';
 import { OPERATOR_TASK_COLUMNS, type OperatorTask } from './task-search.js';
 
 /** A movement of money for one task. */
-export interface OperatorEntry {
-  readonly id: string;
+interface OperatorEntry extends ShownRow {
   readonly kind: LedgerKind;
-  readonly debit: Book;
-  readonly credit: Book;
   readonly amount_micros: bigint;
-  readonly reference: string | null;
-  readonly note: string | null;
   readonly created_at: Date;
 }
 
-export interface TimelineEntry {
+interface TimelineEntry {
   readonly time: Date;
   readonly event: string;
   readonly detail: object | null;
@@ -25,17 +21,7 @@ export interface TimelineEntry {
 
 /** A task with everything that is known of its life. */
 export interface TaskHistory {
-  readonly task: OperatorTask & {
-    readonly refunded_micros: bigint;
-    /** The failed task that this one was made from, and the one that was made from this. */
-    readonly redrive_of: string | null;
-    readonly redriven_as: string | null;
-    /** What it cost the operator, once it has ended: as on its usage record. */
-    readonly cost_micros: bigint | null;
-    readonly cost_currency: string | null;
-    readonly cost_source: 'reported' | 'configured' | null;
-    readonly cost_worth_micros: bigint | null;
-  };
+  readonly task: OperatorTask;
   /** Earliest first. */
   readonly timeline: readonly TimelineEntry[];
   readonly entries: readonly OperatorEntry[];
@@ -113,12 +99,8 @@ export class TaskOverview {
 }
 
 /** A webhook that told of the task. */
-export interface TaskDelivery {
-  readonly id: string;
-  readonly event_type: string;
-  readonly url: string;
+interface TaskDelivery extends ShownRow {
   readonly state: string;
-  readonly attempts: number;
   readonly created_at: Date;
   readonly finished_at: Date | null;
 }
@@ -126,7 +108,7 @@ export interface TaskDelivery {
 /** The times that stand in the row itself. */
 function milestones(task: OperatorTask): TimelineEntry[] {
   const { provider, vendor_ids, attempt, error_code: code, error_message: message } = task;
-  const times: readonly (readonly [Date | null, string, object | null])[] = [
+  const times: readonly (readonly [unknown, string, object | null])[] = [
     [task.created_at, 'submitted', { request_id: task.request_id }],
     [task.started_at, 'first_claimed', null],
     [task.start_intent_at, 'start_announced', { provider }],
@@ -135,7 +117,7 @@ function milestones(task: OperatorTask): TimelineEntry[] {
     [task.cancel_requested_at, 'cancel_requested', { outcome: task.cancel_outcome }],
     [task.finished_at, task.state, code === null ? { attempt } : { attempt, code, message }],
   ];
-  return times.flatMap(([time, event, detail]) => (time ? [{ time, event, detail }] : []));
+  return times.flatMap(([time, event, detail]) => (time instanceof Date ? [{ time, event, detail }] : []));
 }
 
 const moved = ({ created_at: time, kind, amount_micros, debit, credit, reference }: OperatorEntry): TimelineEntry => ({

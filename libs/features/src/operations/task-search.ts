@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { JsonObject, Medium, TaskState } from '#contracts';
+import type { Medium, TaskState } from '#contracts';
 import { Database } from '#platform';
-import { foreignCursor, type Page, pageByLastId, type PageRequest } from '../paging/page.js';
+import { foreignCursor, type Page, pageByLastId, type PageRequest, type ShownRow } from '../paging/page.js';
 import { pageOfTasks, type SoughtTasks, soughtBy, whereAll } from '../tasks/read/sought-tasks.js';
 import { isTaskId } from '../tasks/task-row.js';
 
@@ -51,42 +51,20 @@ const ofOperators = (search: TaskSearch): [string, unknown][] => [
 ];
 
 /** A task as operators see it: its state, never the content of the order. */
-export interface OperatorTask {
+export interface OperatorTask extends ShownRow {
   readonly id: string;
   readonly account_id: string;
   readonly api_key_id: string;
   readonly medium: Medium;
   readonly model: string;
   readonly state: TaskState;
-  readonly status: string;
-  readonly progress: number;
-  /** How often a worker took it. */
   readonly attempt: number;
-  readonly failures: number;
-  /** Attempts at the present step that ended without a word. */
-  readonly lapses: number;
-  readonly last_failure: string | null;
-  readonly lease_owner: string | null;
-  readonly lease_until: Date | null;
-  readonly provider: string | null;
-  /** What the vendor calls the work: the short values of its handle, which may hold what was asked for besides. */
-  readonly vendor_ids: JsonObject | null;
   readonly error_code: string | null;
-  readonly error_message: string | null;
-  readonly hold_micros: bigint;
-  readonly charged_micros: bigint | null;
   readonly request_id: string;
   readonly created_at: Date;
-  readonly started_at: Date | null;
-  readonly start_intent_at: Date | null;
-  readonly running_at: Date | null;
-  readonly produced_at: Date | null;
-  readonly cancel_requested_at: Date | null;
-  readonly cancel_outcome: string | null;
-  readonly finished_at: Date | null;
-  readonly deadline_at: Date;
 }
 
+/** `lapses`: attempts at the present step that ended without a word. `vendor_ids`: the short values of the handle of the vendor's work. */
 export const OPERATOR_TASK_COLUMNS = `id, account_id, api_key_id, medium, model, state,
   case when finished_at is not null then state when state = 'queued' and started_at is null then 'submitted'
     else 'in_progress' end as status,

@@ -1,7 +1,13 @@
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import { Inject, Injectable } from '@nestjs/common';
-import { GatewayError } from '#contracts';
+import {
+  type ConsolePrompt,
+  type ConsolePromptEntry,
+  type ConsolePromptLog,
+  type ConsolePromptLogSettings,
+  GatewayError,
+} from '#contracts';
 import { Database, SecretSealer, type StatementRunner, timeOrderedId } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
 import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
@@ -16,31 +22,7 @@ const OPENED_MAX = 8 * 1024 * 1024;
 
 export const PROMPT_RETENTION_DAYS = { least: 1, most: 90, usual: 7 } as const;
 
-interface PromptLogSettings {
-  readonly enabled: boolean;
-  readonly retention_days: number;
-  readonly redactions: readonly string[];
-}
-
-/** The same, with what it takes up. */
-interface PromptLog extends PromptLogSettings {
-  readonly bytes: number;
-  readonly bytes_max: number;
-}
-
-/** An entry of the log, without its words. */
-interface PromptEntry {
-  readonly id: string;
-  readonly time: string;
-  readonly request_id: string;
-  readonly api_key_id: string;
-  readonly model: string;
-  readonly session: string | null;
-}
-
-interface PromptTexts extends PromptEntry, SealedTexts {}
-
-interface LogRow extends PromptLogSettings {
+interface LogRow extends ConsolePromptLogSettings {
   readonly id: string;
   readonly bytes: number;
 }
@@ -94,7 +76,7 @@ export class PromptLogService {
     this.bytesMax = config.retention.PROMPT_LOG_ACCOUNT_MB * 1024 * 1024;
   }
 
-  async settings(accountId: string): Promise<PromptLog> {
+  async settings(accountId: string): Promise<ConsolePromptLog> {
     const { rows } = await this.database.of(accountId).query<LogRow>({ text: READ, values: [accountId] });
     return this.viewOf(rows[0]);
   }
@@ -106,7 +88,7 @@ export class PromptLogService {
    * @throws GatewayError `not_found`: there is no such account; `invalid_parameter`; `permission_denied`: this gateway keeps no such logs;
    * `conflict`: the account is disabled.
    */
-  async change(actor: Operator, accountId: string, settings: PromptLogSettings): Promise<PromptLog> {
+  async change(actor: Operator, accountId: string, settings: ConsolePromptLogSettings): Promise<ConsolePromptLog> {
     expectRedactions(settings.redactions);
     if (settings.enabled && this.bytesMax === 0)
       throw new GatewayError(
@@ -129,7 +111,7 @@ export class PromptLogService {
   }
 
   /** Everything that is logged is unreadable when this resolves; the log goes on, or stays off, with the same settings. */
-  async clear(actor: Operator, accountId: string): Promise<PromptLog> {
+  async clear(actor: Operator, accountId: string): Promise<ConsolePromptLog> {
     await this.changes.runStatements(actor, async (transaction) => {
       await expectOpenAccount(transaction, accountId, false);
       const { rows } = await transaction.query<LogRow>({ text: READ, values: [accountId] });
@@ -150,18 +132,18 @@ export class PromptLogService {
     accountId: string,
     { session, requestId }: { readonly session: string | null; readonly requestId: string | null },
     page: PageRequest,
-  ): Promise<Page<PromptEntry>> {
+  ): Promise<Page<ConsolePromptEntry>> {
     const position = fromCursor(page.cursor);
     const values = [accountId, position?.time ?? null, position?.id ?? null, session, requestId, page.limit + 1];
-    const { rows } = await this.database.of(accountId).query<PromptEntry>({ text: LIST, values });
+    const { rows } = await this.database.of(accountId).query<ConsolePromptEntry>({ text: LIST, values });
     return toPage(rows, page.limit);
   }
 
   /** The words of an entry; that they were read, and by whom, is on record before they are shown. @throws GatewayError `not_found`. */
-  async read(actor: Operator, accountId: string, entryId: string): Promise<PromptTexts> {
+  async read(actor: Operator, accountId: string, entryId: string): Promise<ConsolePrompt> {
     const row = await this.changes.runStatements(actor, async (transaction) => {
       const { rows } = await transaction.query<
-        PromptEntry & { sealed: Buffer; sealed_key: Buffer; log_id: string } & Record<string, unknown>
+        ConsolePromptEntry & { sealed: Buffer; sealed_key: Buffer; log_id: string } & Record<string, unknown>
       >({ text: READ_ENTRY, values: [accountId, entryId] });
       const [found] = rows;
       if (!found) throw unknownEntry(entryId);
@@ -184,7 +166,7 @@ export class PromptLogService {
     });
   }
 
-  private begin(transaction: StatementRunner, accountId: string, settings: PromptLogSettings): Promise<unknown> {
+  private begin(transaction: StatementRunner, accountId: string, settings: ConsolePromptLogSettings): Promise<unknown> {
     const id = timeOrderedId('promptlog');
     const { enabled, retention_days: days, redactions } = settings;
     return transaction.query({
@@ -193,7 +175,7 @@ export class PromptLogService {
     });
   }
 
-  private viewOf(row: LogRow | undefined): PromptLog {
+  private viewOf(row: LogRow | undefined): ConsolePromptLog {
     const settings = row
       ? settingsOf(row)
       : { enabled: false, retention_days: PROMPT_RETENTION_DAYS.usual, redactions: [] };
@@ -201,7 +183,7 @@ export class PromptLogService {
   }
 }
 
-const settingsOf = ({ enabled, retention_days, redactions }: PromptLogSettings): PromptLogSettings => ({
+const settingsOf = ({ enabled, retention_days, redactions }: ConsolePromptLogSettings): ConsolePromptLogSettings => ({
   enabled,
   retention_days,
   redactions,

@@ -1,19 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  type AdminUpstream,
+  type AdminUpstreamProof,
   type CallFacts,
   type FieldError,
   GatewayError,
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  type ModelTrait,
-  type ModelTraits,
   STORABLE_RULE,
   unstorableField,
   type Verified,
 } from '#contracts';
 import { Database, logger, SecretSealer, type StatementRunner } from '#platform';
-import { fieldName, type UpstreamMistake, VERIFY_REMEDIES, type VerifyProblem } from '#providers';
+import { fieldName, type UpstreamMistake, VERIFY_REMEDIES } from '#providers';
 import { PLATFORM, type Platform } from '#runtime';
 import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
 import type { RoutedUpstream } from './media-upstreams.js';
@@ -31,19 +31,7 @@ import { MediaUpstreamRegistry, TextUpstreamRegistry } from './upstream-registry
 const log = logger('upstreams');
 
 /** An upstream as operators see it: its settings in the words of UPSTREAMS_FILE, but never its key. */
-export interface UpstreamView {
-  readonly id: string;
-  /** Those of the file are changed there, with a restart. */
-  readonly source: 'file' | 'database';
-  readonly settings: JsonObject;
-  readonly key_set: boolean;
-  /** The last characters of a key long enough to show some; null else. */
-  readonly key_ends_with: string | null;
-  /** Why requests do not reach it although it is enabled; null when they do. */
-  readonly problem: string | null;
-  readonly created_at: Date | null;
-  readonly updated_at: Date | null;
-}
+export type UpstreamView = Omit<AdminUpstream, 'kind' | 'enabled' | 'health'>;
 
 const SHOWN_CHARACTERS = 4;
 /** Of a shorter key the end would reveal too much. */
@@ -85,8 +73,8 @@ const viewOfRow = (
   key_set: row.api_key_sealed !== null,
   key_ends_with: keyEnd(key),
   problem: problem ?? null,
-  created_at: row.created_at,
-  updated_at: row.updated_at,
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
 });
 
 /** What keeps the upstreams of this process equal to the file and the table. */
@@ -314,27 +302,6 @@ export class TextUpstreamsService extends ManagedUpstreams<TextUpstreamRow, Stor
   }
 }
 
-/** What a call that is free and needs the key found, in the words of the admin API. */
-export interface UpstreamProof {
-  readonly id: string;
-  readonly ok: boolean;
-  readonly problem: VerifyProblem | null;
-  /** What to check, or to know of the vendor account; null when there is nothing to say. */
-  readonly message: string | null;
-  /** What the vendor said; null when all is well. */
-  readonly vendor: {
-    readonly status: number | null;
-    readonly code: string | null;
-    readonly message: string | null;
-  } | null;
-  /** The vendor's id of the call, for its support. */
-  readonly request_id: string | null;
-  /** How far the vendor's clock is ahead of ours; null within one minute. */
-  readonly clock_skew_ms: number | null;
-  /** By model, what its vendor takes, where that is less than the catalogue allows. */
-  readonly traits: Readonly<Record<string, readonly ModelTrait[] | ModelTraits>>;
-}
-
 /**
  * The upstreams of media, for operators (see `MediaUpstreamRegistry`). A removed one is deleted once its running work has ended.
  */
@@ -356,7 +323,7 @@ export class MediaUpstreamsService extends ManagedUpstreams<MediaUpstreamRow, St
    *
    * @throws GatewayError `not_found`; `conflict`: its settings cannot be used.
    */
-  async verify(id: string, signal: AbortSignal): Promise<UpstreamProof> {
+  async verify(id: string, signal: AbortSignal): Promise<AdminUpstreamProof> {
     const { problem } = await this.read(id);
     const routed = this.registry.upstreams.byId(id);
     if (routed) return mediaProof(routed, signal);
@@ -365,7 +332,7 @@ export class MediaUpstreamsService extends ManagedUpstreams<MediaUpstreamRow, St
   }
 }
 
-async function mediaProof({ upstream, models }: RoutedUpstream, signal: AbortSignal): Promise<UpstreamProof> {
+async function mediaProof({ upstream, models }: RoutedUpstream, signal: AbortSignal): Promise<AdminUpstreamProof> {
   let facts: CallFacts = {};
   const note = (noted: CallFacts): void => void (facts = { ...facts, ...noted });
   const verified = await upstream.verify({ signal, note });
@@ -383,8 +350,8 @@ export function proofOf(
   id: string,
   verified: Verified,
   facts: CallFacts,
-  traits: UpstreamProof['traits'],
-): UpstreamProof {
+  traits: AdminUpstreamProof['traits'],
+): AdminUpstreamProof {
   const { requestId = null, clockSkewMs = null } = facts;
   const known = { id, request_id: requestId, clock_skew_ms: clockSkewMs, traits };
   if (verified.ok) return { ...known, ok: true, problem: null, message: verified.note ?? null, vendor: null };

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, type Micros } from '#contracts';
 import { Database } from '#platform';
+import type { ShownRow } from '../../paging/page.js';
 
 /** The balance and its totals, in micros. */
 export interface Balance {
@@ -19,16 +20,10 @@ export interface KeyBalance extends Balance {
 }
 
 /** All books of an account, as its holders see them. */
-export interface WholeBalance {
+export interface WholeBalance extends ShownRow {
   readonly available_micros: bigint;
-  readonly held_micros: bigint;
-  readonly used_micros: bigint;
   readonly owed_micros: bigint;
   readonly is_unlimited: boolean;
-  /** Below this the account gets `balance.low`; null: never. */
-  readonly low_balance_micros: bigint | null;
-  /** In which it has its days and months. */
-  readonly time_zone: string;
 }
 
 interface AccountRow {

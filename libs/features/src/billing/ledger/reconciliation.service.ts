@@ -73,15 +73,8 @@ export interface ReconciliationReport {
   readonly findings: readonly Finding[];
 }
 
-interface ReportRow {
-  readonly id: string;
-  readonly started_at: Date;
-  readonly finished_at: Date;
-  readonly balanced: boolean;
-  readonly is_full: boolean;
-  readonly counts: ReconciliationReport['counts'];
-  readonly findings: Finding[];
-}
+const REPORT =
+  'id, started_at as "startedAt", finished_at as "finishedAt", balanced, is_full as "full", counts, findings';
 
 /** Only one runs at a time, on whatever replica. Taking it needs no snapshot, so what the run before did is seen. */
 const TAKE_TURN = 'lock table ledger_checkpoint in share row exclusive mode nowait';
@@ -104,8 +97,8 @@ select (select count(*) from account)::text as accounts, (select count(*) from a
   (select count(*) from ledger_entry where id > $1::bigint)::text as entries`;
 const SAVE = `
 insert into reconciliation_report (id, started_at, finished_at, balanced, is_full, counts, findings, last_entry_id)
-values ($1, now(), clock_timestamp(), $2, $3, $4, $5, (select coalesce(max(id), 0) from ledger_entry)) returning *`;
-const LIST = `select * from reconciliation_report order by started_at desc limit $1`;
+values ($1, now(), clock_timestamp(), $2, $3, $4, $5, (select coalesce(max(id), 0) from ledger_entry)) returning ${REPORT}`;
+const LIST = `select ${REPORT} from reconciliation_report order by started_at desc limit $1`;
 const IS_DUE = `
 select not exists (select from reconciliation_report where started_at > now() - interval '${EVERY_HOURS} hours') as due`;
 
@@ -142,7 +135,7 @@ export class ReconciliationService {
 
   /** The latest reports, newest first. */
   async latest(limit: number): Promise<ReconciliationReport[]> {
-    return (await this.database.query<ReportRow>({ text: LIST, values: [limit] })).rows.map(toReport);
+    return (await this.database.query<ReconciliationReport>({ text: LIST, values: [limit] })).rows;
   }
 }
 
@@ -160,15 +153,14 @@ async function reconcile(
   const isFull = full || checkpointId === null || must?.full !== false;
   const sinceId = isFull ? 0n : checkpointId;
   const findings = await runChecks(transaction, sinceId);
-  const [counts] = (await transaction.query<ReportRow['counts']>({ text: COUNTS, values: [sinceId], limit: 'hour' }))
-    .rows;
+  const [counts] = (await transaction.query({ text: COUNTS, values: [sinceId], limit: 'hour' })).rows;
   if (findings.length === 0 && settledId !== null && settledId > sinceId)
     await moveCheckpoint(transaction, sinceId, settledId);
   const id = timeOrderedId('reconciliation');
   const values = [id, findings.length === 0, isFull, JSON.stringify(counts), JSON.stringify(findings)];
-  const [saved] = (await transaction.query<ReportRow>({ text: SAVE, values })).rows;
+  const [saved] = (await transaction.query<ReconciliationReport>({ text: SAVE, values })).rows;
   if (!saved) throw new Error('the report of a reconciliation was not kept');
-  return toReport(saved);
+  return saved;
 }
 
 async function runChecks(transaction: StatementRunner, sinceId: bigint): Promise<Finding[]> {
@@ -186,13 +178,3 @@ function nullWhenTaken(error: unknown): null {
   if (error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE) return null;
   throw error;
 }
-
-const toReport = (row: ReportRow): ReconciliationReport => ({
-  id: row.id,
-  startedAt: row.started_at,
-  finishedAt: row.finished_at,
-  balanced: row.balanced,
-  full: row.is_full,
-  counts: row.counts,
-  findings: row.findings,
-});

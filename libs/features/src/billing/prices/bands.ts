@@ -16,6 +16,7 @@ export interface PriceOf {
   readonly model: string;
   readonly unit: string;
   readonly variant: string;
+  /** It holds for calls of so many input tokens and more; 0: for all below the first band. */
   readonly fromInputTokens: number;
 }
 

@@ -12,7 +12,7 @@ import {
   TOOL_UNITS,
 } from '#contracts';
 import { nextTurn, Turns, unknownFieldRule } from '#platform';
-import { priceName } from './bands.js';
+import { priceName, type PriceOf } from './bands.js';
 
 /** Files that accounts keep are sold under this name, as if they were a model. */
 export const STORAGE_MODEL = 'file-storage';
@@ -20,12 +20,7 @@ export const STORAGE_MODEL = 'file-storage';
 /** A MiB that lies for a day. */
 export const STORAGE_UNIT = 'storage_mb_day';
 
-export interface DatedPrice {
-  readonly model: string;
-  readonly unit: string;
-  readonly variant: string;
-  /** It holds for calls of so many input tokens and more; 0: for all below the first band. */
-  readonly fromInputTokens: number;
+export interface DatedPrice extends PriceOf {
   readonly amountMicros: Micros;
   readonly perQuantity: bigint;
   readonly effectiveFrom: Date;

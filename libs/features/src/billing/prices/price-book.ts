@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { dividedHalfUp, GatewayError, type Billing, MAX_MICROS, type Micros } from '#contracts';
 import { Database } from '#platform';
 import { VARIANT } from './bands.js';
-import { grouped, pricedBy, type PriceInForce, type PriceRule } from './price-rules.js';
+import { grouped, type ListedPrice, pricedBy, type PriceInForce, type PriceRule } from './price-rules.js';
 
 /** How old a price list may get before it is read again, in milliseconds. */
 const FRESH_MS = 5_000;
@@ -12,16 +12,6 @@ const FRESH_FOR_MISSING_MS = 20;
 
 /** No request moves more, so that the books of an account never run over. */
 export const MOST_HELD_MICROS = MAX_MICROS / 1_000_000n;
-
-interface PriceRow {
-  readonly id: string;
-  readonly model: string;
-  readonly unit: string;
-  readonly variant: string;
-  readonly from_input_tokens: bigint;
-  readonly amount_micros: bigint;
-  readonly per_quantity: bigint;
-}
 
 /** What a request costs, and by which price. */
 export interface Quote {
@@ -35,7 +25,8 @@ export interface Quote {
 
 /** The price in force now, for each variant, band and unit. */
 const CURRENT_PRICES = `
-select distinct on (p.model, p.unit, p.variant) id, model, unit, ${VARIANT}, from_input_tokens, amount_micros, per_quantity
+select distinct on (p.model, p.unit, p.variant) id, model, unit, ${VARIANT}, from_input_tokens::int as "fromInputTokens",
+  amount_micros as "amountMicros", per_quantity as "perQuantity"
 from price p where effective_from <= now() and withdrawn_at is null order by p.model, p.unit, p.variant, effective_from desc`;
 
 /** $1 one list, or null for all. Of each scope the rule that began last. */
@@ -79,7 +70,7 @@ export class PricesInForce {
   }
 
   /** The same with other prices in place of those of the book. */
-  with(changed: readonly (Omit<PriceInForce, 'id'> & { readonly model: string })[]): PricesInForce {
+  with(changed: readonly Omit<ListedPrice, 'id'>[]): PricesInForce {
     const prices = new Map(this.prices);
     for (const [model, ofModel] of grouped(changed, (price) => price.model)) {
       const isReplaced = (price: PriceInForce): boolean => ofModel.some((other) => isSameSort(price, other));
@@ -211,7 +202,7 @@ export class PriceBook {
   }
 
   private async read(): Promise<void> {
-    const { rows } = await this.database.query<PriceRow>({ name: 'current_prices', text: CURRENT_PRICES });
+    const { rows } = await this.database.query<ListedPrice>({ name: 'current_prices', text: CURRENT_PRICES });
     const rules = await this.database.query<PriceRule>({
       name: 'current_price_rules',
       text: RULES_IN_FORCE,
@@ -221,8 +212,10 @@ export class PriceBook {
     this.readAt = performance.now();
     if (written === this.written) return;
     this.written = written;
-    const prices = new Map([...grouped(rows, ({ model }) => model)].map(([model, of]) => [model, of.map(toPrice)]));
-    this.prices = new PricesInForce(prices, rules.rows);
+    this.prices = new PricesInForce(
+      grouped(rows, ({ model }) => model),
+      rules.rows,
+    );
   }
 }
 
@@ -241,12 +234,3 @@ const isSameSort = (one: Sort, other: Sort): boolean =>
 
 const scopeOf = ({ listId, model, unit, variant, fromInputTokens }: PriceRule): string =>
   JSON.stringify([listId, model, unit, variant, fromInputTokens]);
-
-const toPrice = (row: PriceRow): PriceInForce => ({
-  id: row.id,
-  unit: row.unit,
-  variant: row.variant,
-  fromInputTokens: Number(row.from_input_tokens),
-  amountMicros: row.amount_micros,
-  perQuantity: row.per_quantity,
-});

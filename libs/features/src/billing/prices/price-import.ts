@@ -7,16 +7,11 @@ import { compareLists, type ImportedLists, missingInLists, partsOf, writeLists }
 import { grouped } from './price-rules.js';
 import { AuditedChanges, changeOf, type Operator } from '../../audit/audit.js';
 
+/** A price in the form of PRICES_FILE. */
+export type WrittenPrice = ReturnType<typeof writtenPrice>;
+
 /** A price of a list against the one of the same model, unit, variant and moment in the book. */
-export interface PriceDifference {
-  readonly model: string;
-  readonly unit: string;
-  readonly variant: string;
-  /** Of a band alone. */
-  readonly from_input_tokens?: number;
-  readonly effective_from: string;
-  readonly amount: string;
-  readonly per_quantity: number;
+export interface PriceDifference extends WrittenPrice {
   /** What the book says; null: nothing yet. */
   readonly was: { readonly amount: string; readonly per_quantity: number } | null;
 }
@@ -230,14 +225,18 @@ const toSent = (price: DatedPrice, position: number): object => ({
   effective_from: price.effectiveFrom.toISOString(),
 });
 
-const toDifference = (row: ComparedRow, price: DatedPrice): PriceDifference => ({
-  model: price.model,
-  unit: price.unit,
-  variant: price.variant,
-  ...(price.fromInputTokens > 0 && { from_input_tokens: price.fromInputTokens }),
-  effective_from: price.effectiveFrom.toISOString(),
+export const writtenPrice = ({ model, unit, variant, fromInputTokens: from, ...price }: DatedPrice) => ({
+  model,
+  unit,
+  variant,
+  ...(from > 0 && { from_input_tokens: from }),
   amount: formatMicros(price.amountMicros),
   per_quantity: Number(price.perQuantity),
+  effective_from: price.effectiveFrom.toISOString(),
+});
+
+const toDifference = (row: ComparedRow, price: DatedPrice): PriceDifference => ({
+  ...writtenPrice(price),
   was:
     row.amount_micros === null
       ? null

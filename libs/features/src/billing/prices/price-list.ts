@@ -2,12 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#platform';
 import { VARIANT } from './bands.js';
 import { RULES_IN_FORCE } from './price-book.js';
-import type { PriceInForce } from './price-rules.js';
-import { grouped, pricedBy, type PriceRule, rulesOf } from './price-rules.js';
-
-export interface ListedPrice extends PriceInForce {
-  readonly model: string;
-}
+import { grouped, type ListedPrice, pricedBy, type PriceRule, rulesOf } from './price-rules.js';
 
 const IN_FORCE = `
 select id, model, unit, ${VARIANT}, from_input_tokens::int as "fromInputTokens", amount_micros as "amountMicros",

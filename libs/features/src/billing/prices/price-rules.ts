@@ -1,32 +1,21 @@
-import type { Micros } from '#contracts';
+import type { DatedPrice, DatedRule } from './check-prices.js';
 
 /** A price that is in force: `amountMicros` for each `perQuantity` units. */
-export interface PriceInForce {
+export interface PriceInForce extends Omit<DatedPrice, 'model' | 'effectiveFrom'> {
   readonly id: string;
-  readonly unit: string;
-  readonly variant: string;
-  /** It holds for calls of so many input tokens and more; 0: for all below the first band. */
-  readonly fromInputTokens: number;
-  readonly amountMicros: Micros;
-  readonly perQuantity: bigint;
   /** The list and the rule that it is of, where the book alone does not say it. */
   readonly list?: string;
   readonly rule?: string;
 }
 
+export interface ListedPrice extends PriceInForce {
+  readonly model: string;
+}
+
 /** A rule of a price list that is in force: a factor of what the book says, or an amount of its own. */
-export interface PriceRule {
+export interface PriceRule extends Omit<DatedRule, 'effectiveFrom'> {
   readonly id: string;
   readonly listId: string;
-  /** `*` for every model. */
-  readonly model: string;
-  /** Null: every unit, variant and band. */
-  readonly unit: string | null;
-  readonly variant: string | null;
-  readonly fromInputTokens: number | null;
-  readonly factorMillionths: bigint | null;
-  readonly amountMicros: Micros | null;
-  readonly perQuantity: bigint | null;
 }
 
 const MILLION = 1_000_000n;

@@ -1,21 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { CATALOG, formatMicros, type Micros, type ModelFamily } from '#contracts';
+import { CATALOG, formatMicros, type ModelFamily } from '#contracts';
 import { nextTurn, Turns } from '#platform';
 import { MediaUpstreams } from '../../upstreams/media-upstreams.js';
 import { TextUpstreams } from '../../upstreams/text-upstreams.js';
+import type { DatedPrice } from './check-prices.js';
 import { ADDED_PRICE, PriceBook, type PricesInForce } from './price-book.js';
 import { grouped, type PriceInForce, type PriceRule } from './price-rules.js';
 import { type PriceBelowCost, textPricesBelowCost } from './text-below-cost.js';
 
 /** What a price is for, and how much it is: `amountMicros` for each `perQuantity` units. */
-interface AskedPrice {
-  readonly model: string;
-  readonly unit: string;
-  readonly variant: string;
-  /** Of a text model, the input tokens from which on; absent: from the first. */
-  readonly fromInputTokens?: number;
-  readonly amountMicros: Micros;
-  readonly perQuantity: bigint;
+interface AskedPrice extends Omit<DatedPrice, 'effectiveFrom'> {
   /** The price list whose rule makes it; absent: the book. */
   readonly list?: string;
 }
@@ -83,8 +77,7 @@ export class PricesBelowCost {
    * force; of lists at most a thousand.
    */
   async ofPrices(asked: readonly AskedPrice[], turns = new Turns()): Promise<PriceBelowCost[]> {
-    const added = asked.map(({ fromInputTokens = 0, ...price }) => ({ ...price, fromInputTokens }));
-    const inForce = (await this.prices.inForce()).with(added);
+    const inForce = (await this.prices.inForce()).with(asked);
     const isAsked = ({ id }: PriceInForce): boolean => id === ADDED_PRICE;
     const ofBook = await this.at(inForce, undefined, turns, isAsked);
     const ofLists: PriceBelowCost[] = [];

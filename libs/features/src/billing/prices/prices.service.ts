@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { GatewayError, type Micros, wireNames } from '#contracts';
+import { GatewayError, wireNames } from '#contracts';
 import { brokeConstraint, Database, type ModelTransaction, type Price, timeOrderedId } from '#platform';
 import { AuditedChanges, changeOf, type Operator } from '../../audit/audit.js';
 import { shownVariant, storedVariant, VARIANT } from './bands.js';
+import type { DatedPrice } from './check-prices.js';
 import { missingText, missingWith } from './price-import.js';
 
 /** The columns of a price that are not shown. */
@@ -11,13 +12,7 @@ const HIDDEN = { createdAt: true } as const;
 /** A price as operators see it: `amountMicros` for each `perQuantity` of `unit`. */
 export type PriceView = Omit<Price, keyof typeof HIDDEN>;
 
-export interface NewPrice {
-  readonly model: string;
-  readonly unit: string;
-  readonly variant: string;
-  readonly fromInputTokens: number;
-  readonly amountMicros: Micros;
-  readonly perQuantity: bigint;
+export interface NewPrice extends Omit<DatedPrice, 'effectiveFrom'> {
   /** Null: now. */
   readonly effectiveFrom: Date | null;
 }

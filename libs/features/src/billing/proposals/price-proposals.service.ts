@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { GatewayError, parseMicros, SPECIFIED_TEXT_MODELS } from '#contracts';
+import { type AdminPriceProposal, GatewayError, parseMicros, SPECIFIED_TEXT_MODELS } from '#contracts';
 import { Database, nextTurn, type StatementRunner, timeOrderedId, Turns } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
 import { AuditedChanges, changeOf, type Operator } from '../../audit/audit.js';
+import type { ShownRow } from '../../paging/page.js';
 import { TextUpstreams } from '../../upstreams/text-upstreams.js';
 import { TextUpstreamsService } from '../../upstreams/upstream-admin.js';
 import { storedVariant, VARIANT } from '../prices/bands.js';
@@ -24,25 +25,13 @@ export interface NewProposal extends ProposalTerms {
 }
 
 /** A proposal without its items. */
-export interface ProposalView {
+export interface ProposalView extends ShownRow {
   readonly id: string;
   readonly source: ListSource;
-  /** The address, the upstream, or `file`. */
-  readonly origin: string;
-  readonly sha256: string;
   readonly factor_millionths: bigint;
   readonly rounding: string | null;
   readonly effective_from: Date | null;
-  /** Entries that were read and have prices, and models whose prices are the same. */
-  readonly counts: { readonly read: number; readonly unchanged: number; readonly unlisted: number };
-  readonly state: 'open' | 'applied' | 'undone' | 'expired';
-  readonly created_at: Date;
-  readonly created_by: string;
-  readonly expires_at: Date;
-  readonly applied_at: Date | null;
-  readonly applied_by: string | null;
-  readonly undone_at: Date | null;
-  readonly undone_by: string | null;
+  readonly state: AdminPriceProposal['state'];
 }
 
 export interface ProposalChange {

@@ -1,4 +1,4 @@
-import { formatMicros, shortDecimal } from '#contracts';
+import { type AdminItemPrice, type AdminProposalItem, formatMicros, shortDecimal } from '#contracts';
 import { nextTurn, Turns } from '#platform';
 import type { TextUpstreams } from '../../upstreams/text-upstreams.js';
 import {
@@ -12,44 +12,11 @@ import {
 } from './proposed-prices.js';
 import type { ListNames, NamedEntry } from './list-names.js';
 
-export interface ItemPrice {
-  readonly unit: string;
-  readonly variant: string;
-  readonly from_input_tokens: number;
-  readonly amount: string;
-  readonly per_quantity: number;
-}
+type ItemPrice = AdminItemPrice;
+type ItemProposal = AdminProposalItem['proposed'][number];
 
-export interface ItemProposal extends ItemPrice {
-  /** What the list says for as many, in its currency. */
-  readonly listed: string;
-  /** The dearest that upstreams are known to take for as many; null: unknown. */
-  readonly cost: string | null;
-  /** Amount less cost. */
-  readonly margin: string | null;
-  /** Whether the book says something else, or nothing. */
-  readonly is_change: boolean;
-}
-
-export interface ProposalItem {
-  /** Of the list. */
-  readonly id: string;
-  readonly vendor: string | null;
-  /** Of ours; null: it is not known which. */
-  readonly model: string | null;
+export interface ProposalItem extends AdminProposalItem {
   readonly flags: readonly ProposalFlag[];
-  /** Whether nothing speaks against it. */
-  readonly ticked: boolean;
-  /** Names of ours that are called alike. */
-  readonly suggestions: readonly string[];
-  /** Prices without which a band would be incomplete. */
-  readonly missing: readonly string[];
-  /** Fields of the list that prices cannot say. */
-  readonly unread: readonly string[];
-  /** Counts of the list behind which a band begins. */
-  readonly moved_bands: readonly number[];
-  readonly book: readonly ItemPrice[];
-  readonly proposed: readonly ItemProposal[];
 }
 
 /** Whatever stands against ticking an item beforehand. */

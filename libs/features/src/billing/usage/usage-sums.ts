@@ -26,7 +26,14 @@ export const DETAILED_DAYS_MAX = 31;
 
 const DAY_MS = 86_400_000;
 const COLUMN = { day: 'day', model: 'model', key: 'api_key_id', account: 'account_id', tag: 'tag' } as const;
-const SUMS = ['requests', 'failed_requests', 'amount_micros', 'quantity', 'input_tokens', 'output_tokens'] as const;
+export const USAGE_SUMS = [
+  'requests',
+  'failed_requests',
+  'amount_micros',
+  'quantity',
+  'input_tokens',
+  'output_tokens',
+] as const;
 
 /** Rows to sum, and what each of them stands for: nothing is left to add up when all of that is kept apart. */
 interface Source {
@@ -107,7 +114,7 @@ function sumsInZone(
     ? ofRecords(SINCE, UNTIL)
     : `${ofRecords(SINCE, startOfUtc(WHOLE_SINCE))} union all ${ofRecords(startOfUtc(WHOLE_UNTIL), UNTIL)}`;
   const named = isByTag ? `select r.*, named.tag from (${records}) r ${COUNTED_TAGS}` : records;
-  const kept = ['day', ...(isByTag ? ['tag'] : ['model', 'api_key_id']), 'account_id', ...SUMS].join(', ');
+  const kept = ['day', ...(isByTag ? ['tag'] : ['model', 'api_key_id']), 'account_id', ...USAGE_SUMS].join(', ');
   const table = isByTag ? 'usage_daily_by_tag' : 'usage_daily';
   const days = `select ${kept} from ${table} where account_id = $3 and day >= ${WHOLE_SINCE} and day < ${WHOLE_UNTIL}`;
   const all = `select ${kept} from (${named}) n${isByDay ? '' : ` union all ${days}`}`;
@@ -145,9 +152,9 @@ function sourceOfAll(groups: readonly UsageGroup[]): Source {
   if (!closed) return { text: DAILY, eachFor: ['day', 'model', 'key'] };
   const kept = ['day', ...closed.groups.map((group) => COLUMN[group])].join(', ');
   const text = `
-  select ${kept}, ${SUMS.join(', ')} from ${closed.table} where day between $1::date and $2::date
+  select ${kept}, ${USAGE_SUMS.join(', ')} from ${closed.table} where day between $1::date and $2::date
   union all
-  select ${kept}, ${SUMS.map((column) => `sum(${column})::bigint`).join(', ')} from usage_daily
+  select ${kept}, ${USAGE_SUMS.map((column) => `sum(${column})::bigint`).join(', ')} from usage_daily
   where day between $1::date and $2::date and day > coalesce((select max(day) from usage_closed_day), '-infinity')
   group by ${kept}`;
   return { text, eachFor: ['day', ...closed.groups.filter((group) => !isImplied(group, closed.groups))] };
@@ -163,7 +170,7 @@ function sumsText({ text, eachFor }: Source, groups: readonly UsageGroup[], isOf
   });
   const grouped = groups.filter((group) => !isImplied(group, groups)).map((group) => `u.${COLUMN[group]}`);
   return `
-select ${[...shown, ...SUMS.map((column) => `${sum(column)} as ${column}`)].join(', ')}
+select ${[...shown, ...USAGE_SUMS.map((column) => `${sum(column)} as ${column}`)].join(', ')}
 from (${text}) as u
 ${isSummed && grouped.length > 0 ? `group by ${grouped.join(', ')}` : ''}
 order by ${groups.includes('day') ? 'u.day desc, ' : ''}${sum('amount_micros')} desc limit ${USAGE_SUMS_MAX + 1}`;

@@ -1,23 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { type AccountDatabase, Database } from '#platform';
 import { billsOf, ofRequest } from '../ledger/account-entries.service.js';
-import { cursorTime, fromCursor, type ListedRow, type Page, type PageRequest, toPage } from '../../paging/page.js';
-import { expectAllSums, sumsStatement, type UsageGroup, type UsageQuery } from './usage-sums.js';
+import {
+  cursorTime,
+  fromCursor,
+  type ListedRow,
+  type Page,
+  type PageRequest,
+  type ShownRow,
+  toPage,
+} from '../../paging/page.js';
+import { expectAllSums, sumsStatement, USAGE_SUMS, type UsageGroup, type UsageQuery } from './usage-sums.js';
 
 /** Sums of what was used; fields that were not asked apart are null. */
-export interface UsageSum {
-  readonly day: string | null;
-  readonly model: string | null;
-  readonly api_key_id: string | null;
-  readonly account_id: string | null;
-  readonly tag: string | null;
-  readonly requests: bigint;
-  readonly failed_requests: bigint;
-  readonly amount_micros: bigint;
-  readonly quantity: bigint;
-  readonly input_tokens: bigint;
-  readonly output_tokens: bigint;
-}
+export interface UsageSum
+  extends
+    ShownRow,
+    Readonly<Record<'day' | 'model' | 'tag', string | null>>,
+    Readonly<Record<(typeof USAGE_SUMS)[number], bigint>> {}
 
 /** Which records of the days; null does not narrow. */
 export interface RecordsQuery extends UsageQuery {
