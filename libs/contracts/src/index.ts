@@ -98,7 +98,14 @@ export type {
   ConsoleUsageRecord,
   ConsoleTagLimit,
 } from './console/money.js';
-export type { ConsoleMembership, ConsolePasskey, ConsoleSession, SignInMethod } from './console/session.js';
+export type {
+  ConsoleMembership,
+  ConsolePasskey,
+  ConsoleSession,
+  ConsoleSessionRow,
+  InvitationPreview,
+  SignInMethod,
+} from './console/session.js';
 export { type ConsoleTask, type ConsoleTaskDetails, type ConsoleTaskEvent, TASK_EVENT_NAMES } from './console/tasks.js';
 export { type ErrorCode, ERRORS, type FieldError, GatewayError, shuttingDown, UNPAID_CODES } from './errors.js';
 export {

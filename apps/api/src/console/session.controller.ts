@@ -1,6 +1,6 @@
 import { Inject, Param, Req } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { GatewayError } from '#contracts';
+import { type ConsoleSessionRow, GatewayError } from '#contracts';
 import { type GuessLimiter, OPERATOR_GUESSES, PeopleService, SessionsService } from '#features';
 import { PLATFORM, type Platform } from '#runtime';
 import { CheckedBody } from '../checked-input.js';
@@ -11,6 +11,7 @@ import { ConsoleRefusal, wrongCredentials } from '../http/error-body.js';
 import { SessionSerializer } from './session-serializer.js';
 import { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.js';
 import { AccountChoiceBody, NewPasswordBody, ProfileBody, ProofBody } from './sign-in.dto.js';
+import { rowOf } from './views.js';
 import { Reply } from '../http/route.js';
 
 /** The session and the person it belongs to. */
@@ -90,17 +91,7 @@ export class SessionController {
 
   @PageRoute('GET /sessions')
   async list(@Req() request: Request) {
-    const { id: current } = openSession(request);
-    const items = (await this.sessions.list(current)).map(({ id, method, created_at, seen_at, address, agent }) => ({
-      id,
-      method,
-      is_current: id === current,
-      started_at: created_at.toISOString(),
-      seen_at: seen_at.toISOString(),
-      address,
-      agent,
-    }));
-    return { items };
+    return { items: (await this.sessions.list(openSession(request).id)).map(rowOf<ConsoleSessionRow>) };
   }
 
   @PageRoute('POST /sessions/:session_id/end')

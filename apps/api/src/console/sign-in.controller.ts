@@ -106,8 +106,7 @@ export class SignInController {
   async previewInvitation(@CheckedBody(CodeBody) { code }: CodeBody, @Req() request: Request) {
     const view = await this.guess(request, () => this.invitations.preview(code));
     if (!view) throw usedInvitation();
-    const { accountName, role, email, expiresAt } = view;
-    return { account_name: accountName, role, email, expires_at: expiresAt.toISOString() };
+    return view;
   }
 
   @PageRoute('POST /sign-in/invitation')

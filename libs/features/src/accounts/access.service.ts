@@ -4,7 +4,7 @@ import { GatewayError } from '#contracts';
 import { Batcher, Database, lruCache, REQUEST_WAIT_MS } from '#platform';
 import { KEY_PEPPER } from '#runtime';
 import { hashApiKey } from './api-key.js';
-import { type Caller, callerWith, type KeyRulesRow, PRICE_LIST_AND_PROMPT_LOG } from './caller.js';
+import { type Caller, callerWith, KEY_RULES, type KeyRulesRow } from './caller.js';
 import { GuessLimiter } from '../limits/guess-limiter.js';
 import { LastUsedTracker } from './last-used-tracker.js';
 import { KEY_GUESSES } from '../limits/limit-tokens.js';
@@ -23,12 +23,7 @@ interface CallerRow extends KeyRulesRow {
 
 /** A rotated key is found by either secret until the overlap ends. */
 const FIND_CALLERS = `
-select f.hash as key_hash, k.id, k.account_id, k.allowed_models, k.allowed_addresses, k.scopes, k.quota_micros, a.priority,
-  k.tags, array(select l.tag from tag_limit l where l.account_id = a.id) as limited_tags,
-  least(k.expires_at, f.valid_until) as expires_at,
-  coalesce(k.requests_per_minute, a.requests_per_minute) as requests_per_minute,
-  coalesce(k.tokens_per_minute, a.tokens_per_minute) as tokens_per_minute,
-  coalesce(k.max_running_tasks, a.max_running_tasks) as max_running_tasks, ${PRICE_LIST_AND_PROMPT_LOG}
+select f.hash as key_hash, k.id, k.account_id, least(k.expires_at, f.valid_until) as expires_at, ${KEY_RULES}
 from (
   select id, key_hash as hash, null::timestamptz as valid_until from api_key where key_hash = any($1)
   union all

@@ -44,8 +44,12 @@ export interface KeyRulesRow {
   readonly is_logged: boolean;
 }
 
-/** The price list that account `a` has now, and whether its prompts are logged. */
-export const PRICE_LIST_AND_PROMPT_LOG = `(${priceListNow('a.id')}) as price_list,
+/** The columns of `KeyRulesRow` for key `k` of account `a`. */
+export const KEY_RULES = `k.allowed_models, k.allowed_addresses, k.scopes, k.quota_micros, a.priority, k.tags,
+  array(select l.tag from tag_limit l where l.account_id = a.id) as limited_tags,
+  coalesce(k.requests_per_minute, a.requests_per_minute) as requests_per_minute,
+  coalesce(k.tokens_per_minute, a.tokens_per_minute) as tokens_per_minute,
+  coalesce(k.max_running_tasks, a.max_running_tasks) as max_running_tasks, (${priceListNow('a.id')}) as price_list,
   exists (select from prompt_log p where p.account_id = a.id and p.ended_at is null and p.is_on) as is_logged`;
 
 export const callerWith = (row: KeyRulesRow, key: Pick<Caller, 'accountId' | 'apiKeyId' | 'expiresAt'>): Caller => ({

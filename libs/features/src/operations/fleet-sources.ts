@@ -105,13 +105,7 @@ function showBalances([row]: readonly { accounts: number }[]): void {
 }
 
 /** Sums as text, because they may pass what a double holds exactly; a graph can live with the rounding. */
-interface MoneyRow {
-  readonly available: string;
-  readonly held: string;
-  readonly used: string;
-  readonly held_by_keys: string;
-  readonly held_by_tasks: string;
-}
+export type MoneyRow = Readonly<Record<'available' | 'held' | 'used' | 'held_by_keys' | 'held_by_tasks', string>>;
 
 function showMoney([row]: readonly MoneyRow[]): void {
   if (!row) return;

@@ -2,7 +2,7 @@ import { Injectable, Optional } from '@nestjs/common';
 import type { Medium, Micros, TaskState } from '#contracts';
 import { Database } from '#platform';
 import { encodeTime } from 'ulid';
-import { DUE_POLLS, DUE_TASKS, MONEY, OPEN_TASKS, WEBHOOKS } from './fleet-sources.js';
+import { DUE_POLLS, DUE_TASKS, MONEY, type MoneyRow, OPEN_TASKS, WEBHOOKS } from './fleet-sources.js';
 
 /** How many kinds of failure of the last day are listed, and how many deliveries are counted. */
 const FAILURES_READ = 5_000;
@@ -39,8 +39,6 @@ const FAILED_DELIVERIES = `
 select count(*)::integer as failed from (
   select finished_at from webhook_delivery where state = 'failed' order by id desc limit ${FAILED_DELIVERIES_COUNTED}
 ) latest where finished_at > now() - interval '1 day'`;
-
-type MoneyRow = Readonly<Record<'available' | 'held' | 'used' | 'held_by_keys' | 'held_by_tasks', string>>;
 
 /** Sums up how the fleet stands, from the database alone, so that every replica reports the same. */
 @Injectable()

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type AccountRole, GatewayError, type OperatorConsoleRole } from '#contracts';
+import { type AccountRole, GatewayError, type InvitationPreview, type OperatorConsoleRole } from '#contracts';
 import { Database, type ModelTransaction, type Prisma, timeOrderedId } from '#platform';
 import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
 import { lock } from '../accounts/accounts.service.js';
@@ -33,14 +33,6 @@ export interface InvitationRequest {
 export interface Joined {
   readonly userId: string;
   readonly accountId: string | null;
-}
-
-/** What it shows to the holder of the link. */
-export interface InvitationView {
-  readonly accountName: string | null;
-  readonly role: AccountRole | OperatorConsoleRole;
-  readonly email: string | null;
-  readonly expiresAt: Date;
 }
 
 const SHOWN = { id: true, role: true, email: true, invitedBy: true, createdAt: true, expiresAt: true } as const;
@@ -91,7 +83,7 @@ export class InvitationsService {
   }
 
   /** What a code leads to; null when it is unknown, used or over. */
-  async preview(code: string): Promise<InvitationView | null> {
+  async preview(code: string): Promise<InvitationPreview | null> {
     const { invitation } = await this.database.models();
     const row = await invitation.findUnique({
       where: { codeHash: new Uint8Array(hashOfCode(code)), expiresAt: { gt: new Date() } },
@@ -99,7 +91,8 @@ export class InvitationsService {
     });
     if (!row) return null;
     const { account, role, email, expiresAt } = row;
-    return { accountName: account?.name ?? null, role: role as InvitationView['role'], email, expiresAt };
+    const shown = { role: role as InvitationPreview['role'], email, expires_at: expiresAt.toISOString() };
+    return { account_name: account?.name ?? null, ...shown };
   }
 
   /**

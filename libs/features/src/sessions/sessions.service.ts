@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { OperatorConsoleRole, SignInMethod } from '#contracts';
 import { Database, timeOrderedId } from '#platform';
-import { PRICE_LIST_AND_PROMPT_LOG } from '../accounts/caller.js';
+import { KEY_RULES } from '../accounts/caller.js';
 import { ConsoleKeys } from '../accounts/api-key.js';
+import type { ShownRow } from '../paging/page.js';
 import { hashOfCode, newSecretCode } from '../people/password.js';
 import { type OpenSession, type SessionRow, toOpenSession } from './session-row.js';
 
@@ -23,15 +24,6 @@ export type SessionOwner =
 export interface SessionPlace {
   readonly address: string | undefined;
   readonly agent: string | undefined;
-}
-
-export interface ListedSession {
-  readonly id: string;
-  readonly method: SignInMethod;
-  readonly created_at: Date;
-  readonly seen_at: Date;
-  readonly address: string | null;
-  readonly agent: string | null;
 }
 
 /** Unless one is asked for, the account that the user joined first. */
@@ -61,11 +53,7 @@ const READ_SESSION = `
 select s.id, s.method, s.user_id, s.api_key_id as session_key_id, s.operator_role, s.operator_check, s.created_at, s.seen_at,
   s.proved_at, s.expires_at, u.name as user_name, u.email, u.password_hash is not null as has_password,
   u.operator_role as user_operator_role, a.id as account_id, a.name as account_name, m.role, k.id as key_id,
-  k.allowed_models, k.allowed_addresses, k.scopes, k.quota_micros, a.priority, k.expires_at as key_expires_at,
-  k.tags, array(select l.tag from tag_limit l where l.account_id = a.id) as limited_tags, ${PRICE_LIST_AND_PROMPT_LOG},
-  coalesce(k.requests_per_minute, a.requests_per_minute) as requests_per_minute,
-  coalesce(k.tokens_per_minute, a.tokens_per_minute) as tokens_per_minute,
-  coalesce(k.max_running_tasks, a.max_running_tasks) as max_running_tasks
+  k.expires_at as key_expires_at, ${KEY_RULES}
 from console_session s
 left join console_user u on u.id = s.user_id
 left join membership m on m.user_id = s.user_id and m.account_id = s.account_id
@@ -82,7 +70,8 @@ with seen as (update console_session set seen_at = now() where id = $1 and seen_
 update console_user set seen_at = now() where id in (select user_id from seen)`;
 
 const LIST = `
-select s.id, s.method, s.created_at, s.seen_at, s.address, s.agent from console_session s, console_session o
+select s.id, s.method, s.id = $1 as is_current, s.created_at as started_at, s.seen_at, s.address, s.agent
+from console_session s, console_session o
 where o.id = $1 and (s.user_id = o.user_id or s.api_key_id = o.api_key_id or s.id = o.id) and ${IS_OPEN}
 order by s.created_at desc limit 100`;
 const END_OWN = `
@@ -149,8 +138,8 @@ export class SessionsService {
   }
 
   /** The open sessions of the owner of a session, newest first. */
-  async list(sessionId: string): Promise<ListedSession[]> {
-    return (await this.database.query<ListedSession>({ text: LIST, values: [sessionId] })).rows;
+  async list(sessionId: string): Promise<ShownRow[]> {
+    return (await this.database.query<ShownRow>({ text: LIST, values: [sessionId] })).rows;
   }
 
   /** Ends one of the sessions of its owner, or all of them when none is named; answers how many. */

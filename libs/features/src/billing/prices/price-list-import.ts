@@ -122,10 +122,11 @@ function kindOf(row: ComparedRow, rule: DatedRule): Compared {
   return row.is_future ? 'changed' : 'conflicts';
 }
 
-const toSent = (rule: ListedRule, position: number): object => ({
-  position,
+const toSent = (rule: ListedRule, position: number): object => ({ position, list_id: rule.list, ...sentRule(rule) });
+
+/** A rule as statements take it. Null: it begins now. */
+export const sentRule = (rule: Omit<DatedRule, 'effectiveFrom'> & { readonly effectiveFrom: Date | null }): object => ({
   id: timeOrderedId('rule'),
-  list_id: rule.list,
   model: rule.model,
   unit: rule.unit,
   variant: rule.variant,
@@ -133,7 +134,7 @@ const toSent = (rule: ListedRule, position: number): object => ({
   factor_millionths: rule.factorMillionths?.toString(),
   amount_micros: rule.amountMicros?.toString(),
   per_quantity: rule.perQuantity?.toString(),
-  effective_from: rule.effectiveFrom.toISOString(),
+  effective_from: rule.effectiveFrom?.toISOString(),
 });
 
 /** A factor is written without the zeros at its end, as people write it. */

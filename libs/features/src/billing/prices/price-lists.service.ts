@@ -1,35 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
-import { brokeConstraint, Database, type StatementRunner, timeOrderedId } from '#platform';
+import { brokeConstraint, Database, type StatementRunner } from '#platform';
 import { AuditedChanges, changeOf, type Operator } from '../../audit/audit.js';
+import type { ShownRow } from '../../paging/page.js';
 import type { DatedRule } from './check-prices.js';
 import { priceListNow } from './price-book.js';
 import { missingText } from './price-import.js';
-import { missingInLists } from './price-list-import.js';
+import { missingInLists, sentRule } from './price-list-import.js';
 
 export interface NewPriceRule extends Omit<DatedRule, 'effectiveFrom'> {
   /** Null: now. */
   readonly effectiveFrom: Date | null;
 }
 
-export interface PriceListSummary {
-  readonly id: string;
-  readonly name: string;
-  readonly created_by: string;
-  readonly created_at: Date;
+export interface PriceListSummary extends ShownRow {
   /** What it makes of every price of the book now, in millionths; null: nothing. */
   readonly factor_millionths: bigint | null;
-  readonly rule_count: number;
-  /** Of those that have it now. */
-  readonly account_count: number;
-  /** The first three of these. */
+  /** The first three accounts that have it now. */
   readonly first_accounts: readonly string[];
 }
 
-export interface PriceListView extends Pick<
-  PriceListSummary,
-  'id' | 'name' | 'created_by' | 'created_at' | 'account_count'
-> {
+export interface PriceListView extends ShownRow {
+  readonly id: string;
   /** All there were and will be, newest first; at most 10,000. */
   readonly rules: readonly object[];
   /** Those that have it now; at most 10,000. */
@@ -192,17 +184,4 @@ async function refusingTwice<Result>(work: () => Promise<Result>): Promise<Resul
   }
 }
 
-const toSent = (rules: readonly NewPriceRule[]): string =>
-  JSON.stringify(
-    rules.map((rule) => ({
-      id: timeOrderedId('rule'),
-      model: rule.model,
-      unit: rule.unit,
-      variant: rule.variant,
-      from_input_tokens: rule.fromInputTokens,
-      factor_millionths: rule.factorMillionths?.toString(),
-      amount_micros: rule.amountMicros?.toString(),
-      per_quantity: rule.perQuantity?.toString(),
-      effective_from: rule.effectiveFrom?.toISOString(),
-    })),
-  );
+const toSent = (rules: readonly NewPriceRule[]): string => JSON.stringify(rules.map(sentRule));

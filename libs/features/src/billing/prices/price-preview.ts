@@ -1,29 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#platform';
-import type { NewPrice, PriceView } from './prices.service.js';
-import { PricesService } from './prices.service.js';
+import type { ShownRow } from '../../paging/page.js';
+import { type NewPrice, PricesService } from './prices.service.js';
 
 const DAYS = 30;
 const ACCOUNTS_SHOWN = 20;
 const DAY_MS = 86_400_000;
 
 /** What an account paid for what a price is about, and what it would have paid. */
-export interface RepricedAccount {
-  readonly account_id: string;
-  readonly account_name: string;
+interface RepricedAccount extends ShownRow {
   readonly charged_micros: bigint;
   readonly repriced_micros: bigint;
-}
-
-/** What a new price would have changed in the last 30 days. */
-export interface RepricedDays {
-  readonly from: string;
-  readonly to: string;
-  readonly charged_micros: bigint;
-  readonly repriced_micros: bigint;
-  /** Those with the largest difference. */
-  readonly accounts: readonly RepricedAccount[];
-  readonly current: PriceView | null;
 }
 
 /**
@@ -41,7 +28,7 @@ where u.model = $1 and u.created_at >= $4::date and line ->> 'unit' = $2 and lin
       and p.withdrawn_at is null), 9223372036854775807)
 group by u.account_id, a.name`;
 
-/** Tells what a price would change before it is set. */
+/** Tells what a price would have changed in the last 30 days, and most for whom, before it is set. */
 @Injectable()
 export class PricePreview {
   constructor(
@@ -49,7 +36,7 @@ export class PricePreview {
     private readonly prices: PricesService,
   ) {}
 
-  async of({ model, unit, variant, fromInputTokens, amountMicros, perQuantity }: NewPrice): Promise<RepricedDays> {
+  async of({ model, unit, variant, fromInputTokens, amountMicros, perQuantity }: NewPrice) {
     const now = Date.now();
     const from = new Date(now - (DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
     const values = [model, unit, variant, from, amountMicros, perQuantity, fromInputTokens];

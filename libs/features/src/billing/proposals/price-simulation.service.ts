@@ -20,27 +20,7 @@ export interface Simulated {
   readonly list: string | undefined;
 }
 
-/** What usage brought, and would have brought. */
-export interface SimulatedSum {
-  readonly records: number;
-  readonly earned_before_micros: Micros;
-  readonly earned_after_micros: Micros;
-  /** All known costs. */
-  readonly cost_micros: Micros;
-  readonly records_without_cost: number;
-  /** Null while a cost is unknown. */
-  readonly margin_before_micros: Micros | null;
-  readonly margin_after_micros: Micros | null;
-}
-
-export interface Simulation {
-  readonly total: SimulatedSum;
-  /** Records that count as they were charged: refunds, and what has no price. */
-  readonly unpriced_records: number;
-  /** Those that change most. */
-  readonly models: readonly (SimulatedSum & { readonly model: string })[];
-  readonly accounts: readonly (SimulatedSum & { readonly account_id: string })[];
-}
+type Simulation = ReturnType<Sums['end']>;
 
 const PAGE_ROWS = 2_000;
 const RECORDS_MAX = 1_000_000;
@@ -171,7 +151,8 @@ class Sum {
     return this.after > this.before ? this.after - this.before : this.before - this.after;
   }
 
-  get view(): SimulatedSum {
+  /** Margins are null while a cost is unknown. */
+  get view() {
     const isKnown = this.withoutCost === 0;
     return {
       records: this.records,
@@ -199,7 +180,8 @@ class Sums {
     sumIn(this.accounts, record.account_id).add(record, after);
   }
 
-  end(): Simulation {
+  /** Records without a price count as they were charged. Of models and accounts those that change most. */
+  end() {
     return {
       total: this.total.view,
       unpriced_records: this.unpriced,
