@@ -1,7 +1,6 @@
 import { AdminPeopleController } from './operators/people.controller.js';
 import { ConsoleKeysController } from './console/console-keys.controller.js';
 import { ConsoleUploadsController } from './console/uploads.controller.js';
-import { ConsolePromptLogsController } from './console/prompt-logs.controller.js';
 import { AgentSessionsController } from './console/agent-sessions.controller.js';
 import { ConsoleMoneyController } from './console/console-money.controller.js';
 import { ConsolePeopleController } from './console/console-people.controller.js';
@@ -63,7 +62,6 @@ const CONSOLE_CONTROLLERS = [
   ConsoleTasksController,
   ConsoleMoneyController,
   AgentSessionsController,
-  ConsolePromptLogsController,
   ConsoleUploadsController,
   ConsoleWebhooksController,
   ConsolePeopleController,

@@ -1,21 +1,16 @@
 import { Param, Query } from '@nestjs/common';
-import { IsOptional, IsString, Matches } from 'class-validator';
+import { IsOptional, Matches } from 'class-validator';
 import type { ConsoleDeliveryAttempt, ConsoleWebhookEndpoint } from '#contracts';
 import { WEBHOOK_EVENTS, WebhookDeliveriesService, WebhookEndpointsService } from '#features';
 import { checked, CheckedBody } from '../checked-input.js';
 import { AccountId } from '../http/api-key.guard.js';
+import { EndpointBody } from '../routes/webhooks/webhook-endpoints.controller.js';
 import { PageRoute, ConsoleRoutes } from './console-routes.js';
 import { ConsolePageQuery } from './console-tasks.controller.js';
 import { deliveryOf, rowOf } from './views.js';
 
 class DeliveriesQuery extends ConsolePageQuery {
   @IsOptional() @Matches(/^\w{1,100}$/) task_id?: string;
-}
-
-/** What the endpoints themselves check, they say why. */
-class EndpointBody {
-  @IsString() url!: string;
-  @IsOptional() event_types?: unknown;
 }
 
 /** Where webhooks of the account go, and what was sent there. */
@@ -33,8 +28,8 @@ export class ConsoleWebhooksController {
   }
 
   @PageRoute('POST /webhooks/endpoints', { cost: 'always' })
-  async add(@CheckedBody(EndpointBody) { url, event_types }: EndpointBody, @AccountId() accountId: string) {
-    return withSecret(await this.endpoints.add(accountId, { url, event_types }));
+  async add(@CheckedBody(EndpointBody) body: EndpointBody, @AccountId() accountId: string) {
+    return withSecret(await this.endpoints.add(accountId, body));
   }
 
   @PageRoute('POST /webhooks/endpoints/:endpoint_id/remove', { cost: 'always' })

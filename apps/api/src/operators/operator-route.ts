@@ -2,6 +2,7 @@ import {
   applyDecorators,
   type CallHandler,
   Controller,
+  createParamDecorator,
   type ExecutionContext,
   Injectable,
   type NestInterceptor,
@@ -14,6 +15,7 @@ import { map, type Observable } from 'rxjs';
 import type { ConsoleApi } from '#contracts';
 import type { Operator } from '#features';
 import { actorOf, PageRoute } from '../console/console-routes.js';
+import { callerOf } from '../http/api-key.guard.js';
 import { DataWith } from '../http/envelope.js';
 import type { OperationText } from '../http/operation.js';
 import type { HandlerFacts } from '../http/route-facts.js';
@@ -39,6 +41,18 @@ export function AdminRoute(
   );
 }
 
+interface Pages {
+  readonly page?: keyof ConsoleApi;
+  readonly own?: keyof ConsoleApi;
+}
+
+/** Whose account the address of a route names; where it names none, that of the session. */
+export const NamedAccount = createParamDecorator((_: unknown, context: ExecutionContext): string => {
+  const request = context.switchToHttp().getRequest<Request>();
+  const { account_id: named } = request.params;
+  return typeof named === 'string' ? named : callerOf(request).accountId;
+});
+
 /** The same for pages: they send what changes something, and name what takes something away. */
 type PageOf<Name extends string> = Name extends `GET ${infer Path}`
   ? `GET /admin${Path}`
@@ -50,35 +64,36 @@ type PageOf<Name extends string> = Name extends `GET ${infer Path}`
 
 /**
  * A route of the admin API and of the console, which starts with a session. Pages read lists as their `items`, and what is in
- * an envelope alone. `page`: its route, where it is not named by the rule.
+ * an envelope alone. `page`: its route, where it is not named by the rule. `own`: the same for people of the account itself.
  */
 export function OperatorRoute<const Name extends `${Method} /${string}`>(
   route: PageOf<Name> extends keyof ConsoleApi ? Name : never,
   operation: OperationText,
-  facts?: Facts,
+  facts?: Facts & Pick<Pages, 'own'>,
 ): MethodDecorator;
 export function OperatorRoute(
   route: `${Method} /${string}`,
   operation: OperationText,
-  facts: Facts & { readonly page: keyof ConsoleApi },
+  facts: Facts & Pages & { readonly page: keyof ConsoleApi },
 ): MethodDecorator;
 export function OperatorRoute(
   route: `${Method} /${string}`,
   operation: OperationText,
-  { page, ...facts }: Facts & { readonly page?: keyof ConsoleApi } = {},
+  { page, own, ...facts }: Facts & Pages = {},
 ): MethodDecorator {
   const forPrograms = AdminRoute(route, operation, facts);
   const [method, path] = route.split(' ') as [Method, string];
   const named = `${method === 'GET' ? 'GET' : 'POST'} /admin${path}${method === 'DELETE' ? '/remove' : ''}`;
   return (prototype, name, descriptor) => {
     addPageRoute(prototype, String(name), page ?? (named as keyof ConsoleApi), facts.body);
+    if (own) addPageRoute(prototype, String(name), own, facts.body);
     forPrograms(prototype, name, descriptor);
   };
 }
 
 /** Nest gives a method one route: another one, which calls it with the same arguments, has that of the pages. */
 function addPageRoute(prototype: object, name: string, page: keyof ConsoleApi, body: HandlerFacts['body']): void {
-  const sameForPages = `${name}ForPages`;
+  const sameForPages = `${name} ${page}`;
   const { constructor } = prototype;
   const value = function (this: Record<string, (...parameters: unknown[]) => unknown>, ...parameters: unknown[]) {
     return this[name]?.(...parameters);

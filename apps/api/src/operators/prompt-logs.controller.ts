@@ -5,38 +5,42 @@ import { PromptEntriesQuery, PromptLogBody } from '../account.dto.js';
 import { CheckedBody, CheckedQuery } from '../checked-input.js';
 import { sendList } from '../send-list.js';
 import { PROMPT_LOG_OPERATIONS } from './admin.openapi.js';
-import { operatorOf, OperatorRoute, OperatorRoutes } from './operator-route.js';
+import { NamedAccount, operatorOf, OperatorRoute, OperatorRoutes } from './operator-route.js';
 import { Reply } from '../http/route.js';
 
+/** The log of prompts and answers, for operators, and of their account for its owners. Each reading is on record. */
 @OperatorRoutes()
 export class PromptLogsController {
   constructor(private readonly prompts: PromptLogService) {}
 
-  @OperatorRoute('GET /accounts/:account_id/prompt-log', PROMPT_LOG_OPERATIONS.adminReadPromptLog)
-  read(@Param('account_id') accountId: string) {
+  @OperatorRoute('GET /accounts/:account_id/prompt-log', PROMPT_LOG_OPERATIONS.adminReadPromptLog, {
+    own: 'GET /prompt-log',
+  })
+  read(@NamedAccount() accountId: string) {
     return this.prompts.settings(accountId);
   }
 
-  @OperatorRoute('PUT /accounts/:account_id/prompt-log', PROMPT_LOG_OPERATIONS.adminSetPromptLog)
-  set(
-    @Param('account_id') accountId: string,
-    @CheckedBody(PromptLogBody) body: PromptLogBody,
-    @Req() request: Request,
-  ) {
+  @OperatorRoute('PUT /accounts/:account_id/prompt-log', PROMPT_LOG_OPERATIONS.adminSetPromptLog, {
+    own: 'POST /prompt-log',
+  })
+  set(@NamedAccount() accountId: string, @CheckedBody(PromptLogBody) body: PromptLogBody, @Req() request: Request) {
     return this.prompts.change(operatorOf(request), accountId, body);
   }
 
   /** Everything that is logged, at once. */
   @OperatorRoute('DELETE /accounts/:account_id/prompt-log/entries', PROMPT_LOG_OPERATIONS.adminClearPromptLog, {
     page: 'POST /admin/accounts/:account_id/prompt-log/clear',
+    own: 'POST /prompt-log/clear',
   })
-  clear(@Param('account_id') accountId: string, @Req() request: Request) {
+  clear(@NamedAccount() accountId: string, @Req() request: Request) {
     return this.prompts.clear(operatorOf(request), accountId);
   }
 
-  @OperatorRoute('GET /accounts/:account_id/prompt-log/entries', PROMPT_LOG_OPERATIONS.adminListPrompts)
+  @OperatorRoute('GET /accounts/:account_id/prompt-log/entries', PROMPT_LOG_OPERATIONS.adminListPrompts, {
+    own: 'GET /prompt-log/entries',
+  })
   list(
-    @Param('account_id') accountId: string,
+    @NamedAccount() accountId: string,
     @CheckedQuery(PromptEntriesQuery) list: PromptEntriesQuery,
     @Reply() response: Response,
   ) {
@@ -45,13 +49,17 @@ export class PromptLogsController {
   }
 
   /** The words of one; who read them is on record. */
-  @OperatorRoute('GET /accounts/:account_id/prompt-log/entries/:entry_id', PROMPT_LOG_OPERATIONS.adminReadPrompt)
-  readEntry(@Param('account_id') accountId: string, @Param('entry_id') entryId: string, @Req() request: Request) {
+  @OperatorRoute('GET /accounts/:account_id/prompt-log/entries/:entry_id', PROMPT_LOG_OPERATIONS.adminReadPrompt, {
+    own: 'GET /prompt-log/entries/:entry_id',
+  })
+  readEntry(@NamedAccount() accountId: string, @Param('entry_id') entryId: string, @Req() request: Request) {
     return this.prompts.read(operatorOf(request), accountId, entryId);
   }
 
-  @OperatorRoute('DELETE /accounts/:account_id/prompt-log/entries/:entry_id', PROMPT_LOG_OPERATIONS.adminRemovePrompt)
-  async remove(@Param('account_id') accountId: string, @Param('entry_id') id: string, @Req() request: Request) {
+  @OperatorRoute('DELETE /accounts/:account_id/prompt-log/entries/:entry_id', PROMPT_LOG_OPERATIONS.adminRemovePrompt, {
+    own: 'POST /prompt-log/entries/:entry_id/remove',
+  })
+  async remove(@NamedAccount() accountId: string, @Param('entry_id') id: string, @Req() request: Request) {
     await this.prompts.remove(operatorOf(request), accountId, id);
     return { id, removed: true };
   }
