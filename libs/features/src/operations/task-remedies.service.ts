@@ -5,11 +5,10 @@ import { TASK_NOTIFIER, type TaskNotifier } from '#runtime';
 import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
 import { beyondBooks, lockAccount } from '../billing/ledger/locked-account.js';
 import { SpendLimits } from '../billing/ledger/spend-limits.js';
-import type { Attribution } from '../billing/usage/attribution.js';
 import { CancelTaskService } from '../tasks/cancel/cancel-task.service.js';
 import { copyLargeParameters } from '../tasks/large-parameters.js';
 import { catalogFamily } from '../tasks/submit/planned-order.js';
-import { submitStatement, toSubmitRow } from '../tasks/submit/submit-statement.js';
+import { submitStatement } from '../tasks/submit/submit-statement.js';
 import type { TaskRow } from '../tasks/task-row.js';
 
 /** Money to be given back for a task that was charged. */
@@ -40,18 +39,14 @@ interface Redriven {
 }
 
 interface Row extends TaskRow {
-  readonly price_id: string;
-  readonly webhook_url: string | null;
-  readonly priority: number;
-  readonly session: string | null;
-  readonly agent: string | null;
-  readonly end_user: string | null;
   readonly tags: readonly string[] | null;
 }
 
 const LOCKED_TASK = `select * from task where id = $1 for update`;
 const SUCCESSOR = `
 select r.new_task_id, t.state from task_redrive r join task t on t.id = r.new_task_id where r.task_id = $1`;
+/** The row of a task as one to be submitted. All its tags are asked for their limits. $1 task, $2 what differs. */
+const AGAIN = `select jsonb_build_array(to_jsonb(t) || $2::jsonb)::text as tasks from task t where id = $1`;
 const LINK = `insert into task_redrive (task_id, new_task_id, actor, reason) values ($1, $2, $3, $4)`;
 
 /** What operators can do for a task. Each leaves a record in the audit. */
@@ -212,28 +207,15 @@ async function submitAgain(
   newTaskId: string,
   requestId: string,
 ): Promise<void> {
-  const row = toSubmitRow({
+  const changed = {
     id: newTaskId,
-    accountId: task.account_id,
-    apiKeyId: task.api_key_id,
-    requestId,
-    medium: task.medium,
-    path: task.path as Parameters<typeof toSubmitRow>[0]['path'],
-    family: task.family,
-    model: task.model,
-    mode: task.mode,
-    parameters: task.parameters,
-    notices: task.notices,
-    billing: billingOf(task),
-    priceId: task.price_id,
-    holdMicros: task.hold_micros,
-    priority: task.priority,
-    deadlineSeconds: catalogFamily(task.model).deadlineSeconds,
-    webhookUrl: task.webhook_url,
-    attribution: attributionOfRow(task),
-  });
+    request_id: requestId,
+    deadline_seconds: catalogFamily(task.model).deadlineSeconds,
+    limited_tags: task.tags,
+  };
+  const again = await transaction.query<{ tasks: string }>({ text: AGAIN, values: [task.id, JSON.stringify(changed)] });
   const { text } = submitStatement({ hasRepeatable: false, hasLimitedKey: true, hasLimitedTags: task.tags !== null });
-  const statement = { text, values: [JSON.stringify([row])] };
+  const statement = { text, values: [again.rows[0]?.tasks] };
   const { rows } = await transaction.query<{ accepted: boolean; at_limit: boolean }>(statement);
   if (!rows[0]?.accepted) {
     const payer = { accountId: task.account_id, apiKeyId: task.api_key_id, limitedTags: task.tags ?? [] };
@@ -242,21 +224,6 @@ async function submitAgain(
   }
   if (!(await copyLargeParameters(transaction, task, newTaskId))) throw filesGone();
 }
-
-/** All its tags are asked for their limits. */
-const attributionOfRow = ({ session, agent, end_user: endUser, tags }: Row): Attribution => ({
-  ...(session !== null && { session }),
-  ...(agent !== null && { agent }),
-  ...(endUser !== null && { endUser }),
-  ...(tags !== null && { tags, limitedTags: tags }),
-});
-
-const billingOf = (task: Row): Parameters<typeof toSubmitRow>[0]['billing'] => ({
-  unit: task.billing_unit as Parameters<typeof toSubmitRow>[0]['billing']['unit'],
-  variant: task.billing_variant,
-  settle: task.billing_settle,
-  quantity: task.quantity,
-});
 
 /** An entry of the ledger under a reference, and the task it was for if it is a refund. */
 interface EarlierRefund {
