@@ -19,8 +19,8 @@ const TESTS: AccountAction = { name: 'webhook-tests', plural: 'test webhooks', p
 
 /** What an endpoint is made from, not yet checked. */
 interface WebhookEndpointInput {
-  readonly url: unknown;
-  readonly event_types: unknown;
+  readonly url?: unknown;
+  readonly event_types?: unknown;
 }
 
 /** The fields its owner may see. */

@@ -1,4 +1,5 @@
 import { Body, Controller, Get, Param, Post, Query, Req, UseGuards } from '@nestjs/common';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsString } from 'class-validator';
 import type { Request, Response } from 'express';
 import { GatewayError, type TaskView } from '#contracts';
 import {
@@ -10,6 +11,7 @@ import {
   readTaskListQuery,
   ReadTaskService,
 } from '#features';
+import { checked } from '../../checked-input.js';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { clientGone } from '../../http/client-gone.js';
 import { envelope } from '../../http/envelope.js';
@@ -19,27 +21,13 @@ import { TASK_OPERATIONS } from './tasks.openapi.js';
 
 const TASK_IDS_MAX = 100;
 
-/**
- * Reads `{ "task_ids": ["task_…", …] }`; an id that stands twice counts once.
- *
- * @throws GatewayError naming the field and the rule.
- */
-function readTaskIds(body: unknown): string[] {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new GatewayError('invalid_parameter', 'The body must be a JSON object.');
-  }
-  const unknown = Object.keys(body).find((name) => name !== 'task_ids');
-  if (unknown !== undefined) {
-    const message = `${unknown.slice(0, 64)} is not a field of this request: only task_ids is.`;
-    throw new GatewayError('unknown_parameter', message, { param: unknown.slice(0, 64) });
-  }
-  const taskIds: unknown = 'task_ids' in body ? body.task_ids : undefined;
-  const fits = Array.isArray(taskIds) && taskIds.length >= 1 && taskIds.length <= TASK_IDS_MAX;
-  if (!fits || !taskIds.every((taskId) => typeof taskId === 'string')) {
-    const message = `task_ids must be a list of 1 to ${TASK_IDS_MAX} task ids.`;
-    throw new GatewayError('invalid_parameter', message, { param: 'task_ids' });
-  }
-  return [...new Set<string>(taskIds)];
+/** An id that stands twice counts once. */
+class TaskIdsBody {
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(TASK_IDS_MAX)
+  @IsString({ each: true })
+  task_ids!: string[];
 }
 
 /** The longest advice for each medium, in seconds. */
@@ -106,9 +94,10 @@ export class TasksController {
     @Query() query: Record<string, unknown>,
     @Reply() response: Response,
   ): Promise<SerializedBody> {
-    const { tasks, nextCursor } = await this.tasks.list(caller.accountId, readTaskListQuery(query), onlyOwnKey(caller));
+    const asked = readTaskListQuery(query);
+    const { items, nextCursor } = await this.tasks.list(caller.accountId, asked, onlyOwnKey(caller));
     response.setHeader('cache-control', 'no-store');
-    return SerializedBody.json({ ...envelope(tasks), has_more: nextCursor !== null, next_cursor: nextCursor });
+    return SerializedBody.json({ ...envelope(items), has_more: nextCursor !== null, next_cursor: nextCursor });
   }
 
   /** Up to 100 tasks by id; those the account does not have are named, not refused. */
@@ -119,7 +108,7 @@ export class TasksController {
     @Body() body: unknown,
     @Reply() response: Response,
   ): Promise<SerializedBody> {
-    const taskIds = readTaskIds(body);
+    const taskIds = [...new Set(checked(TaskIdsBody, body).task_ids)];
     const tasks = await this.tasks.readMany(caller.accountId, await this.tasks.ownOf(onlyOwnKey(caller), taskIds));
     const found = new Set(tasks.map(({ task_id }) => task_id));
     response.setHeader('cache-control', 'no-store');

@@ -1,10 +1,17 @@
-import { Body, Controller, Delete, Get, Param, Post, UseGuards } from '@nestjs/common';
-import { GatewayError } from '#contracts';
+import { Controller, Delete, Get, Param, Post, UseGuards } from '@nestjs/common';
 import { type Caller, type ShownEndpoint, SigningSecretService, WebhookEndpointsService } from '#features';
+import { IsOptional } from 'class-validator';
+import { CheckedBody } from '../../checked-input.js';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { Route, Routes } from '../../http/route.js';
 import { seconds } from '../uploads/file-object.js';
 import { WEBHOOK_OPERATIONS } from './webhooks.openapi.js';
+
+/** What the endpoints themselves check, they say why. */
+export class EndpointBody {
+  @IsOptional() url?: unknown;
+  @IsOptional() event_types?: unknown;
+}
 
 /** Endpoints that get the events of every task of the account, and the secrets that sign them. */
 @Controller('v1/webhooks')
@@ -19,8 +26,8 @@ export class WebhookEndpointsController {
   /** Adds an endpoint. Its secret is in this answer and in no other. */
   @Post('endpoints')
   @Route({ operation: WEBHOOK_OPERATIONS.addWebhookEndpoint, cost: 'free' })
-  async add(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<object> {
-    return endpointView(await this.endpoints.add(caller.accountId, readInput(body)));
+  async add(@CurrentCaller() caller: Caller, @CheckedBody(EndpointBody) body: EndpointBody): Promise<object> {
+    return endpointView(await this.endpoints.add(caller.accountId, body));
   }
 
   /** The endpoints of the account, newest first. */
@@ -81,22 +88,3 @@ const endpointView = ({ id, eventTypes, createdAt, ...endpoint }: ShownEndpoint)
   event_types: eventTypes,
   created: seconds(createdAt),
 });
-
-const FIELDS = ['url', 'event_types'];
-
-function readInput(body: unknown): { url: unknown; event_types: unknown } {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new GatewayError('invalid_parameter', 'The body must be a JSON object.');
-  }
-  const unknown = Object.keys(body).find((name) => !FIELDS.includes(name));
-  if (unknown !== undefined) {
-    const param = unknown.slice(0, 64);
-    throw new GatewayError('unknown_parameter', `${param} is not a field of an endpoint: ${FIELDS.join(', ')}.`, {
-      param,
-    });
-  }
-  return {
-    url: 'url' in body ? body.url : undefined,
-    event_types: 'event_types' in body ? body.event_types : undefined,
-  };
-}

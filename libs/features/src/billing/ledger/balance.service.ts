@@ -26,28 +26,16 @@ export interface WholeBalance extends ShownRow {
   readonly is_unlimited: boolean;
 }
 
-interface AccountRow {
-  readonly available_micros: bigint;
-  readonly used_micros: bigint;
-  readonly owed_micros: bigint;
-  readonly unlimited: boolean;
-}
-
-interface KeyRow {
-  readonly quota_micros: bigint | null;
-  readonly held_micros: bigint;
-  readonly used_micros: bigint;
-  readonly owed_micros: bigint;
-  readonly expires_at: Date | null;
-}
-
 const READ_ACCOUNT = `
-select available_micros, used_micros, owed_micros, unlimited from account where id = $1 and disabled_at is null`;
+select case when not unlimited then available_micros end as "remainingMicros", used_micros as "usedMicros", owed_micros as "owedMicros"
+from account where id = $1 and disabled_at is null`;
 const READ_WHOLE = `
 select available_micros, held_micros, used_micros, owed_micros, unlimited as is_unlimited, low_balance_micros,
   coalesce(time_zone, 'UTC') as time_zone from account
 where id = $1`;
-const READ_KEY = `select k.quota_micros, k.held_micros, k.used_micros, k.expires_at, a.owed_micros
+const READ_KEY = `
+select k.quota_micros - k.held_micros - k.used_micros as "remainingMicros", k.used_micros as "usedMicros", a.owed_micros as "owedMicros",
+  k.quota_micros as "quotaMicros", k.expires_at as "expiresAt"
 from api_key k join account a on a.id = k.account_id where k.id = $1`;
 
 /** Reads balances. What open work holds is not free, so it does not count as remaining. */
@@ -58,10 +46,7 @@ export class BalanceService {
   /** The balance of an account, whatever key asks; null when there is no such account or it is disabled. */
   async ofAccount(accountId: string): Promise<Balance | null> {
     const statement = { name: 'read_balance', text: READ_ACCOUNT, values: [accountId] };
-    const [row] = (await this.database.of(accountId).query<AccountRow>(statement)).rows;
-    if (!row) return null;
-    const { available_micros: available, used_micros: usedMicros, owed_micros: owedMicros, unlimited } = row;
-    return { remainingMicros: unlimited ? null : available, usedMicros, owedMicros };
+    return (await this.database.of(accountId).query<Balance>(statement)).rows[0] ?? null;
   }
 
   /** What an account has, what is held of it, and what it used. @throws GatewayError `not_found`. */
@@ -77,15 +62,6 @@ export class BalanceService {
   /** What one key used and may still use; null when there is no such key. */
   async ofKey(apiKeyId: string): Promise<KeyBalance | null> {
     const statement = { name: 'read_key_balance', text: READ_KEY, values: [apiKeyId] };
-    const [row] = (await this.database.query<KeyRow>(statement)).rows;
-    if (!row) return null;
-    const { quota_micros: quotaMicros, held_micros: heldMicros, used_micros: usedMicros } = row;
-    return {
-      remainingMicros: quotaMicros === null ? null : quotaMicros - heldMicros - usedMicros,
-      usedMicros,
-      owedMicros: row.owed_micros,
-      quotaMicros,
-      expiresAt: row.expires_at,
-    };
+    return (await this.database.query<KeyBalance>(statement)).rows[0] ?? null;
   }
 }

@@ -37,14 +37,7 @@ const FIND = `select id, kind, debit, amount_micros from ledger_entry where acco
 const ENTER = `
 insert into ledger_entry (account_id, kind, debit, credit, amount_micros, reference, note)
 values ($1, $2, $3, $4, $5, $6, $7) returning id`;
-const MOVE = `update account set available_micros = available_micros + $2 where id = $1
-  returning available_micros, owed_micros`;
-const BALANCE = `select available_micros, owed_micros from account where id = $1`;
-
-interface Moved {
-  readonly available_micros: bigint;
-  readonly owed_micros: bigint;
-}
+const MOVE = `update account set available_micros = available_micros + $2 where id = $1 returning owed_micros`;
 
 /** Money that comes in or goes out by an operator's hand. */
 @Injectable()
@@ -111,14 +104,9 @@ async function enter(transaction: StatementRunner, { accountId, kind, amountMicr
   const books: BookMove = takes ? ['available', 'funding'] : ['funding', 'available'];
   const values = [accountId, kind, ...books, takes ? -amountMicros : amountMicros, reference, note];
   const entered = await transaction.query<{ id: bigint }>({ text: ENTER, values });
-  const moved = await transaction.query<Moved>({ text: MOVE, values: [accountId, amountMicros] });
-  const row = moved.rows[0];
+  const moved = await transaction.query<{ owed_micros: bigint }>({ text: MOVE, values: [accountId, amountMicros] });
+  const [row] = moved.rows;
   // Money that comes in pays what is owed before anything else.
   if (!takes && row && row.owed_micros > 0n) await collectDebts(transaction, accountId);
-  const { rows } = await transaction.query<Moved>({ text: BALANCE, values: [accountId] });
-  return {
-    entryId: entered.rows[0]?.id ?? 0n,
-    availableMicros: rows[0]?.available_micros ?? 0n,
-    owedMicros: rows[0]?.owed_micros ?? 0n,
-  };
+  return { entryId: entered.rows[0]?.id ?? 0n, ...(await lockAccount(transaction, accountId)) };
 }

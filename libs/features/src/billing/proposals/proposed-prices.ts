@@ -1,5 +1,6 @@
 import { type Decimal, dividedHalfUp, type Micros, timesWhole } from '#contracts';
-import { missingInBands, type PriceOf, priceName } from '../prices/bands.js';
+import { missingInBands, priceName } from '../prices/bands.js';
+import type { DatedPrice } from '../prices/check-prices.js';
 import { isExamplePrice } from '../prices/seed-prices.js';
 import type { ListedModel, ListedPrice } from './listed-models.js';
 
@@ -32,16 +33,11 @@ export type ProposalFlag =
   | 'no_price'
   | 'not_offered';
 
-export interface BookPrice extends PriceOf {
+export interface BookPrice extends DatedPrice {
   readonly id: string;
-  readonly amountMicros: Micros;
-  readonly perQuantity: bigint;
-  readonly effectiveFrom: Date;
 }
 
-export interface ProposedPrice extends Omit<PriceOf, 'model'> {
-  readonly amountMicros: Micros;
-  readonly perQuantity: bigint;
+export interface ProposedPrice extends Omit<DatedPrice, 'model' | 'effectiveFrom'> {
   /** Of the list, in its currency, for as many. */
   readonly listedMicros: bigint;
 }

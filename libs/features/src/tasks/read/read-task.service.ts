@@ -3,7 +3,8 @@ import { type MediaStore } from '#media';
 import { Batcher, type Database, REQUEST_WAIT_MS } from '#platform';
 import { isTaskId } from '../task-row.js';
 import { type ReadRow, type ReadTask, TASK_COLUMNS, toTaskView } from './task-view.js';
-import { type ListedTasks, type TaskListQuery, lastLookedAt, tasksPage } from './task-list.js';
+import type { Page } from '../../paging/page.js';
+import { type TaskListQuery, lastLookedAt, tasksPage } from './task-list.js';
 
 /** One round trip for all tasks asked for together. */
 const READ_TASKS = `select ${TASK_COLUMNS} from task where id = any($1)`;
@@ -67,15 +68,18 @@ export class ReadTaskService {
     if (apiKeyId !== null && (await this.ownOf(apiKeyId, [taskId])).length === 0) throw missing(taskId);
   }
 
-  /** A page of the account's tasks, or of those of one of its keys, newest first. */
-  async list(accountId: string, query: TaskListQuery, apiKeyId: string | null = null): Promise<ListedTasks> {
+  /**
+   * A page of the account's tasks, or of those of one of its keys, newest first. One that is narrowed may hold few tasks, or none, before
+   * the list ends.
+   */
+  async list(accountId: string, query: TaskListQuery, apiKeyId: string | null = null): Promise<Page<TaskView>> {
     const database = this.database.of(accountId);
     const statement = tasksPage(accountId, query, apiKeyId);
     const { rows } = await database.query<ReadRow>(statement);
     const shown = rows.slice(0, query.limit).map(({ task }) => task);
     const isFull = rows.length > query.limit;
     const [last] = isFull ? shown.slice(-1) : (await database.query<{ id: string }>(lastLookedAt(statement))).rows;
-    return { tasks: await Promise.all(shown.map((task) => this.toView(task))), nextCursor: last?.id ?? null };
+    return { items: await Promise.all(shown.map((task) => this.toView(task))), nextCursor: last?.id ?? null };
   }
 
   private async findOwn(accountId: string, taskId: string): Promise<ReadTask> {

@@ -1,5 +1,5 @@
 import { encodeTime } from 'ulid';
-import { GatewayError, MEDIA, type Medium, PUBLIC_STATUSES, type PublicTaskStatus, type TaskView } from '#contracts';
+import { GatewayError, MEDIA, type Medium, PUBLIC_STATUSES, type PublicTaskStatus } from '#contracts';
 import type { Statement } from '#platform';
 import { TASK_COLUMNS } from './task-view.js';
 import { isTaskId } from '../task-row.js';
@@ -15,15 +15,6 @@ export interface TaskListQuery {
   readonly model: string | null;
   readonly createdAfter: number | null;
   readonly createdBefore: number | null;
-}
-
-/**
- * A page of tasks, newest first; `nextCursor` is null on the last page. A page that is narrowed may hold few tasks, or none,
- * before the list ends.
- */
-export interface ListedTasks {
-  readonly tasks: readonly TaskView[];
-  readonly nextCursor: string | null;
 }
 
 const LIMIT_DEFAULT = 20;
