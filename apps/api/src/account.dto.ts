@@ -153,12 +153,9 @@ export const toAccountSettings = <Sent extends AccountChange>({
   tokensPerMinute,
   dailyLimitMicros: limitOf(dailyLimit, 'daily_limit'),
   monthlyLimitMicros: limitOf(monthlyLimit, 'monthly_limit'),
-  lowBalanceMicros: lowBalanceOf(lowBalance),
+  // 0 switches the notice off, as null does.
+  lowBalanceMicros: lowBalance === undefined ? undefined : limitOf(lowBalance, 'low_balance') || null,
 });
-
-/** Null switches the notice off. */
-const lowBalanceOf = (sent: string | null | undefined): Micros | null | undefined =>
-  limitOf(sent, 'low_balance') === 0n ? null : limitOf(sent, 'low_balance');
 
 export class PromptLogBody {
   @IsBoolean() enabled!: boolean;

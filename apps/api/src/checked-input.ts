@@ -32,7 +32,6 @@ function withoutNulls<Input extends object>(input: Input, inputClass: new () => 
   return Object.assign(input, Object.fromEntries(leftOut));
 }
 
-/** The body, or the query, as a class of checked fields, for a parameter of a handler. */
 export const CheckedBody = (inputClass: new () => object): ParameterDecorator => Body(checking(inputClass));
 export const CheckedQuery = (inputClass: new () => object): ParameterDecorator => Query(checking(inputClass));
 

@@ -24,7 +24,6 @@ export const IsWholeLimit = (most: number): PropertyDecorator =>
 export const IsWhole = (least: number, most: number): PropertyDecorator =>
   applyDecorators(IsInt(), Min(least), Max(most));
 
-/** A day, such as 2026-11-20. */
 export const IsDay = (): PropertyDecorator =>
   Matches(DAY_FORM, { message: '$property must be a day such as 2026-11-20' });
 

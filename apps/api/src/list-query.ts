@@ -43,7 +43,6 @@ export class MarginsQuery extends UsageListQuery {
   @Described(`Any of ${MARGIN_GROUPS.join(', ')}, separated by commas.`) @IsString() group_by = 'upstream,model';
 }
 
-/** Days, of all work or that with a tag. */
 class TaggedListQuery extends UsageListQuery {
   @Described('Of work with this tag.') @IsOptional() @IsText(64) tag?: string;
 }

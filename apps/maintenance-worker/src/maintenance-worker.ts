@@ -23,7 +23,6 @@ const ROUND_MS = 30_000;
 const WEBHOOKS_MS = 250;
 /** How often files that wait to be indexed are looked for, in milliseconds. */
 const FILES_MS = 500;
-/** How often balances that have become low are looked for. */
 const BALANCES_MS = 5_000;
 /** How often holds of processes that died, days to sum up and a reconciliation that is due are looked for. */
 const BOOKS_MS = 60_000;

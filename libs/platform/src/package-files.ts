@@ -32,5 +32,4 @@ function findPackageRoot(folder: string): string {
 
 const PACKAGE = join(dirname(dirname(MIGRATIONS_FOLDER)), 'package.json');
 
-/** The version of this build, as `package.json` says. */
 export const VERSION = (JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string }).version;

@@ -6,7 +6,6 @@ import {
   type ConsoleTask,
   type ConsoleTaskDetails,
   GatewayError,
-  type JsonObject,
   MEDIA,
   type Medium,
   PUBLIC_STATUSES,
@@ -121,7 +120,7 @@ export class ConsoleTasksController {
       mode: order.mode,
       path: order.path,
       request_id: order.requestId,
-      request: order.parameters && withModel(view.model, withFilesNamed(order.parameters)),
+      request: order.parameters && { model: view.model, ...withFilesNamed(order.parameters) },
       notices: order.notices,
       last_frame_url: view.result?.last_frame_url ?? null,
       quantity: view.usage.quantity,
@@ -145,8 +144,6 @@ export class ConsoleTasksController {
     return taskOf(task) satisfies ConsoleTask;
   }
 }
-
-const withModel = (model: string, request: JsonObject): JsonObject => ({ model, ...request });
 
 /** A key that sees only its own tasks narrows whatever is requested. */
 function toQuery(

@@ -91,7 +91,6 @@ export function keyOf(row: KeyView, { names, limits }: AboutKeys, userId: string
   };
 }
 
-/** The files that a task made. */
 export const filesOf = (result: AccountTask['view']['result']): ConsoleTask['files'] =>
   [...(result?.videos ?? []), ...(result?.images ?? [])].map(toFile);
 

@@ -146,7 +146,6 @@ const announcesBody = (headers: IncomingHttpHeaders): boolean =>
 const isJson = (type: string | undefined): boolean =>
   type === undefined || /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type);
 
-/** True for a type of YAML. */
 export const isYaml = (type: string | undefined): boolean =>
   /^(?:application|text)\/(?:x-)?yaml\s*(;|$)/i.test(type ?? '');
 

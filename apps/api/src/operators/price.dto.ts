@@ -46,7 +46,6 @@ export class ExportQuery {
   @Described('json, or yaml for a file.') @IsIn(['json', 'yaml']) format: 'json' | 'yaml' = 'json';
 }
 
-/** Whether an import only says what it would do. */
 export class ImportQuery {
   @Described('true: only says what would change.') @IsTrueOrFalse() dry_run: 'true' | 'false' = 'false';
 }

@@ -4,7 +4,6 @@ import { Described } from '../http/input-schema.js';
 import { IsShownText, IsText, IsTrueOrFalse } from '../input-fields.js';
 import { EntriesQuery, ListQuery, UsageRecordsQuery, UsageSumsQuery } from '../list-query.js';
 
-/** Only of one account. */
 const OfAccount = (): PropertyDecorator =>
   applyDecorators(Described('Only of this account.'), IsOptional(), IsText(80));
 

@@ -42,7 +42,6 @@ const orNull = (type: string, rest: JsonObject): JsonObject => ({
   ...(Array.isArray(rest['enum']) && { enum: [...(rest['enum'] as JsonValue[]), null] }),
 });
 
-/** The schema of a value that is there. */
 function valueSchema(field: Field, purpose: Purpose): JsonObject & { readonly type: string } {
   switch (field.kind) {
     case 'choice':

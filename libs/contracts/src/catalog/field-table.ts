@@ -42,7 +42,7 @@ function linesOf(field: Field, prefix: string, group: FieldGroup): Omit<FieldTab
     note: field.note ?? '',
     ...describe(field),
     schema: offeredSchema(field),
-    unit: unitOf(field),
+    unit: UNITS[field.name] ?? null,
     group,
   };
   if (field.kind !== 'object' && field.kind !== 'objects') return [line];
@@ -110,7 +110,6 @@ const UNITS: Readonly<Record<string, FieldUnit>> = {
 };
 
 /** What the value counts; null if it counts nothing. */
-const unitOf = ({ name }: Field): FieldUnit | null => UNITS[name] ?? null;
 
 function groupOf({ name, kind }: Field): FieldGroup {
   const named = FIELD_GROUPS.find((group) => group !== 'more' && MEMBERS[group].includes(name));

@@ -28,7 +28,6 @@ export function submissionSchema(path: SubmissionPath): JsonObject {
   };
 }
 
-/** The schemas of all media families by component name. */
 export const componentSchemas = (): Record<string, JsonObject> =>
   Object.fromEntries(CATALOG.map((family: ModelFamily) => [schemaName(family), familySchema(family)] as const));
 

@@ -56,7 +56,6 @@ export interface AdminMargin {
   readonly costs: readonly { readonly unit: string; readonly amount: Amount }[];
   /** All known costs in the unit of balances. */
   readonly cost: Amount;
-  /** Completed tasks of unknown cost. */
   readonly tasks_without_cost: number;
   /** Earned less cost; null while the cost of a completed task is not known. */
   readonly margin: Amount | null;

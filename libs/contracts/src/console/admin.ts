@@ -295,7 +295,6 @@ export interface AdminWorker {
   readonly last_heartbeat_at: Time;
 }
 
-/** A webhook delivery of any account. */
 export interface AdminDelivery extends ConsoleDelivery {
   readonly account_id: string;
 }

@@ -40,7 +40,6 @@ export type LedgerKind = keyof typeof LEDGER_KINDS;
 /** Kinds that make only one movement. */
 type PlainKind = { [Kind in LedgerKind]: (typeof LEDGER_KINDS)[Kind]['length'] extends 1 ? Kind : never }[LedgerKind];
 
-/** A kind as a literal of SQL. */
 export const kindSql = (kind: LedgerKind): string => `'${kind}'`;
 
 /** The columns `kind, debit, credit` of an entry as literals of SQL. */

@@ -222,7 +222,6 @@ const toolChoice: FieldCheck = (value, param, report) => {
   variants(forms, { others: 'pass-through' })(value, param, report);
 };
 
-/** The choice among `functions`. */
 const legacyChoice: FieldCheck = (value, param, report) =>
   (typeof value === 'string' ? choice(['auto', 'none']) : object(NamedFunction))(value, param, report);
 
@@ -262,7 +261,6 @@ class NoOptions {}
 /** The two names of the output limit. The first is the newer one. */
 export const CHAT_LIMITS = ['max_completion_tokens', 'max_tokens'] as const;
 
-/** The most replies to one request. */
 const MOST_REPLIES = 128;
 const MOST_STOPS = 16;
 

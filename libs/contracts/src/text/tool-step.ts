@@ -24,7 +24,6 @@ export interface FoundPage {
 export interface ListedTool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments. */
   readonly inputSchema: JsonObject;
   /** Hints of the server's own: `readOnlyHint` and similar. */
   readonly annotations?: JsonObject;

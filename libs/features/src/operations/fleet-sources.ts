@@ -19,16 +19,24 @@ const OPEN_STATES = (Object.keys(TASK_TRANSITIONS) as TaskState[]).filter((state
 export function fleetSources(database: Database): MetricSource[] {
   const rowsOf = async <Row extends object>(name: string, text: string): Promise<Row[]> =>
     (await database.query<Row>({ name, text })).rows;
+  const countOf = async (name: string, text: string): Promise<number> =>
+    (await rowsOf<{ count: number }>(name, text))[0]?.count ?? 0;
   return [
     { name: 'tasks_open', collect: async () => showOpen(await rowsOf('open_tasks', OPEN_TASKS)) },
     { name: 'tasks_due', collect: async () => showDue(await rowsOf('due_tasks', DUE_TASKS)) },
     { name: 'orders_at_upstreams', collect: async () => showAtUpstreams(await rowsOf('at_upstreams', AT_UPSTREAMS)) },
     { name: 'polls', collect: async () => showPolls(await rowsOf('due_polls', DUE_POLLS)) },
     { name: 'webhooks', collect: async () => showWebhooks(await rowsOf('due_webhooks', WEBHOOKS)) },
-    { name: 'orphans', collect: async () => showOrphans(await rowsOf('open_orphans', ORPHANS)) },
+    { name: 'orphans', collect: async () => signals.orphans.set(await countOf('open_orphans', ORPHANS)) },
     { name: 'paused_work', collect: async () => showPaused(await rowsOf('paused_work', PAUSED)) },
-    { name: 'usage_days', collect: async () => showUsageDays(await rowsOf('open_usage_days', USAGE_DAYS)) },
-    { name: 'balances', collect: async () => showBalances(await rowsOf('low_balances', LOW_BALANCES)) },
+    {
+      name: 'usage_days',
+      collect: async () => signals.usageDaysOpen.set(await countOf('open_usage_days', USAGE_DAYS)),
+    },
+    {
+      name: 'balances',
+      collect: async () => signals.accountsLowBalance.set(await countOf('low_balances', LOW_BALANCES)),
+    },
     { name: 'money', collect: async () => showMoney(await rowsOf('money_sums', MONEY)) },
     { name: 'losses', collect: seldom(async () => showLosses(await new MarginsService(database).losses())) },
   ];
@@ -81,27 +89,14 @@ function showWebhooks([row]: readonly { pending: number; lag: number }[]): void 
   signals.webhookLag.set(row?.lag ?? 0);
 }
 
-function showOrphans([row]: readonly { orphans: number }[]): void {
-  signals.orphans.set(row?.orphans ?? 0);
-}
-
 /** A job without a pause is 0, not absent. */
 function showPaused(rows: readonly { job: string; paused: number }[]): void {
   for (const job of PAUSABLE_JOBS) signals.pausedWork.set({ job }, rows.find((row) => row.job === job)?.paused ?? 0);
 }
 
-/** The day before the first one that was used counts as closed; before anything is used there is nothing to close. */
-function showUsageDays([row]: readonly { open: number }[]): void {
-  signals.usageDaysOpen.set(Math.max(0, row?.open ?? 0));
-}
-
 function showLosses(losses: readonly ObservedLoss[]): void {
   signals.soldAtALoss.reset();
   for (const { model, upstream } of losses) signals.soldAtALoss.set({ model, upstream }, 1);
-}
-
-function showBalances([row]: readonly { accounts: number }[]): void {
-  signals.accountsLowBalance.set(row?.accounts ?? 0);
 }
 
 /** Sums as text, because they may pass what a double holds exactly; a graph can live with the rounding. */
@@ -137,16 +132,19 @@ select count(*)::integer as pending,
   greatest(0, coalesce(extract(epoch from max(now() - next_attempt_at)), 0))::float8 as lag
 from webhook_delivery where next_attempt_at is not null`;
 
-const ORPHANS = `select count(*)::integer as orphans from upstream_orphan where resolved_at is null`;
+const ORPHANS = `select count(*)::integer from upstream_orphan where resolved_at is null`;
 
 /** What is passed over now, and what would be passed over again at its next failure soon. */
 const PAUSED = `select job, count(*)::integer as paused from paused_work
 where resumes_at > now() - interval '1 minute' group by job`;
 
-/** Counted from the first day that anything was used; a day is closed a quarter of an hour after its end. */
+/**
+ * Counted from the first day that anything was used: before it there is nothing to close. A day is closed a quarter of
+ * an hour after its end.
+ */
 const USAGE_DAYS = `
-select coalesce((now() at time zone 'utc')::date - 1
-  - coalesce((select max(day) from usage_closed_day), (select min(day) - 1 from usage_daily)), 0) as open`;
+select greatest(0, coalesce((now() at time zone 'utc')::date - 1
+  - coalesce((select max(day) from usage_closed_day), (select min(day) - 1 from usage_daily)), 0)) as count`;
 
 /** One statement, so that all sums are of the same moment. */
 export const MONEY = `
@@ -159,7 +157,7 @@ from (select coalesce(sum(available_micros), 0) as available, coalesce(sum(held_
 
 /** Reads the last seven days of the daily sums by their index; an account without recent usage needs no top-up. */
 const LOW_BALANCES = `
-select count(*)::integer as accounts from account a
+select count(*)::integer from account a
 join (select account_id, sum(amount_micros) / 7 as a_day from usage_daily
   where day > (now() at time zone 'utc')::date - 7 group by account_id) used on used.account_id = a.id
 where not a.unlimited and used.a_day > 0 and a.available_micros < used.a_day`;

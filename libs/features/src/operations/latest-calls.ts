@@ -49,7 +49,6 @@ interface TextRow extends Pick<CallsLately, 'ended' | 'succeeded' | 'last_error'
 export class LatestCalls {
   constructor(private readonly database: Database) {}
 
-  /** By the ids of media upstreams. */
   async media(): Promise<ReadonlyMap<string, CallsLately>> {
     const { rows } = await this.database.ofOperators().query<CallsLately & { upstream: string }>({ text: LATELY });
     return new Map(rows.map(({ upstream, ...calls }) => [upstream, calls]));

@@ -39,7 +39,6 @@ export class OneTimeLinks {
     return rows[0]?.user_id ?? null;
   }
 
-  /** The code of a link for a user. */
   async create(userId: string): Promise<string> {
     const code = newSecretCode();
     await this.database.query({ text: ADD, values: [hashOfCode(code), userId] });

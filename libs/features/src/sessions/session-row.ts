@@ -33,7 +33,6 @@ export interface OpenSession {
   readonly expiresAt: Date;
 }
 
-/** A row of `READ_SESSION`. */
 export interface SessionRow extends KeyRulesRow {
   readonly id: string;
   readonly method: SignInMethod;

@@ -30,7 +30,6 @@ const SHOWN = { id: true, url: true, eventTypes: true, createdAt: true } as cons
 export type ShownEndpoint = Prisma.WebhookEndpointGetPayload<{ select: typeof SHOWN }>;
 type NewEndpoint = ShownEndpoint & { readonly secret: string };
 
-/** Webhook endpoints of an account, which get the events of all its tasks. */
 @Injectable()
 export class WebhookEndpointsService {
   constructor(

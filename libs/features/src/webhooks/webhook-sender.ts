@@ -51,7 +51,6 @@ const SENDING = {
   inFlightOfBusy: 150,
   /** How many calls are few. */
   few: 4,
-  /** The most of them for one account. */
   inFlightPerAccount: 40,
   /** The most of them to one receiver of an account, so that one that never answers leaves room for the others. */
   inFlightPerReceiver: 20,

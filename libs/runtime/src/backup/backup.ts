@@ -18,7 +18,6 @@ import {
 import { type BackupTable, backupTables, connectForCopies, quoted } from './backup-tables.js';
 import { type NamedFile, namedFiles } from './stored-files.js';
 
-/** What one table of a backup holds. */
 export interface TableInBackup extends BackupTable {
   readonly rows: number;
   /** SHA-256 of the file's text before it was packed. */

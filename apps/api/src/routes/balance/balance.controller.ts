@@ -31,25 +31,23 @@ const BALANCE_OPERATIONS = {
 /** What stands for a balance that nothing limits. */
 const UNLIMITED = '-1';
 
-/**
- * The balance of an account as JSON text, without an envelope. Written by hand because JSON numbers of the language
- * lose digits beyond 2^53, and a balance must not.
- */
-const balanceBody = (balance: Balance): string => `{"success":true,${balanceFields(balance)}}`;
-
-/** The balance of a key: the same fields, its own limit (-1 when it has none) and its end in Unix seconds. */
+/** The balance of a key: the fields of its account, its own limit (-1 when it has none) and its end in Unix seconds. */
 const keyBalanceBody = (balance: KeyBalance): string => {
   const quota = balance.quotaMicros === null ? UNLIMITED : shortDecimal(balance.quotaMicros);
   const expires = balance.expiresAt === null ? 'null' : Math.floor(balance.expiresAt.getTime() / 1000);
-  return `{"success":true,${balanceFields(balance)},"total_quota":${quota},"expires_at":${expires}}`;
+  return `${balanceFields(balance)},"total_quota":${quota},"expires_at":${expires}}`;
 };
 
-/** `owed_balance` stands there only while the account owes something: any other answer has no field beyond those that clients know. */
+/**
+ * A balance as JSON text. Written by hand because JSON numbers of the language lose digits beyond 2^53, and a balance
+ * must not. `owed_balance` stands there only while the account owes something: any other answer has no field beyond
+ * those that clients know.
+ */
 function balanceFields({ remainingMicros, usedMicros, owedMicros }: Balance): string {
   const remaining = remainingMicros === null ? UNLIMITED : shortDecimal(remainingMicros);
   const used = shortDecimal(usedMicros);
   const owed = owedMicros === 0n ? '' : `,"owed_balance":${shortDecimal(owedMicros)}`;
-  return `"remain_balance":${remaining},"used_balance":${used},"unlimited_quota":${remainingMicros === null}${owed}`;
+  return `{"success":true,"remain_balance":${remaining},"used_balance":${used},"unlimited_quota":${remainingMicros === null}${owed}`;
 }
 
 /** A failed balance request. */
@@ -80,7 +78,7 @@ export class BalanceController {
   ofUser(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.answer(request, response, async ({ accountId }) => {
       const balance = await this.balances.ofAccount(accountId);
-      return balance && balanceBody(balance);
+      return balance && `${balanceFields(balance)}}`;
     });
   }
 

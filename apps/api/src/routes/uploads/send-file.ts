@@ -13,7 +13,6 @@ export function sentOver(response: ServerResponse): Transfer {
   return { bytes: () => written() - before, cut: () => response.destroy() };
 }
 
-/** What bounds the sending of a file. */
 interface SendingBounds {
   readonly stallMs?: number;
   /** @throws GatewayError: whoever asked may not read it any more. Absent: it is for everybody who has its link. */

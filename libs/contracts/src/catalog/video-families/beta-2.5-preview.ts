@@ -9,7 +9,6 @@ const SIZES = ['16:9', '9:16', '1:1', '4:3', '3:4'] as const;
 const RESOLUTIONS = ['480p', '720p', '1080p'] as const;
 const DURATIONS_SECONDS = [5, 10] as const;
 
-/** Fields of beta-2.5-preview. */
 export class Beta25PreviewRequest {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];

@@ -12,7 +12,6 @@ const ROLES = ['reference_image', 'first_frame'] as const;
 /** Most images and videos together. */
 const MAX_REFERENCES = 5;
 
-/** Entry of `image_with_roles` of beta-2.7-r2v. */
 export class Beta27R2vImage {
   @ImageUrl({ required: true })
   url!: string;
@@ -24,7 +23,6 @@ export class Beta27R2vImage {
   reference_voice?: string;
 }
 
-/** Fields of beta-2.7-r2v. */
 export class Beta27R2vRequest {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];

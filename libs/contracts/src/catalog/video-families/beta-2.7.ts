@@ -29,7 +29,6 @@ const SIZES = ['16:9', '9:16', '1:1', '4:3', '3:4'] as const;
 const RESOLUTIONS = ['720P', '1080P'] as const;
 const ROLES = ['first_frame', 'last_frame'] as const;
 
-/** Entry of `image_with_roles` of beta-2.7. */
 export class Beta27Frame {
   @ImageUrl({ required: true })
   url!: string;
@@ -38,7 +37,6 @@ export class Beta27Frame {
   role!: (typeof ROLES)[number];
 }
 
-/** Fields of beta-2.7. */
 export class Beta27Request {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];

@@ -11,7 +11,6 @@ const RATIOS = ['16:9', '9:16', '1:1'] as const;
 /** The resolution each grade makes. */
 const RESOLUTION_OF = { std: '720p', pro: '1080p' } as const;
 
-/** Fields of delta-v2-6. */
 export class DeltaV26Request {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];

@@ -8,7 +8,6 @@ const MODELS = ['zeta-q3-pro', 'zeta-q3-turbo'] as const;
 const RESOLUTIONS = ['540p', '720p', '1080p'] as const;
 const RATIOS = ['16:9', '9:16', '4:3', '3:4', '1:1'] as const;
 
-/** Fields of zeta-q3-pro and zeta-q3-turbo. */
 export class ZetaQ3ProRequest {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];

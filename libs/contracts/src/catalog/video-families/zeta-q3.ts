@@ -16,7 +16,6 @@ const REFERENCE_IMAGE: MediaLimits = {
   ratio: { min: 1 / 4, max: 4 },
 };
 
-/** Fields of zeta-q3 and zeta-q3-mix. */
 export class ZetaQ3Request {
   @Choice(MODELS, { required: true })
   model!: (typeof MODELS)[number];

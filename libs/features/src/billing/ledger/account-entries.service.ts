@@ -6,7 +6,6 @@ import { cursorTime, type ListedRow, numberOfCursor, type Page, type PageRequest
 export interface AccountEntryRow extends ListedRow {
   readonly api_key_id: string | null;
   readonly task_id: string | null;
-  /** The `x-request-id` of the request that moved it. */
   readonly request_id: string | null;
 }
 
@@ -101,7 +100,6 @@ export class AccountEntriesService {
     return toPage(rows, page.limit);
   }
 
-  /** One entry of the account; null when it has none of that id. */
   async read(accountId: string, entryId: string): Promise<AccountEntryRow | null> {
     const statement = { text: entriesSql(' and id = $4'), values: [accountId, null, 1, entryId] };
     return (await this.database.of(accountId).query<AccountEntryRow>(statement)).rows[0] ?? null;

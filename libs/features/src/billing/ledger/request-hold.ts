@@ -13,7 +13,6 @@ export interface RequestHold {
   readonly leastMicros?: Micros | undefined;
   /** Of a request that may be repeated: it holds only while `requestId` is the attempt that does its work. */
   readonly idempotencyKey?: string | undefined;
-  /** Its tags that the account limits. */
   readonly limitedTags?: readonly string[] | undefined;
 }
 

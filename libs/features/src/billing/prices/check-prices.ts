@@ -70,7 +70,6 @@ const LIST_FIELDS = ['id', 'name', 'rules'];
 const RULE_FIELDS = new Set([...FIELDS, 'factor']);
 /** 5,000 models with ten prices each. */
 export const ENTRIES_MAX = 50_000;
-/** The most entries of `lists`. */
 export const LISTS_MAX = 10_000;
 /** So many mistakes are listed; the entries behind them are not looked at. */
 const MISTAKES_MAX = 100;

@@ -78,7 +78,10 @@ export class PriceImport {
       for (const part of partsOf(file.prices))
         await transaction.query({ text: WRITE, values: [JSON.stringify(part.map(toSent)), operator.actor, null] });
       if (result.lists) await writeLists(transaction, file.lists, operator.actor);
-      const after = { ...auditedImport(result), ...(result.lists && { lists: auditedLists(result.lists) }) };
+      const after = {
+        ...auditedImport(result),
+        ...(result.lists && { lists: { named: result.lists.named, ...auditedImport(result.lists) } }),
+      };
       return { result, change: changeOf('price', 'prices.imported', 'import', null, after) };
     });
   }
@@ -125,10 +128,6 @@ export function auditedImport({ added, changed }: Differences): object {
   const listed = { added: added.slice(0, AUDITED_MAX), changed: changed.slice(0, AUDITED_MAX) };
   const unlisted = added.length + changed.length - listed.added.length - listed.changed.length;
   return unlisted === 0 ? listed : { ...listed, unlisted };
-}
-
-function auditedLists({ named, added, changed }: ImportedLists): object {
-  return { named, ...auditedImport({ added, changed }) };
 }
 
 async function compareOn(

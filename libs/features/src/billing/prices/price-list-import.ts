@@ -93,7 +93,7 @@ export async function compareLists(
     const { rows } = await runner.query<ComparedRow>({ text: COMPARE, values: [JSON.stringify(part.map(toSent))] });
     for (const row of rows) {
       const rule = part[row.position];
-      if (rule) found[kindOf(row, rule)].push({ ...saidOf(rule), ...differenceOf(rule), was: wasOf(row) });
+      if (rule) found[kindOf(row, rule)].push({ list: rule.list, ...scopeOf(rule), ...saidOf(rule), was: wasOf(row) });
     }
   }
   const { rows } = await runner.query<{ id: string }>({ text: NAMED, values: namesOf(lists) });
@@ -155,8 +155,6 @@ const wasOf = (row: ComparedRow): SaidRule | null =>
         amountMicros: row.amount_micros,
         perQuantity: row.per_quantity,
       });
-
-const differenceOf = ({ list, ...rule }: ListedRule) => ({ list, ...scopeOf(rule) });
 
 const scopeOf = ({ model, unit, variant, fromInputTokens, effectiveFrom }: DatedRule) => ({
   model,

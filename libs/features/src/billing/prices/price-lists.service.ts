@@ -162,7 +162,7 @@ async function addRules(
   const missing = await missingInLists(transaction, [{ id, rules: dated }]);
   if (missing.length > 0)
     throw new GatewayError('invalid_parameter', `${missingText(missing)}; add them together.`, { param: 'rules' });
-  await transaction.query({ text: ADD_RULES, values: [toSent(rules), id, actor] });
+  await transaction.query({ text: ADD_RULES, values: [JSON.stringify(rules.map(sentRule)), id, actor] });
 }
 
 const unknownList = (id: string, param: string): GatewayError =>
@@ -183,5 +183,3 @@ async function refusingTwice<Result>(work: () => Promise<Result>): Promise<Resul
     throw new GatewayError('conflict', twice[1], { cause: error });
   }
 }
-
-const toSent = (rules: readonly NewPriceRule[]): string => JSON.stringify(rules.map(sentRule));

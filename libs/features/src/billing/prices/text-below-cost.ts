@@ -30,7 +30,6 @@ const SOLD_AS: Readonly<Record<string, string>> = {
 
 type AskedPrice = Pick<PriceInForce, 'unit' | 'variant' | 'fromInputTokens' | 'amountMicros' | 'perQuantity' | 'list'>;
 
-/** The text models of an upstream and of those that it makes embeddings with. */
 const modelsOf = ({ models, embeddings }: TextUpstream): string[] => [
   ...(models?.keys() ?? []),
   ...(embeddings?.models.keys() ?? []),

@@ -5,7 +5,6 @@ export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 /** Whose usage, and when: days of `timeZone`, both ends included. */
 export interface UsageQuery {
-  /** Null: of all accounts. */
   readonly accountId: string | null;
   readonly from: string;
   readonly to: string;

@@ -43,7 +43,6 @@ export class ReadTaskService {
     return this.toView(await this.findOwn(accountId, taskId));
   }
 
-  /** As `read`, with the version. */
   async readVersioned(accountId: string, taskId: string): Promise<VersionedTask> {
     const task = await this.findOwn(accountId, taskId);
     return { view: await this.toView(task), version: task.version };

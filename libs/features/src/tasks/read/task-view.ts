@@ -61,7 +61,6 @@ export interface ReadTask extends Pick<
   readonly queue_position: number | null;
 }
 
-/** A row read with `TASK_COLUMNS`. */
 export interface ReadRow {
   readonly task: ReadTask;
 }

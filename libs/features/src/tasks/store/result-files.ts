@@ -122,7 +122,6 @@ export function possiblySpooled(upstream: MediaUpstream | undefined, operation: 
   return most > 0 ? Array.from({ length: most }, () => ({ role: 'output', contentType, url: KEPT })) : null;
 }
 
-/** Of a call that brings no files. */
 export const NO_SPOOL: ResultSpool = {
   keep: () => Promise.reject(new RangeError('this call brings no files')),
 };
