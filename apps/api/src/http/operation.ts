@@ -6,6 +6,9 @@ export interface OperationText {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
+  /** What names in the path mean, where there is more to say than the name does. */
+  readonly path?: Readonly<Record<string, string>>;
+  /** In the query and headers. */
   readonly parameters?: readonly JsonObject[];
   readonly body?: JsonObject;
   /** Schema of a form with a file, instead of a JSON body. */
@@ -15,7 +18,6 @@ export interface OperationText {
   readonly errors?: readonly ErrorCode[];
 }
 
-/** The operations under a tag, each by its id. */
 export const operationsOf = <Id extends string>(
   tag: string,
   texts: Readonly<Record<Id, Omit<OperationText, 'id' | 'tag'>>>,
@@ -28,14 +30,15 @@ export const operationsOf = <Id extends string>(
 const COMMON_ERRORS: readonly ErrorCode[] = ['invalid_api_key', 'rate_limit_exceeded', 'internal_error'];
 
 /** Writes an operation in full: parameters, body, answer and an answer for each status that its errors have. */
-export function operation(text: OperationText, access: RouteAccess): JsonObject {
+export function operation(text: OperationText, path: string, access: RouteAccess): JsonObject {
+  const inPath = [...path.matchAll(/[:*](\w+)/g)].map(([, name = '']) => pathParameter(name, text.path?.[name]));
   const errors = [...(access === 'open' ? [] : COMMON_ERRORS), ...(text.errors ?? [])];
   return {
     operationId: text.id,
     tags: [text.tag],
     summary: text.summary,
     ...(text.description !== undefined && { description: text.description }),
-    ...(text.parameters && { parameters: [...text.parameters] }),
+    ...((text.parameters ?? inPath[0]) && { parameters: [...inPath, ...(text.parameters ?? [])] }),
     ...(text.body && { requestBody: { required: true, content: { 'application/json': { schema: text.body } } } }),
     ...(text.form && { requestBody: { required: true, content: { 'multipart/form-data': { schema: text.form } } } }),
     responses: { 200: answerOf(text.answer), ...errorAnswers(errors) },
@@ -70,7 +73,18 @@ export const envelopeSchema = (data: JsonObject): JsonObject => ({
   properties: { code: { const: 200 }, data },
 });
 
-export const inPath = (name: string, description: string): JsonObject => ({
+/** Of names in paths that do not say it. */
+const NAMED_IN_PATH: Readonly<Record<string, string>> = {
+  id: 'The id of the response.',
+  key_id: 'The id of the key, not the key itself.',
+  entry_id: 'The id of the logged request.',
+  list_id: 'The id of the price list.',
+  model: 'The identifier, exactly.',
+};
+
+const idOf = (name: string): string => `The id of the ${name.replace(/_id$/, '').replaceAll('_', ' ')}.`;
+
+const pathParameter = (name: string, description = NAMED_IN_PATH[name] ?? idOf(name)): JsonObject => ({
   name,
   in: 'path',
   required: true,

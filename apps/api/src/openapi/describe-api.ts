@@ -82,7 +82,7 @@ export const describeApi = (routes: readonly DeclaredRoute[]): JsonObject => ({
 function pathsOf(routes: readonly DeclaredRoute[]): JsonObject {
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const { method, path, facts, operation: text } of routes) {
-    if (text) (paths[inOpenapi(path)] ??= {})[method.toLowerCase()] = operation(text, facts.access);
+    if (text) (paths[inOpenapi(path)] ??= {})[method.toLowerCase()] = operation(text, path, facts.access);
   }
   return paths;
 }

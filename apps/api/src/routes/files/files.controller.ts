@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { FileOwners } from '#features';
 import type { MediaStore } from '#media';
 import { MEDIA_STORE } from '#runtime';
-import { inPath, type OperationText } from '../../http/operation.js';
+import type { OperationText } from '../../http/operation.js';
 import { Route, Routes } from '../../http/route.js';
 import { BY_LINK, OpenTransfers } from '../uploads/open-transfers.js';
 import { sentOver } from '../uploads/send-file.js';
@@ -13,7 +13,7 @@ const READ_FILE: OperationText = {
   tag: 'Files',
   summary: 'Read a result file by its signed link',
   description: 'The link itself is the authorization. Supports range requests.',
-  parameters: [inPath('key', 'As in the link; may contain slashes.')],
+  path: { key: 'As in the link; may contain slashes.' },
   answer: { description: 'The file.', content: { '*/*': { schema: { type: 'string', format: 'binary' } } } },
   errors: [
     'permission_denied',

@@ -1,4 +1,4 @@
-import { envelopeSchema, inPath, operationsOf, schemaOf } from '../../http/operation.js';
+import { envelopeSchema, operationsOf, schemaOf } from '../../http/operation.js';
 
 export const MODEL_OPERATIONS = operationsOf('Models', {
   listModels: {
@@ -30,13 +30,12 @@ export const MODEL_OPERATIONS = operationsOf('Models', {
   },
   readGoogleModel: {
     summary: 'Read a text model, content-generation style',
-    parameters: [inPath('target', 'The identifier, exactly.')],
+    path: { target: 'The identifier, exactly.' },
     answer: envelopeSchema({ type: 'object' }),
     errors: ['model_not_found'],
   },
   readModel: {
     summary: 'Read a model',
-    parameters: [inPath('model', 'The identifier, exactly.')],
     answer: { allOf: [envelopeSchema(schemaOf('Model')), schemaOf('Model')] },
     errors: ['model_not_found'],
   },

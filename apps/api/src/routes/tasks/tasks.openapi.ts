@@ -1,7 +1,7 @@
 import { PUBLIC_STATUSES } from '#contracts';
-import { envelopeSchema, inHeader, inPath, inQuery, operationsOf, schemaOf } from '../../http/operation.js';
+import { envelopeSchema, inHeader, inQuery, operationsOf, schemaOf } from '../../http/operation.js';
 
-const TASK_ID = inPath('task_id', 'The handle that the submission returned.');
+const HANDLE = { task_id: 'The handle that the submission returned.' };
 
 const TASK_ANSWER = envelopeSchema(schemaOf('Task'));
 const TASK_STATUSES = [...PUBLIC_STATUSES];
@@ -49,8 +49,8 @@ export const TASK_OPERATIONS = operationsOf('Tasks', {
   readTask: {
     summary: 'Read a task',
     description: 'Not final: the header Retry-After says when to poll again.',
+    path: HANDLE,
     parameters: [
-      TASK_ID,
       inQuery('wait', 'Delay the response until the status changes, for at most this many seconds.', {
         type: 'integer',
         minimum: 0,
@@ -65,7 +65,8 @@ export const TASK_OPERATIONS = operationsOf('Tasks', {
     summary: 'Follow a task as server-sent events',
     description:
       'Resumable: send back the last event id in Last-Event-ID. `event: error` says why the stream ends before the task does.',
-    parameters: [TASK_ID, inHeader('Last-Event-ID', 'The id of the last event that arrived.')],
+    path: HANDLE,
+    parameters: [inHeader('Last-Event-ID', 'The id of the last event that arrived.')],
     answer: {
       description: 'One event for each change.',
       content: { 'text/event-stream': { schema: { type: 'string' } } },
@@ -75,7 +76,7 @@ export const TASK_OPERATIONS = operationsOf('Tasks', {
   cancelTask: {
     summary: 'Cancel a task',
     description: 'An ended task is not changed. The hold is released when the task is cancelled.',
-    parameters: [TASK_ID],
+    path: HANDLE,
     answer: TASK_ANSWER,
     errors: ['task_not_found', 'conflict'],
   },

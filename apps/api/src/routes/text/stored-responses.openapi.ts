@@ -1,8 +1,6 @@
 import type { JsonObject } from '#contracts';
 import { INCLUDABLE } from '#features';
-import { inPath, inQuery, operationsOf, schemaOf } from '../../http/operation.js';
-
-const ID = inPath('id', 'The id of the response.');
+import { inQuery, operationsOf, schemaOf } from '../../http/operation.js';
 
 const INCLUDE = inQuery('include', 'Additional contents to return; may be repeated.', {
   type: 'array',
@@ -63,7 +61,6 @@ export const STORED_RESPONSE_OPERATIONS = operationsOf('Text', {
   readResponse: {
     summary: 'Read a stored response',
     parameters: [
-      ID,
       inQuery('stream', 'True: returned as a stream of events, each text in one piece.', { type: 'boolean' }),
       inQuery('starting_after', 'Events up to this sequence number are left out.', {
         type: 'integer',
@@ -83,7 +80,6 @@ export const STORED_RESPONSE_OPERATIONS = operationsOf('Text', {
   deleteResponse: {
     summary: 'Delete a stored response',
     description: 'Its items are deleted too. Responses that continued it remain, but cannot be continued further.',
-    parameters: [ID],
     answer: enveloped({ id: { type: 'string' }, object: { const: 'response' }, deleted: { const: true } }),
     errors: ['not_found'],
   },
@@ -92,7 +88,6 @@ export const STORED_RESPONSE_OPERATIONS = operationsOf('Text', {
     description:
       'Its own input, preceded by the conversation that it continued, as far as it is stored. Images and encrypted reasoning are returned if `include` names them. A page holds up to 1 MiB of items, or one longer item; `has_more` says that there are more.',
     parameters: [
-      ID,
       inQuery('limit', 'Items of one page.', { type: 'integer', minimum: 1, maximum: 100, default: 20 }),
       inQuery('order', 'By age.', { type: 'string', enum: ['asc', 'desc'], default: 'desc' }),
       inQuery('after', 'The `last_id` of the page before.', { type: 'string' }),
@@ -116,7 +111,6 @@ export const STORED_RESPONSE_OPERATIONS = operationsOf('Text', {
     summary: 'Cancel a response',
     description:
       'There are no background responses, so stored ones are always finished: the request is always refused.',
-    parameters: [ID],
     answer: { type: 'object' },
     errors: ['invalid_parameter', 'not_found'],
   },

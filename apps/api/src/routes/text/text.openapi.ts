@@ -1,5 +1,5 @@
 import { type ErrorCode, type JsonObject, SPECIFIED_TEXT_MODELS, type TextStyle, UNPAID_CODES } from '#contracts';
-import { inHeader, inPath, inQuery, operationsOf, schemaOf } from '../../http/operation.js';
+import { inHeader, inQuery, operationsOf, schemaOf } from '../../http/operation.js';
 import { STORED_RESPONSE_OPERATIONS } from './stored-responses.openapi.js';
 
 const TEXT_ERRORS: readonly ErrorCode[] = [
@@ -176,8 +176,10 @@ export const TEXT_OPERATIONS = operationsOf('Text', {
   },
   generateContent: {
     summary: 'Generate text, content-generation style',
+    path: {
+      target: '`{model}:{method}`; method is `generateContent`, `streamGenerateContent` or `countTokens`.',
+    },
     parameters: [
-      inPath('target', '`{model}:{method}`; method is `generateContent`, `streamGenerateContent` or `countTokens`.'),
       inQuery('alt', 'How a stream is written: `sse` for events; otherwise one JSON array.', {
         type: 'string',
         enum: ['sse'],

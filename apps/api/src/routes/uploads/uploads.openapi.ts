@@ -1,8 +1,6 @@
 import type { JsonObject } from '#contracts';
 import { FILE_PURPOSES } from '#features';
-import { inPath, inQuery, operationsOf } from '../../http/operation.js';
-
-const FILE_ID = inPath('file_id', 'The id of the file.');
+import { inQuery, operationsOf } from '../../http/operation.js';
 
 /** Fields beside `code`. */
 export const native = (properties: JsonObject): JsonObject => ({
@@ -81,14 +79,12 @@ export const UPLOAD_OPERATIONS = operationsOf('Files', {
   },
   readUploadedFile: {
     summary: "Read a file's metadata",
-    parameters: [FILE_ID],
     answer: native(FILE),
     errors: ['not_found'],
   },
   readFileContent: {
     summary: 'Read the bytes of a file',
     description: 'Sent as an attachment without a type, so that browsers do not display it.',
-    parameters: [FILE_ID],
     answer: {
       description: 'The file.',
       content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
@@ -98,7 +94,6 @@ export const UPLOAD_OPERATIONS = operationsOf('Files', {
   deleteFile: {
     summary: 'Delete a file',
     description: 'It is no longer found; its bytes are removed before the response, its passages within minutes.',
-    parameters: [FILE_ID],
     answer: native({ id: ID, object: { const: 'file' }, deleted: { const: true } }),
     errors: ['not_found'],
   },

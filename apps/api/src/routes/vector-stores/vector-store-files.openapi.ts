@@ -1,10 +1,7 @@
 import type { JsonObject } from '#contracts';
-import { inPath, inQuery, operationsOf } from '../../http/operation.js';
+import { inQuery, operationsOf } from '../../http/operation.js';
 import { ID, listOf, native, pageParameters, TIME } from '../uploads/uploads.openapi.js';
-import { CHUNKING, FILE_COUNTS, VECTOR_STORE_ID } from './vector-stores.openapi.js';
-
-const FILE_ID = inPath('file_id', 'The id of the file.');
-const BATCH_ID = inPath('batch_id', 'The id of the batch.');
+import { CHUNKING, FILE_COUNTS } from './vector-stores.openapi.js';
 
 const ATTRIBUTES: JsonObject = {
   type: 'object',
@@ -54,26 +51,23 @@ const BODY_ERRORS = ['invalid_parameter', 'missing_parameter', 'unknown_paramete
 export const VECTOR_STORE_FILE_OPERATIONS = operationsOf('Vector stores', {
   addVectorStoreFile: {
     summary: 'Add a file to a vector store',
-    parameters: [VECTOR_STORE_ID],
     body: NEW_ENTRY,
     answer: native(ENTRY),
     errors: BODY_ERRORS,
   },
   listVectorStoreFiles: {
     summary: 'List the files of a vector store',
-    parameters: [VECTOR_STORE_ID, ...pageParameters(20, 100), OF_STATUS],
+    parameters: [...pageParameters(20, 100), OF_STATUS],
     answer: listOf(ENTRY),
     errors: ['invalid_parameter', 'not_found'],
   },
   readVectorStoreFile: {
     summary: 'Read the status of a file in a vector store',
-    parameters: [VECTOR_STORE_ID, FILE_ID],
     answer: native(ENTRY),
     errors: ['not_found'],
   },
   changeVectorStoreFile: {
     summary: 'Change the attributes of a file in a vector store',
-    parameters: [VECTOR_STORE_ID, FILE_ID],
     body: { type: 'object', properties: { attributes: ATTRIBUTES } },
     answer: native(ENTRY),
     errors: BODY_ERRORS,
@@ -81,14 +75,12 @@ export const VECTOR_STORE_FILE_OPERATIONS = operationsOf('Vector stores', {
   removeVectorStoreFile: {
     summary: 'Remove a file from a vector store',
     description: 'The file itself stays.',
-    parameters: [VECTOR_STORE_ID, FILE_ID],
     answer: native({ id: ID, object: { const: 'vector_store.file.deleted' }, deleted: { const: true } }),
     errors: ['not_found'],
   },
   readVectorStoreFileContent: {
     summary: 'Read the text of a file in a vector store',
     description: 'The text to which `start` and `end` of passages refer.',
-    parameters: [VECTOR_STORE_ID, FILE_ID],
     answer: native({
       object: { const: 'vector_store.file_content.page' },
       data: {
@@ -103,7 +95,6 @@ export const VECTOR_STORE_FILE_OPERATIONS = operationsOf('Vector stores', {
   addFileBatch: {
     summary: 'Add several files to a vector store',
     description: '`file_ids` with one strategy and the same attributes for all, or `files` with their own.',
-    parameters: [VECTOR_STORE_ID],
     body: {
       type: 'object',
       properties: {
@@ -118,20 +109,18 @@ export const VECTOR_STORE_FILE_OPERATIONS = operationsOf('Vector stores', {
   },
   readFileBatch: {
     summary: 'Read how far a batch is',
-    parameters: [VECTOR_STORE_ID, BATCH_ID],
     answer: native(BATCH),
     errors: ['not_found'],
   },
   cancelFileBatch: {
     summary: 'Cancel a batch',
     description: 'Files of it that are not indexed yet are left out.',
-    parameters: [VECTOR_STORE_ID, BATCH_ID],
     answer: native(BATCH),
     errors: ['not_found'],
   },
   listFileBatchFiles: {
     summary: 'List the files of a batch',
-    parameters: [VECTOR_STORE_ID, BATCH_ID, ...pageParameters(20, 100), OF_STATUS],
+    parameters: [...pageParameters(20, 100), OF_STATUS],
     answer: listOf(ENTRY),
     errors: ['invalid_parameter', 'not_found'],
   },

@@ -1,8 +1,6 @@
 import type { JsonObject } from '#contracts';
-import { inPath, operationsOf } from '../../http/operation.js';
+import { operationsOf } from '../../http/operation.js';
 import { ID, listOf, native, pageParameters, TIME, TIME_OR_NULL } from '../uploads/uploads.openapi.js';
-
-export const VECTOR_STORE_ID = inPath('vector_store_id', 'The id of the vector store.');
 
 const COUNT = { type: 'integer' } as const;
 
@@ -92,13 +90,11 @@ export const VECTOR_STORE_OPERATIONS = operationsOf('Vector stores', {
   },
   readVectorStore: {
     summary: 'Read a vector store',
-    parameters: [VECTOR_STORE_ID],
     answer: native(STORE),
     errors: ['not_found'],
   },
   changeVectorStore: {
     summary: 'Change a vector store',
-    parameters: [VECTOR_STORE_ID],
     body: { type: 'object', properties: SETTINGS },
     answer: native(STORE),
     errors: BODY_ERRORS,
@@ -106,14 +102,12 @@ export const VECTOR_STORE_OPERATIONS = operationsOf('Vector stores', {
   deleteVectorStore: {
     summary: 'Delete a vector store',
     description: 'Its files stay.',
-    parameters: [VECTOR_STORE_ID],
     answer: native({ id: ID, object: { const: 'vector_store.deleted' }, deleted: { const: true } }),
     errors: ['not_found'],
   },
   searchVectorStore: {
     summary: 'Search a vector store',
     description: 'By words, in any language, including scripts without spaces.',
-    parameters: [VECTOR_STORE_ID],
     body: {
       type: 'object',
       required: ['query'],

@@ -1,7 +1,5 @@
-import { envelopeSchema, inPath, inQuery, operationsOf, schemaOf } from '../../http/operation.js';
+import { envelopeSchema, inQuery, operationsOf, schemaOf } from '../../http/operation.js';
 
-const ENDPOINT_ID = inPath('endpoint_id', 'The id of the endpoint.');
-const DELIVERY_ID = inPath('delivery_id', 'The id of the delivery.');
 const SECRET = envelopeSchema({ type: 'object', required: ['secret'], properties: { secret: { type: 'string' } } });
 
 /** Webhooks: where they go, what signs them, and what happened to each. */
@@ -27,19 +25,16 @@ export const WEBHOOK_OPERATIONS = operationsOf('Webhooks', {
   },
   removeWebhookEndpoint: {
     summary: 'Remove an endpoint',
-    parameters: [ENDPOINT_ID],
     answer: envelopeSchema({ type: 'object', properties: { id: { type: 'string' }, deleted: { const: true } } }),
     errors: ['not_found'],
   },
   rotateWebhookSecret: {
     summary: 'Create a new secret for an endpoint; for a day both sign',
-    parameters: [ENDPOINT_ID],
     answer: envelopeSchema(schemaOf('WebhookEndpoint')),
     errors: ['not_found'],
   },
   testWebhookEndpoint: {
     summary: 'Send a test event to an endpoint',
-    parameters: [ENDPOINT_ID],
     answer: envelopeSchema({ type: 'object', properties: { delivery_id: { type: 'string' } } }),
     errors: ['not_found', 'rate_limit_exceeded'],
   },
@@ -72,13 +67,11 @@ export const WEBHOOK_OPERATIONS = operationsOf('Webhooks', {
   },
   readWebhookDelivery: {
     summary: 'A delivery with all its attempts',
-    parameters: [DELIVERY_ID],
     answer: envelopeSchema(schemaOf('WebhookDelivery')),
     errors: ['not_found'],
   },
   resendWebhookDelivery: {
     summary: 'Send a delivery again at once, under the same id',
-    parameters: [DELIVERY_ID],
     answer: envelopeSchema(schemaOf('WebhookDelivery')),
     errors: ['not_found', 'rate_limit_exceeded'],
   },
