@@ -1,22 +1,19 @@
 import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '#contracts';
+import { FairSlots, NoSlot } from '#platform';
 
 /** A hash takes 128 MiB and a third of a second: slow for guessing. Written into each, so that it can grow. */
 const COST = { log2N: 17, r: 8, p: 1 } as const;
 const HASH_BYTES = 32;
 const SALT_BYTES = 16;
 
-/** Hashes at work at once, and those that wait for them; each takes the memory of `COST`. */
-const AT_ONCE = 2;
-const WAITING_MAX = 40;
+/** Hashes at work at once, each with the memory of `COST`, and those that wait for them. */
+const slots = new FairSlots({ most: 2, mostPerShare: 2, mostWaitingPerShare: 40, waitMs: 30_000 });
 const TRY_AGAIN_MS = 2_000;
 
 export const PASSWORD_CHARACTERS = { min: 12, max: 200 } as const;
 
 const FORM = /^scrypt\$(\d+)\$(\d+)\$(\d+)\$([\w-]+)\$([\w-]+)$/;
-
-let working = 0;
-const waiting: (() => void)[] = [];
 
 /** What is stored of a password: algorithm, costs, salt and hash. @throws GatewayError `overloaded`. */
 export async function hashPassword(password: string): Promise<string> {
@@ -45,29 +42,20 @@ async function derive(
   salt: Buffer,
   { log2N, r, p }: { readonly log2N: number; readonly r: number; readonly p: number },
 ): Promise<Buffer> {
-  await takeTurn();
-  try {
-    const N = 2 ** log2N;
-    return await new Promise<Buffer>((resolve, reject) => {
+  const N = 2 ** log2N;
+  const hash = (): Promise<Buffer> =>
+    new Promise((resolve, reject) => {
       scrypt(password.normalize('NFKC'), salt, HASH_BYTES, { N, r, p, maxmem: 256 * N * r }, (error, key) =>
         error ? reject(error) : resolve(key),
       );
     });
-  } finally {
-    working -= 1;
-    waiting.shift()?.();
+  try {
+    return await slots.run('', hash);
+  } catch (error) {
+    if (!(error instanceof NoSlot)) throw error;
+    const message = 'Too many people are signing in at once; try again.';
+    throw new GatewayError('overloaded', message, { retryAfterMs: TRY_AGAIN_MS });
   }
-}
-
-async function takeTurn(): Promise<void> {
-  if (working >= AT_ONCE) {
-    if (waiting.length >= WAITING_MAX) {
-      const message = 'Too many people are signing in at once; try again.';
-      throw new GatewayError('overloaded', message, { retryAfterMs: TRY_AGAIN_MS });
-    }
-    await new Promise<void>((resolve) => waiting.push(resolve));
-  }
-  working += 1;
 }
 
 /** 256 random bits for a link or a cookie. Shown once, never stored. */

@@ -17,14 +17,10 @@ export class NoSlot extends NamedError {
   }
 }
 
-interface Waiting {
-  readonly begin: () => void;
-  readonly timer: NodeJS.Timeout;
-}
-
 interface Share {
   underWay: number;
-  readonly waiting: Set<Waiting>;
+  /** What lets each begin. */
+  readonly waiting: Set<() => void>;
 }
 
 /**
@@ -39,12 +35,16 @@ export class FairSlots {
 
   constructor(private readonly options: FairSlotsOptions) {}
 
-  /** @throws NoSlot, or what takes its place, when the wait was too long or too many wait already. */
-  async run<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  /**
+   * @param signal ends the wait, not the work.
+   * @throws NoSlot, or what takes its place, when the wait was too long or too many wait already; the reason of `signal`.
+   */
+  async run<Result>(name: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    signal?.throwIfAborted();
     const share = this.shareOf(name);
     try {
       if (share.waiting.size === 0 && this.hasRoom(this.underWay, share.underWay)) this.count(share, 1);
-      else await this.turnOf(share);
+      else await this.turnOf(share, signal);
       try {
         return await work();
       } finally {
@@ -72,16 +72,26 @@ export class FairSlots {
   }
 
   /** Resolves when the work is counted as under way. */
-  private turnOf(share: Share): Promise<void> {
+  private turnOf(share: Share, signal: AbortSignal | undefined): Promise<void> {
     if (share.waiting.size >= this.options.mostWaitingPerShare) return Promise.reject(this.refusal());
     return new Promise((resolve, reject) => {
-      const end = (): void => {
-        share.waiting.delete(waiting);
+      const leave = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', giveUp);
+        share.waiting.delete(begin);
         this.waiting -= 1;
-        reject(this.refusal());
       };
-      const waiting: Waiting = { begin: resolve, timer: setTimeout(end, this.options.waitMs) };
-      share.waiting.add(waiting);
+      const begin = (): void => {
+        leave();
+        resolve();
+      };
+      const giveUp = (): void => {
+        leave();
+        reject(signal?.aborted ? (signal.reason as Error) : this.refusal());
+      };
+      const timer = setTimeout(giveUp, this.options.waitMs);
+      signal?.addEventListener('abort', giveUp);
+      share.waiting.add(begin);
       this.waiting += 1;
     });
   }
@@ -89,15 +99,12 @@ export class FairSlots {
   private letOthersBegin(): void {
     while (this.waiting > 0) {
       const [name, share] = this.nextShare() ?? [];
-      const [next] = share?.waiting ?? [];
-      if (name === undefined || !share || !next) return;
-      share.waiting.delete(next);
-      this.waiting -= 1;
-      clearTimeout(next.timer);
+      const [begin] = share?.waiting ?? [];
+      if (name === undefined || !share || !begin) return;
       this.shares.delete(name);
       this.shares.set(name, share);
       this.count(share, 1);
-      next.begin();
+      begin();
     }
   }
 

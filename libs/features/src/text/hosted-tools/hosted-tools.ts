@@ -8,7 +8,7 @@ import {
   type TextStyle,
   type ToolUses,
 } from '#contracts';
-import type { SafeFetcher } from '#platform';
+import { FairSlots, type SafeFetcher } from '#platform';
 import { type OpenTools, sandboxSearch, type WebSearch } from '#providers';
 import type { TextUpstreams } from '../../upstreams/text-upstreams.js';
 import { asJson } from '../json-object.js';
@@ -32,7 +32,7 @@ import {
 import { responsesHosted, splitChoice, toolsListed, withoutListed, withOwnLabels } from './responses-hosted.js';
 import { ToolLoop } from './tool-loop.js';
 import { type PassageSearch, ToolRunner } from './tool-runner.js';
-import { ToolShares, ToolWork } from './tool-work.js';
+import { ToolWork } from './tool-work.js';
 
 const SEARCH = 'web_search_options';
 
@@ -112,10 +112,17 @@ export interface BegunLoop {
 /** Tools that the gateway runs itself, where the upstream does not: file search, search of the web, servers of tools. */
 export class HostedTools {
   private readonly lists = new McpToolLists();
-  private readonly shares: ToolShares;
+  /** So that an account whose servers hang does not hold what others need. What finds none waits as long as it may work. */
+  private readonly slots: FairSlots;
 
   constructor(private readonly parts: HostedToolsParts) {
-    this.shares = new ToolShares(parts.open.limits.atOncePerAccount);
+    const { atOncePerAccount, workMs } = parts.open.limits;
+    this.slots = new FairSlots({
+      most: Number.POSITIVE_INFINITY,
+      mostPerShare: atOncePerAccount,
+      mostWaitingPerShare: Number.POSITIVE_INFINITY,
+      waitMs: workMs,
+    });
   }
 
   /**
@@ -192,7 +199,7 @@ export class HostedTools {
       sources,
     });
     const calls = Math.min(limits.calls, plan.maxCalls ?? limits.calls);
-    const work = new ToolWork(runner, this.shares, { accountId, calls, workMs: limits.workMs }, client);
+    const work = new ToolWork(runner, this.slots, { accountId, calls, workMs: limits.workMs }, client);
     const order: LoopOrder = {
       accountId,
       priceList,

@@ -1,5 +1,5 @@
 import type { ResultPart, TextEvent, ToolUnit } from '#contracts';
-import { abortAfter, asAbortSignal } from '#platform';
+import { abortAfter, asAbortSignal, type FairSlots } from '#platform';
 import type { ClientConnection } from '../client-connection.js';
 import { newTextId } from '../reply-parts.js';
 import { needsApproval } from './offered-tools.js';
@@ -41,7 +41,7 @@ export class ToolWork {
 
   constructor(
     private readonly runner: ToolRunner,
-    private readonly shares: ToolShares,
+    private readonly slots: FairSlots,
     private readonly bounds: WorkBounds,
     private readonly caller: ClientConnection,
   ) {}
@@ -68,7 +68,7 @@ export class ToolWork {
     const failed = new AbortController();
     const signal = AbortSignal.any([this.signal(), failed.signal]);
     const run = (item: Item): Promise<Result> =>
-      this.shares.run(this.bounds.accountId, signal, () => work(item, signal));
+      this.slots.run(this.bounds.accountId, () => work(item, signal), signal);
     try {
       return await Promise.all(items.map(run));
     } catch (error) {
@@ -115,11 +115,12 @@ export class ToolWork {
     this.calls += 1;
     if (call.offered.kind === 'web_search') this.searches += 1;
     const unit = unitOf(call.offered.kind);
-    const outcome = this.shares
-      .run(this.bounds.accountId, signal, () => {
-        payer.used(unit);
-        return this.runner.run(call, begun, signal);
-      })
+    const run = (): Promise<Outcome> => {
+      payer.used(unit);
+      return this.runner.run(call, begun, signal);
+    };
+    const outcome = this.slots
+      .run(this.bounds.accountId, run, signal)
       .catch(() => refused(begun, 'The tool was not run: too many of this account are running.'));
     return { call, begun, outcome };
   }
@@ -149,59 +150,4 @@ function approvalStep({ offered, arguments: json }: HostedCall): TextEvent {
   const id = newTextId('mcpr_gw');
   const step = { type: 'mcp_approval' as const, id, server, name, arguments: json === '' ? '{}' : json };
   return { type: 'step', state: 'done', step };
-}
-
-/**
- * Places for tools that run, some for each account, so that one whose servers hang does not hold what others need. A
- * request that finds none waits in line until its signal aborts.
- */
-export class ToolShares {
-  private readonly running = new Map<string, number>();
-  private readonly waiting = new Map<string, (() => void)[]>();
-
-  constructor(private readonly most: number) {}
-
-  /** @throws what `signal` throws when no place came free before. */
-  async run<Result>(accountId: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
-    await this.take(accountId, signal);
-    try {
-      return await work();
-    } finally {
-      this.free(accountId);
-    }
-  }
-
-  private take(accountId: string, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.reject(signal.reason as Error);
-    const running = this.running.get(accountId) ?? 0;
-    if (running < this.most) {
-      this.running.set(accountId, running + 1);
-      return Promise.resolve();
-    }
-    return new Promise((resolve, reject) => {
-      const line = this.waiting.get(accountId) ?? [];
-      const leave = (): void => {
-        line.splice(line.indexOf(enter), 1);
-        reject(signal.reason as Error);
-      };
-      const enter = (): void => {
-        signal.removeEventListener('abort', leave);
-        resolve();
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      line.push(enter);
-      this.waiting.set(accountId, line);
-    });
-  }
-
-  /** The slot goes to the call that has waited longest. */
-  private free(accountId: string): void {
-    const line = this.waiting.get(accountId);
-    const next = line?.shift();
-    if (line?.length === 0) this.waiting.delete(accountId);
-    if (next) return next();
-    const running = (this.running.get(accountId) ?? 1) - 1;
-    if (running === 0) this.running.delete(accountId);
-    else this.running.set(accountId, running);
-  }
 }
