@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   type FinishReason,
   type FunctionTool,
@@ -15,6 +16,17 @@ export interface FreeFormTool {
   readonly description: string | null | undefined;
   /** The grammar that its input is to match; undefined when it may be any text. */
   readonly grammar: { readonly syntax: string | null | undefined; readonly definition: string } | undefined;
+}
+
+/** The longest name of a function that every vendor takes. */
+const MAX_NAME = 64;
+const HASH_CHARACTERS = 8;
+
+/** A name that is short enough for every vendor, and as different from others as the whole name is. */
+export function shortName(name: string, whole = name): string {
+  if (name.length <= MAX_NAME) return name;
+  const hash = createHash('sha256').update(whole).digest('hex').slice(0, HASH_CHARACTERS);
+  return `${name.slice(0, MAX_NAME - HASH_CHARACTERS - 1)}_${hash}`;
 }
 
 const TEXT_INPUT = {

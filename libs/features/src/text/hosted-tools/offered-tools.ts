@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { FunctionTool, JsonObject, ListedTool } from '#contracts';
 import {
   type HostedReference,
@@ -8,6 +7,7 @@ import {
   type RequestedTool,
   type RequestedWebSearch,
 } from './requested-tools.js';
+import { shortName } from '../tool-arguments.js';
 import { HOW_TO_CITE } from './cited-text.js';
 
 /** A tool that the gateway runs, as the model is offered it. */
@@ -24,8 +24,6 @@ export type OfferedTool =
 /** What servers say of their tools, by the request for the server. */
 export type ServerTools = ReadonlyMap<RequestedMcpServer, readonly ListedTool[]>;
 
-const MAX_NAME = 64;
-const HASH_CHARACTERS = 8;
 const LONGEST_DESCRIPTION = 4_000;
 const DEEPEST_SCHEMA = 32;
 
@@ -46,12 +44,7 @@ const WEB_SEARCH = {
 };
 
 /** A name of a function that every vendor takes. */
-function functionName(name: string): string {
-  const plain = name.replaceAll(/[^A-Za-z0-9_-]/g, '_');
-  if (plain.length <= MAX_NAME) return plain;
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARACTERS);
-  return `${plain.slice(0, MAX_NAME - HASH_CHARACTERS - 1)}_${hash}`;
-}
+const functionName = (name: string): string => shortName(name.replaceAll(/[^A-Za-z0-9_-]/g, '_'), name);
 
 /** A server may say anything of what its tool takes; a vendor refuses a request over what is no schema of an object. */
 function schemaOf({ inputSchema }: ListedTool): JsonObject {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   flatFunction,
   type FunctionTool,
@@ -8,7 +7,7 @@ import {
   type ResponsesTool,
 } from '#contracts';
 import { omitNullish } from '../json-object.js';
-import { functionForText } from '../tool-arguments.js';
+import { functionForText, shortName } from '../tool-arguments.js';
 
 /** How the caller knows a tool that other protocols get as a function. */
 export interface ToolOrigin {
@@ -24,18 +23,9 @@ export interface FlatTool {
   readonly origin: ToolOrigin;
 }
 
-/** The longest name of a function that every vendor takes. */
-const MAX_NAME = 64;
-const HASH_CHARACTERS = 8;
-
 /** The name of a tool in a namespace for other protocols, which have no namespaces. The same in every turn. */
-export function flatName(namespace: string | null | undefined, name: string): string {
-  if (!namespace) return name;
-  const joined = `${namespace}__${name}`;
-  if (joined.length <= MAX_NAME) return joined;
-  const hash = createHash('sha256').update(joined).digest('hex').slice(0, HASH_CHARACTERS);
-  return `${joined.slice(0, MAX_NAME - HASH_CHARACTERS - 1)}_${hash}`;
-}
+export const flatName = (namespace: string | null | undefined, name: string): string =>
+  namespace ? shortName(`${namespace}__${name}`) : name;
 
 /** The functions and free-form tools of a request, those in namespaces too. Tools that the vendor runs are left out. */
 export function flatTools(tools: readonly ResponsesTool[], namespace?: string): FlatTool[] {
