@@ -1,6 +1,6 @@
 export { CATALOG, familiesAt, familyOf, MODEL_IDS, type ModelId } from './catalog/catalog.js';
 export { alternatives } from './catalog/field-check.js';
-export { FIELD_GROUPS, fieldTable, type FieldTableRow } from './catalog/field-table.js';
+export { FIELD_GROUPS, fieldTable } from './catalog/field-table.js';
 export { type Field, fieldsOf, type Scalar } from './catalog/field.js';
 export { fileUrls, hasParsableHost, isParsableUrl, MAX_URL_LENGTH } from './catalog/file-source.js';
 export type { EtaRequest } from './catalog/image-families/eta.js';

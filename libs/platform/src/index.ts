@@ -68,15 +68,7 @@ export {
 export { embeddedDatabaseUrl } from './database/embedded-postgres-address.js';
 export { EmbeddedPostgresError } from './database/embedded-postgres-error.js';
 export { type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedded-postgres.js';
-export type {
-  Account,
-  ApiKey,
-  Price,
-  Prisma,
-  WebhookAttempt,
-  WebhookDelivery,
-  WebhookEndpoint,
-} from './database/generated/client.js';
+export type { Account, ApiKey, Price, Prisma, WebhookDelivery } from './database/generated/client.js';
 export { migrate, pendingMigrations } from './database/migrate.js';
 export { LongText } from './database/paced-sends.js';
 export { type PostgresWait, waitForPostgres } from './database/wait-for-postgres.js';

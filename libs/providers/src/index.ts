@@ -9,7 +9,7 @@ export {
   type OpenMediaUpstreams,
 } from './media/open-media-upstreams.js';
 export { SandboxConfig } from './media/sandbox/sandbox-upstream.js';
-export { runSmoke, VERIFY_REMEDIES, type VerifyProblem } from './media/smoke/run-smoke.js';
+export { runSmoke, VERIFY_REMEDIES } from './media/smoke/run-smoke.js';
 export { accessFingerprint, IsUpstreamKey } from './routed-entry.js';
 export { runTextSmoke } from './smoke-text.js';
 export { accountIn, besideCall, callProofIn, isBehindCall, proofBeside } from './text/chat/chat-proofs.js';

@@ -314,7 +314,7 @@ const wordsOf = (
 ): string => [vendor.status, vendor.code, vendor.message].filter((word) => word !== undefined).join(' ');
 
 /** What a free call that needs the key may find wrong. */
-export type VerifyProblem = Exclude<Verified, { readonly ok: true }>['problem'];
+type VerifyProblem = Exclude<Verified, { readonly ok: true }>['problem'];
 
 /** What operators check first. */
 export const VERIFY_REMEDIES = {
