@@ -19,7 +19,7 @@ export function omitUndefined(fields: Readonly<Record<string, JsonValue | undefi
 }
 
 /** `maxRunningTasks` as the API spells it: `max_running_tasks`. */
-const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** An object under the names of the API, which are written with underscores. What its fields hold stays as it is. */
 export const wireNames = (row: object): Readonly<Record<string, unknown>> =>

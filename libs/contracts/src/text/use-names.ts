@@ -1,3 +1,5 @@
+import { toSnakeCase } from '../json.js';
+
 /** Takes note of one field that is written wrongly. */
 type Report = (param: string, code: 'unknown_parameter', message: string) => void;
 
@@ -6,8 +8,6 @@ const LOWER_CASE = /^[a-z0-9_]*$/;
 
 /** A name without its letter case, in the way of parsers that take no notice of it: `ſ` counts as s, the Kelvin sign as k. */
 const folded = (name: string): string => (LOWER_CASE.test(name) ? name : name.toUpperCase().toLowerCase());
-
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The longest name that an answer repeats, in characters. */
 const QUOTED_MAX = 100;
@@ -24,7 +24,7 @@ export class KnownNames {
     this.known = new Set(names);
     for (const name of names) {
       this.byFolded.set(folded(name), name);
-      this.byFolded.set(folded(snakeCase(name)), name);
+      this.byFolded.set(folded(toSnakeCase(name)), name);
     }
   }
 

@@ -96,5 +96,6 @@ export class PassageRanking {
   }
 }
 
-const inOrder = (left: RankedPassage, right: RankedPassage): number =>
+/** The best first; of equal ones always the same. */
+export const inOrder = (left: RankedPassage, right: RankedPassage): number =>
   right.score - left.score || Number(left.index.id) - Number(right.index.id) || left.nth - right.nth;

@@ -6,7 +6,10 @@ import { asBuffer, ByteMatcher } from './byte-matcher.js';
 const SMALL_BODY_BYTES = 32 * 1024;
 
 /** Bytes of text a token has at least on average; low, so that a hold is rarely too small. */
-export const BYTES_PER_TOKEN = 3;
+const BYTES_PER_TOKEN = 3;
+
+/** Of a text, as they are held for. */
+export const tokensHeldFor = (text: string): number => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 
 /** Characters of base64 for a byte. A file may be packed, so that each of its bytes may become a token. */
 const BASE64_PER_BYTE = 4 / 3;

@@ -107,9 +107,12 @@ export class Database implements StatementRunner {
   /**
    * The database as an account may use it for what costs as much as the account makes it cost, such as reading what it stored:
    * on a share of the connections. What it asks beyond its share waits, and is refused when nothing becomes free in time.
+   *
+   * @param accountId null: for reports of all accounts; operators share the connections as one account does.
    */
-  of(accountId: string): AccountDatabase {
-    const during = <Result>(work: () => Promise<Result>): Promise<Result> => this.shares.run(accountId, work);
+  of(accountId: string | null): AccountDatabase {
+    const share = accountId ?? 'operators';
+    const during = <Result>(work: () => Promise<Result>): Promise<Result> => this.shares.run(share, work);
     return {
       query: (statement) => during(() => this.query(statement)),
       transaction: (work) => during(() => this.transaction(work)),
@@ -120,9 +123,8 @@ export class Database implements StatementRunner {
     };
   }
 
-  /** As `of`, for reports of all accounts: operators share the connections as one account does. */
   ofOperators(): AccountDatabase {
-    return this.of('operators');
+    return this.of(null);
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#contracts';
 import { inQuery, operationsOf } from '../../http/operation.js';
 import { ID, listOf, native, pageParameters, TIME } from '../uploads/uploads.openapi.js';
-import { CHUNKING, FILE_COUNTS } from './vector-stores.openapi.js';
+import { BODY_ERRORS, CHUNKING, FILE_COUNTS } from './vector-stores.openapi.js';
 
 const ATTRIBUTES: JsonObject = {
   type: 'object',
@@ -46,7 +46,6 @@ const NEW_ENTRY: JsonObject = {
 };
 
 const OF_STATUS = inQuery('filter', 'In this state.', STATUS);
-const BODY_ERRORS = ['invalid_parameter', 'missing_parameter', 'unknown_parameter', 'not_found', 'conflict'] as const;
 
 export const VECTOR_STORE_FILE_OPERATIONS = operationsOf('Vector stores', {
   addVectorStoreFile: {

@@ -56,7 +56,13 @@ const STORE: JsonObject = {
   last_active_at: TIME,
 };
 
-const BODY_ERRORS = ['invalid_parameter', 'missing_parameter', 'unknown_parameter', 'not_found', 'conflict'] as const;
+export const BODY_ERRORS = [
+  'invalid_parameter',
+  'missing_parameter',
+  'unknown_parameter',
+  'not_found',
+  'conflict',
+] as const;
 
 const RESULT: JsonObject = {
   file_id: ID,

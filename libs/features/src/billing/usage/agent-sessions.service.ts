@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type AccountDatabase, Database } from '#platform';
+import { Database } from '#platform';
 import {
   cursorTime,
   foreignCursor,
@@ -95,7 +95,7 @@ export class AgentSessionsService {
     values.push(query.timeZone ?? 'UTC');
     const ofAccount = accountId === null ? '' : ` and r.account_id = $${values.push(accountId)}`;
     const statement = { text: sessionsText(ofAccount), values };
-    const { rows } = await this.databaseOf(accountId).query<SessionRow>(statement);
+    const { rows } = await this.database.of(accountId).query<SessionRow>(statement);
     const shown = rows.slice(0, page.limit);
     const last = shown.at(-1);
     const hasMore = rows.length > page.limit && last !== undefined;
@@ -116,9 +116,5 @@ export class AgentSessionsService {
     const values = [accountId, session, from, to, time, id, page.limit + 1, timeZone ?? 'UTC'];
     const { rows } = await this.database.of(accountId).query<ListedRow>({ text: REQUESTS, values });
     return toPage(rows, page.limit);
-  }
-
-  private databaseOf(accountId: string | null): AccountDatabase {
-    return accountId === null ? this.database.ofOperators() : this.database.of(accountId);
   }
 }

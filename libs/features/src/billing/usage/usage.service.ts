@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type AccountDatabase, Database } from '#platform';
+import { Database } from '#platform';
 import { billsOf, ofRequest } from '../ledger/account-entries.service.js';
 import {
   cursorTime,
@@ -69,7 +69,7 @@ export class UsageService {
    * can be kept apart in such detail.
    */
   async sums(query: UsageQuery, groups: readonly UsageGroup[]): Promise<UsageSum[]> {
-    const { rows } = await this.databaseOf(query.accountId).query<UsageSum>(sumsStatement(query, groups));
+    const { rows } = await this.database.of(query.accountId).query<UsageSum>(sumsStatement(query, groups));
     expectAllSums(rows);
     return rows;
   }
@@ -102,11 +102,7 @@ export class UsageService {
     if (endUser !== null) text += ` and end_user = $${values.push(endUser)}`;
     if (tag !== null) text += ` and tags is not null and tags @> array[$${values.push(tag)}::text]`;
     text += ` order by created_at desc, id desc limit $${values.push(page.limit + 1)}`;
-    const { rows } = await this.databaseOf(accountId).query<ListedRow>({ text, values });
+    const { rows } = await this.database.of(accountId).query<ListedRow>({ text, values });
     return toPage(rows, page.limit);
-  }
-
-  private databaseOf(accountId: string | null): AccountDatabase {
-    return accountId === null ? this.database.ofOperators() : this.database.of(accountId);
   }
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError, type RankWeights, UNPAID_CODES } from '#contracts';
 import { logger } from '#platform';
-import type { RankedPassage } from '../rank-passages.js';
+import { inOrder, type RankedPassage } from '../rank-passages.js';
 import type { SearchedIndex } from '../search-scope.js';
 import { type EmbeddingOrder, PassageVectors, TEXT_EMBEDDER, type TextEmbedder } from './passage-vectors.js';
 
@@ -82,10 +82,5 @@ export function fuseRanks(
       if (weight > 0) fused.set(key, { index, nth, score });
     }
   // Sums of fractions may come out a hair above what they are.
-  return [...fused.values()]
-    .map((passage) => ({ ...passage, score: Math.min(1, passage.score) }))
-    .toSorted(
-      (left, right) =>
-        right.score - left.score || Number(left.index.id) - Number(right.index.id) || left.nth - right.nth,
-    );
+  return [...fused.values()].map((passage) => ({ ...passage, score: Math.min(1, passage.score) })).toSorted(inOrder);
 }

@@ -12,14 +12,12 @@ import { jsonBytes, systemClock } from '#platform';
 import { DEFAULT_MODEL_LIMITS, loadTokenCounter, type TokenCounter } from '#providers';
 import type { Attribution } from '../../billing/usage/attribution.js';
 import { addLogFields } from '../../observability/request-facts.js';
+import { tokensHeldFor } from '../estimate-tokens.js';
 import { replyBounds, reportExcess, withinBounds } from '../text-metering.js';
 import { Settlements } from '../settlements.js';
 import type { TextSettlement } from '../text-billing.js';
 import { type LedgerHold, LedgerTextBilling } from '../ledger-text-billing.js';
 import { EmbeddingsRouter, type RoutedEmbeddings } from './embeddings-router.js';
-
-/** Bytes of text a token has at least on average; low, so that a hold is rarely too small. */
-const BYTES_PER_TOKEN = 3;
 
 /** A checked request. */
 export interface EmbeddingsOrder {
@@ -147,11 +145,9 @@ const tooLarge = (): GatewayError =>
 
 const mostTokens = (input: EmbeddingsInput): number =>
   entriesOf(input).reduce<number>(
-    (sum, entry) => sum + (typeof entry === 'string' ? bytesTokens(entry) : tokensIn(entry)),
+    (sum, entry) => sum + (typeof entry === 'string' ? tokensHeldFor(entry) : tokensIn(entry)),
     0,
   );
-
-const bytesTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 
 async function countedTokens(input: EmbeddingsInput, counter: TokenCounter): Promise<number> {
   let tokens = 0;

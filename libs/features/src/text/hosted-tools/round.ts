@@ -12,7 +12,7 @@ import {
 import { parsedObject } from '#platform';
 import type { ModelLimits } from '#providers';
 import { ReplyCollector } from '../collect-reply.js';
-import { BYTES_PER_TOKEN } from '../estimate-tokens.js';
+import { tokensHeldFor } from '../estimate-tokens.js';
 import type { CitedText } from './cited-text.js';
 import type { Round } from './loop-metering.js';
 import type { OfferedTool } from './offered-tools.js';
@@ -28,12 +28,10 @@ export interface LoopInput {
   readonly hasFiles: boolean;
 }
 
-const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
-
 /** The first round reads what the tools are besides the request. */
 export function firstInput(input: LoopInput, offered: readonly OfferedTool[]): LoopInput {
   const text = JSON.stringify(offered.map(({ tool }) => tool));
-  return { ...input, tokens: input.tokens + tokensOf(text), most: input.most + Buffer.byteLength(text) };
+  return { ...input, tokens: input.tokens + tokensHeldFor(text), most: input.most + Buffer.byteLength(text) };
 }
 
 /**
@@ -51,7 +49,7 @@ export function nextInput(
     ? [used.inputTokens + used.outputTokens, used.inputTokens + used.outputTokens]
     : [before.tokens, before.most];
   const parts = turns.flatMap((turn): readonly (UserPart | AssistantPart)[] => turn.parts);
-  const added = parts.reduce((sum, part) => sum + tokensOfPart(part, imageTokens, tokensOf), 0);
+  const added = parts.reduce((sum, part) => sum + tokensOfPart(part, imageTokens, tokensHeldFor), 0);
   const mostAdded = parts.reduce(
     (sum, part) => sum + tokensOfPart(part, imageTokens, (text) => Buffer.byteLength(text)),
     0,
