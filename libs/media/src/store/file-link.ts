@@ -108,7 +108,7 @@ export class LinkSigner {
     this.accepted = new Map(named.map(({ id, secret }) => [id, secret]));
   }
 
-  /** The path and query of a link, beginning with `/files/`. */
+  /** The path and query of a link, beginning with `/files/`. @throws MediaStoreError `invalid_key`. */
   sign(key: string, ttlSeconds: number | null): string {
     const expiry = ttlSeconds === null ? NO_EXPIRY : String(Math.floor(this.now() / 1000) + ttlSeconds);
     return `${FILES_PATH}${key}?e=${expiry}&k=${this.current.id}&s=${this.signature(key, expiry)}`;
@@ -118,6 +118,7 @@ export class LinkSigner {
     const name = `${expiry} ${key}`;
     const kept = this.signatures.get(name);
     if (kept !== undefined) return kept;
+    checkMediaKey(key);
     const made = authenticate(this.current.secret, key, expiry).toString('base64url');
     this.signatures.set(name, made);
     return made;

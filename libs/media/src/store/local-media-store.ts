@@ -139,7 +139,6 @@ export class LocalMediaStore implements MediaStore {
   }
 
   async url(key: string, { ttlSeconds }: LinkOptions): Promise<string> {
-    checkMediaKey(key);
     checkTtl(ttlSeconds);
     return this.options.publicBaseUrl().replace(/\/$/, '') + this.options.signer.sign(key, ttlSeconds);
   }

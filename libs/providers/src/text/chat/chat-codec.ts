@@ -69,11 +69,15 @@ type LimitField = ModelTraits['output_limit_field'];
  */
 function withLimitField(native: NativeBody, field: LimitField): NativeBody {
   const other = field === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
+  if (native.kind === 'bytes' && native.front) {
+    // It stands once: what is in front is not in the bytes.
+    const { [other]: added, ...front } = native.front;
+    if (added !== undefined) return { ...native, front: { ...front, [field]: added } };
+    if (front[field] !== undefined) return native;
+  }
   const body = native.kind === 'rewritten' ? native.body : native.parsed();
   if (body[other] == null) return native;
   if (native.kind === 'bytes') {
-    const { [other]: added, ...front } = native.front ?? {};
-    if (added !== undefined) return { ...native, front: { ...front, [field]: added } };
     const { buffer, byteOffset, byteLength } = native.bytes;
     const bytes = renameTopLevelField(Buffer.from(buffer, byteOffset, byteLength), other, field);
     if (bytes) return { ...native, bytes };
@@ -84,6 +88,7 @@ function withLimitField(native: NativeBody, field: LimitField): NativeBody {
 
 /** A body with the proofs that the model's server takes no call without. */
 function withProofs(native: NativeBody, traits: ModelTraits): NativeBody {
+  if (traits.call_proofs !== 'needed') return native;
   const body = native.kind === 'rewritten' ? native.body : native.parsed();
   const sent = body['messages'];
   if (!Array.isArray(sent)) return native;
