@@ -109,7 +109,6 @@ describe('A request with a typical mistake', () => {
     'to %s without a name of a model gets an error that says so',
     async (path) => {
       const beside = { prompt: 'x', messages: [{ role: 'user', content: 'x' }] };
-      expect(await messageOf('POST', path, { model: '', ...beside })).toEqual([400, 'model must not be empty.']);
       expect(await messageOf('POST', path, { model: 5, ...beside })).toEqual([
         400,
         expect.stringMatching(/^model must be a string(, not 5)?\.$/),

@@ -29,7 +29,6 @@ function onlyModelAt(path: SubmissionPath): string {
 
 function familyServing(path: SubmissionPath, model: unknown): ModelFamily {
   if (typeof model !== 'string') throw refuseModel('invalid_parameter', `model must be a string, not ${quote(model)}.`);
-  if (model === '') throw refuseModel('invalid_parameter', 'model must not be empty.');
   const family = familyOf(model);
   if (!family) throw refuseModel('model_not_found', unknownModel(path, model));
   if (family.path !== path)

@@ -264,10 +264,7 @@ class UseFinder {
     // Names some of those that are offered, and offers none.
     if (param === 'tool_choice.tools') return;
     if (name === 'tools' && Array.isArray(entry)) return this.tools(entry, param, depth);
-    if (name === 'mcp_servers') {
-      if (!Array.isArray(entry) || entry.length > 0) this.use('tools', 'mcp', param);
-      return;
-    }
+    if (name === 'mcp_servers' && !(Array.isArray(entry) && entry.length === 0)) this.use('tools', 'mcp', param);
     if (isAddedTool(name, place) && isJsonObject(entry)) return this.tool(entry, param, depth);
     // At the top it is how the answer shall sound.
     if (SOUND_FIELD.test(name) && param !== name) this.sound(param);
