@@ -229,7 +229,13 @@ describe('Media upstreams in the admin API', () => {
     const unvalued = { unit: 'CNY', 'theta-image-turbo': 0.1 };
     const models = { 'theta-image-turbo': 'theta-image-turbo' };
     await api.admin('POST', '/upstreams', studio({ id: 'studio-blind', models, costs: unvalued }));
-    const images = await eventually(() => taken({ ...IMAGE, n: 3 }));
+    // A worker that has not heard of them yet still asks the upstream of the test before.
+    const images = await eventually(async () => {
+      const taskId = await taken({ ...IMAGE, n: 3 });
+      if (taskId === undefined) return undefined;
+      await api.gateway.waitForTask(taskId);
+      return (await providerOf(taskId)) === 'studio-cn' ? taskId : undefined;
+    });
     const other = await eventually(() => taken(OTHER_IMAGE));
     const charged = (await api.gateway.waitForTask(images)).usage.amount;
     const alone = (await api.gateway.waitForTask(other)).usage.amount;
