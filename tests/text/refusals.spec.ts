@@ -20,6 +20,21 @@ afterAll(() => gateway.stop());
 /** Each style has an upstream of its own, so that none meets the rest that another's was sent to. */
 const MODEL: Readonly<Record<Style, string>> = MODEL_OVER;
 
+// First: those of the vendor below send its upstreams to rest.
+it.each<[Style, JsonObject, RegExp]>([
+  ['chat', { messages: [{ role: 'user', content: [{ type: 'odd' }] }] }, /"odd" .* It takes text, image_url, /],
+  ['messages', { messages: [{ role: 'user', content: [{ type: 'odd' }] }] }, /"odd" .* It takes text, image, /],
+  ['messages', { messages: [{ role: 'assistant', content: [{ type: 'odd' }] }] }, /"odd" .* It takes text, tool_use, /],
+  ['messages', { messages: [{ role: 'system', content: [{ type: 'odd' }] }] }, /"odd" .* It takes text\./],
+  ['responses', { input: [{ type: 'odd' }] }, /"odd" .* It takes message, function_call, /],
+  ['gemini', { contents: [{ role: 'user', parts: [{ odd: 1 }] }] }, /it needs one of text, inlineData, /],
+])('of a %s request for a part of an unknown type says which there are: %j', async (style, more, expected) => {
+  const model = MODEL[style === 'chat' ? 'responses' : 'chat'];
+  const { path, body, headers } = textRequest(style, { key: gateway.key, model, stream: false });
+  const { status, body: answer } = await gateway.send('POST', path, { ...body, ...more }, headers);
+  expect([status, JSON.stringify(answer).replaceAll('\\"', '"')]).toEqual([400, expect.stringMatching(expected)]);
+});
+
 describe.each(STYLES)('A refusal in the %s style', (style) => {
   async function ask(model: string, stream: boolean) {
     const { path, body, headers } = textRequest(style, { key: gateway.key, model, stream });
@@ -110,18 +125,4 @@ it('of media says what an order takes, and what is left of the balance', async (
   const { status, body } = await gateway.send('POST', '/v1/images/generations', order);
   await gateway.spareMoney();
   expect([status, body['message']]).toEqual([402, expect.stringMatching(/takes \d+\.\d{6}, and 0\.000007 is left\.$/)]);
-});
-
-it.each<[Style, JsonObject, RegExp]>([
-  ['chat', { messages: [{ role: 'user', content: [{ type: 'odd' }] }] }, /"odd" .* It takes text, image_url, /],
-  ['messages', { messages: [{ role: 'user', content: [{ type: 'odd' }] }] }, /"odd" .* It takes text, image, /],
-  ['messages', { messages: [{ role: 'assistant', content: [{ type: 'odd' }] }] }, /"odd" .* It takes text, tool_use, /],
-  ['messages', { messages: [{ role: 'system', content: [{ type: 'odd' }] }] }, /"odd" .* It takes text\./],
-  ['responses', { input: [{ type: 'odd' }] }, /"odd" .* It takes message, function_call, /],
-  ['gemini', { contents: [{ role: 'user', parts: [{ odd: 1 }] }] }, /it needs one of text, inlineData, /],
-])('of a %s request for a part of an unknown type says which there are: %j', async (style, more, expected) => {
-  const model = MODEL[style === 'chat' ? 'responses' : 'chat'];
-  const { path, body, headers } = textRequest(style, { key: gateway.key, model, stream: false });
-  const { status, body: answer } = await gateway.send('POST', path, { ...body, ...more }, headers);
-  expect([status, JSON.stringify(answer).replaceAll('\\"', '"')]).toEqual([400, expect.stringMatching(expected)]);
 });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { IsInt, IsNumber, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
+import { Type } from 'class-transformer';
+import { IsInt, IsNumber, IsObject, IsOptional, IsUrl, Matches, Max, Min, ValidateNested } from 'class-validator';
 import { PLAIN_URL } from '#platform';
 
 /** The name of an upstream, or of what several share. */
@@ -18,6 +19,16 @@ export const IsUpstreamKey = (): PropertyDecorator =>
     message:
       '$property must be 1 to 8192 printable ASCII characters, without spaces, line breaks and quotation marks around them',
   });
+
+/** Settings with fields of their own. A list is none: what checks fields would check those of each of its entries. */
+export const IsSettings =
+  (settings: () => new () => object): PropertyDecorator =>
+  (target, property) => {
+    const message = '$property must be an object';
+    IsObject({ message })(target, property);
+    ValidateNested({ message })(target, property);
+    Type(settings)(target, property);
+  };
 
 /** What every upstream says of itself, whatever it makes: its name, its key, and its place in the routing. */
 export class RoutedEntry {

@@ -18,7 +18,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { isJsonObject, type JsonObject, type JsonValue, MODEL_IDS } from '#contracts';
-import { IsUpstreamAddress, IsUpstreamName, RoutedEntry } from '../routed-entry.js';
+import { IsSettings, IsUpstreamAddress, IsUpstreamName, RoutedEntry } from '../routed-entry.js';
 import { AMOUNT_RULE, partsOf } from '../vendor-amounts.js';
 import { REFERENCE_WAYS, type ReferenceWay } from './http/media-codec.js';
 import { MEDIA_CODECS, MEDIA_PROTOCOLS, type MediaProtocol } from './media-protocols.js';
@@ -131,8 +131,7 @@ export class MediaUpstreamEntry extends RoutedEntry {
   @Matches(/^[\w-]{1,128}$/, { each: true, message: '$property must be a list of account ids' })
   only_accounts: string[] = [];
 
-  @ValidateNested({ message: '$property must be an object' })
-  @Type(() => MediaLimitsEntry)
+  @IsSettings(() => MediaLimitsEntry)
   limits = new MediaLimitsEntry();
 
   /** Absent: as the protocol prefers. */

@@ -24,7 +24,7 @@ import {
   type UpstreamPolicy,
 } from '#contracts';
 import { IsPassedHeaders } from './upstream/passed-headers.js';
-import { IsUpstreamAddress, IsUpstreamName, RoutedEntry } from '../routed-entry.js';
+import { IsSettings, IsUpstreamAddress, IsUpstreamName, RoutedEntry } from '../routed-entry.js';
 import { COST_REPORTS, type CostReport } from './text-costs.js';
 
 const LIMIT_FIELDS = ['max_tokens', 'max_completion_tokens'] as const;
@@ -224,16 +224,13 @@ export class UpstreamEntry extends RoutedEntry {
   @IsObject()
   embedding_models: Record<string, string> = {};
 
-  @ValidateNested({ message: '$property must be an object' })
-  @Type(() => UpstreamTimeoutsEntry)
+  @IsSettings(() => UpstreamTimeoutsEntry)
   timeouts = new UpstreamTimeoutsEntry();
 
-  @ValidateNested({ message: '$property must be an object' })
-  @Type(() => UpstreamPolicyEntry)
+  @IsSettings(() => UpstreamPolicyEntry)
   allow = new UpstreamPolicyEntry();
 
-  @ValidateNested({ message: '$property must be an object' })
-  @Type(() => UpstreamTranslationEntry)
+  @IsSettings(() => UpstreamTranslationEntry)
   translation = new UpstreamTranslationEntry();
 
   /**
