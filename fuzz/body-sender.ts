@@ -5,7 +5,7 @@ import { hostileBody } from './hostile-bodies.js';
 import { hostileId, hostileQuery } from './hostile-queries.js';
 import { DOOR_TARGETS, OPERATOR_TARGETS } from './operator-targets.js';
 import { Random } from './random.js';
-import { headersOf, isAllowed, requestTo, type Senders, type Sent } from './target-request.js';
+import { headersOf, isAllowed, requestTo, type Senders, type Sent, withIds } from './target-request.js';
 import { type Sender, TARGETS } from './targets.js';
 
 /** What the thread is to send. */
@@ -36,10 +36,9 @@ const WRONG_MAX = 20;
 const DOOR_ONE_IN = 200;
 const READ_ONE_IN = 8;
 
-const ALL_TARGETS = [...TARGETS, ...OPERATOR_TARGETS];
-
 const order = workerData as SenderOrder;
-const { baseUrl, reads, count, seed, onTheirWay } = order;
+const { baseUrl, reads, count, seed, onTheirWay, people } = order;
+const targets = withIds([...TARGETS, ...OPERATOR_TARGETS], people.ids);
 const pool = new Pool(baseUrl, {
   connections: CONNECTIONS,
   pipelining: PIPELINED,
@@ -60,7 +59,7 @@ function hostileRequest(random: Random): Sent {
       headers: headersOf(sender, order, random),
     };
   }
-  const target = random.pick(random.chance(DOOR_ONE_IN) ? DOOR_TARGETS : ALL_TARGETS);
+  const target = random.pick(random.chance(DOOR_ONE_IN) ? DOOR_TARGETS : targets);
   return requestTo(target, hostileBody(target.good, random), order, random);
 }
 

@@ -1,5 +1,9 @@
-import type { Sender } from './targets.js';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '#contracts';
 import type { Environment } from '#platform';
+import { TARGETS, type Sender } from './targets.js';
 import { type AdminGateway, startAdminGateway } from '../tests/harness/admin-gateway.js';
 import { consoleClient, OWN_PAGE } from '../tests/harness/console-client.js';
 import type { TestGateway, TestGatewayOptions } from '../tests/harness/test-gateway.js';
@@ -15,10 +19,24 @@ export interface HostileGateway {
   readonly people: People;
 }
 
-/** The senders without a key: the headers of each, and the ids of an account and a key that they may change. */
+/** The senders without a key: the headers of each, and the ids that stand in place of words in braces of targets. */
 export interface People {
   readonly headers: Readonly<Record<Exclude<Sender, 'key'>, Readonly<Record<string, string>>>>;
-  readonly ids: Readonly<Record<'account' | 'key', string>>;
+  readonly ids: Readonly<Record<string, string>>;
+}
+
+/** In the file, so that an upstream that a body adds takes nobody's place. */
+async function sandboxes(): Promise<string> {
+  const names = TARGETS.flatMap(({ path, good }) => {
+    const model = /models\/(.*):/.exec(path)?.[1] ?? (good as { readonly model?: string }).model;
+    return model === undefined ? [] : [[model, model] as const];
+  });
+  const written = names.filter(([model]) => model.startsWith('vendor-'));
+  const file = join(await mkdtemp(join(tmpdir(), 'hostile-')), 'upstreams.json');
+  const upstreams = [{ id: 'writes', protocol: 'sandbox', models: Object.fromEntries(written) }];
+  const media = [{ id: 'draws', protocol: 'sandbox', models: 'all' }];
+  await writeFile(file, JSON.stringify({ upstreams, media_upstreams: media }));
+  return file;
 }
 
 /** Starts a gateway and makes accounts that may do anything. */
@@ -26,14 +44,51 @@ export async function startHostileGateway(
   environment: Environment = {},
   options: TestGatewayOptions = {},
 ): Promise<HostileGateway> {
-  const limits = { FREE_REQUESTS_PER_MINUTE: '10000000', TRUSTED_PROXIES: 'loopback' };
+  const { UPSTREAMS_FILE = await sandboxes() } = environment;
+  const limits = { UPSTREAMS_FILE, FREE_REQUESTS_PER_MINUTE: '10000000', TRUSTED_PROXIES: 'loopback' };
   const api = await startAdminGateway({ ...limits, ...environment }, options);
   const keys: string[] = [];
   for (let made = 0; made < ACCOUNTS; made += 1) {
     const account = await api.newAccount({ unlimited: true });
     keys.push((await api.newKey(account.id)).key);
   }
-  return { gateway: api.gateway, keys, token: api.token, people: await signIn(api) };
+  const people = await signIn(api);
+  const ids = { ...people.ids, ...(await ownedBy(api, keys[0] ?? '')), ...(await pricedBy(api)) };
+  return { gateway: api.gateway, keys, token: api.token, people: { ...people, ids } };
+}
+
+/** What an account has that bodies name. */
+async function ownedBy(api: AdminGateway, key: string): Promise<People['ids']> {
+  const made = async (path: string, body: object, idIn: (answer: JsonObject) => unknown): Promise<string> =>
+    String(idIn((await api.withKey(key, path, 'POST', body)).body));
+  const byId = ({ id }: JsonObject): unknown => id;
+  const form = new FormData();
+  form.append('purpose', 'assistants');
+  form.append('file', new Blob(['The keeper of the lighthouse.']), 'keeper.txt');
+  const headers = { authorization: `Bearer ${key}` };
+  const uploaded = await fetch(`${api.gateway.baseUrl}/v1/files`, { method: 'POST', headers, body: form });
+  const file = String(byId((await uploaded.json()) as JsonObject));
+  const store = await made('/v1/vector_stores', { name: 'harbour', file_ids: [file] }, byId);
+  const image = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
+  const hook = { url: 'https://hooks.example.com/b' };
+  return {
+    file,
+    store,
+    batch: await made(`/v1/vector_stores/${store}/file_batches`, { file_ids: [file] }, byId),
+    task: await made('/v1/images/generations', image, ({ data }) => (data as JsonObject[])[0]?.['task_id']),
+    endpoint: await made('/v1/webhooks/endpoints', hook, ({ data }) => (data as JsonObject)['id']),
+    response: await made('/v1/responses', { model: 'vendor-5', input: 'hello', store: true }, byId),
+  };
+}
+
+/** What operators have that bodies name. */
+async function pricedBy(api: AdminGateway): Promise<People['ids']> {
+  await api.admin('POST', '/price-lists', { id: 'friends', name: 'Friends', rules: [] });
+  const file = '{"vendor-5":{"input_cost_per_token":0.000001}}';
+  const sent = { source: 'litellm', file, factor: '1.1', rounding: 'cent' };
+  const { id, items } = (await api.admin<{ id: string; items: { id: string }[] }>('POST', '/price-proposals', sent))
+    .body.data;
+  return { list: 'friends', proposal: id, item: items[0]?.id ?? '' };
 }
 
 /** An operator and the owner of an account, signed in to the console. */

@@ -26,7 +26,7 @@ try {
   await fuzzBodies({ ...order, count: 3_000, seed: 0 });
   const report = await fuzzBodies({ ...order, count, seed });
   console.log(JSON.stringify(report, null, 2));
-  const once = await sendOneWrongValue(gateway.baseUrl, { keys, people }, WRONG_VALUES);
+  const once = await sendOneWrongValue(gateway.baseUrl, { keys: keys.slice(0, 1), people }, WRONG_VALUES);
   console.log('One wrong value in a good body:', JSON.stringify(once, null, 2));
   if (once.wrong.length > 0 || report.wrong.length > 0 || report.longestStop.busyMs > STOP_MS) process.exitCode = 1;
 } finally {

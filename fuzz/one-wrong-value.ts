@@ -1,4 +1,4 @@
-import { isAllowed, requestTo, type Senders } from './target-request.js';
+import { isAllowed, requestTo, type Senders, withIds } from './target-request.js';
 import { Random } from './random.js';
 import { OPERATOR_TARGETS } from './operator-targets.js';
 import { TARGETS } from './targets.js';
@@ -40,7 +40,7 @@ export async function sendOneWrongValue(baseUrl: string, senders: Senders, value
   const wrong: WrongAnswer[] = [];
   const statuses: Record<number, number> = {};
   const random = new Random(1);
-  for (const target of [...TARGETS, ...OPERATOR_TARGETS]) {
+  for (const target of withIds([...TARGETS, ...OPERATOR_TARGETS], senders.people.ids)) {
     await Promise.all(
       [...replacedOnce(target.good, values)].map(async (sent) => {
         const body = JSON.stringify(sent);
@@ -53,6 +53,20 @@ export async function sendOneWrongValue(baseUrl: string, senders: Senders, value
     );
   }
   return { wrong, statuses };
+}
+
+/** Sends each route its good body, one after the other. @returns those that were refused for what they say. */
+export async function refusedGoodBodies(baseUrl: string, senders: Senders): Promise<string[]> {
+  const refused: string[] = [];
+  for (const target of withIds([...TARGETS, ...OPERATOR_TARGETS], senders.people.ids)) {
+    const body = Buffer.from(JSON.stringify(target.good));
+    const { path, ...request } = requestTo(target, body, senders, new Random(1));
+    const answer = await fetch(baseUrl + path, request);
+    await answer.arrayBuffer();
+    if (answer.status >= 400 && answer.status !== 404 && answer.status !== 409)
+      refused.push(`${answer.status} ${target.method} ${path.replace(/resp_\w+/, '{response}')}`);
+  }
+  return refused;
 }
 
 /** The value with each part of it, itself too, replaced by each of `values`, one at a time. */

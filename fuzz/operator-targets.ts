@@ -2,7 +2,6 @@ import { CHAT, MESSAGES, RESPONSES, type Target, VIDEO } from './targets.js';
 
 /** Ids that do not exist, so that removals take nothing that the other bodies need. */
 const UNKNOWN = {
-  task: 'task_01M7X4NWG0C9AN03NSJMD0ZEA8',
   key: 'key_1',
   user: 'user_1',
   upstream: 'unknown',
@@ -16,13 +15,13 @@ const LIMITS = {
   daily_limit: '10.5',
   monthly_limit: null,
 };
-const ACCOUNT = { name: 'Studio', unlimited: false, priority: 5, low_balance: '1.000001', disabled: false, ...LIMITS };
+const ACCOUNT = { name: 'Studio', unlimited: true, priority: 5, low_balance: '1.000001', disabled: false, ...LIMITS };
 const KEY = {
   name: 'render farm',
   quota: '5',
   allowed_models: ['beta-2.5-preview'],
   allowed_addresses: ['10.0.0.0/8'],
-  scopes: ['text'],
+  scopes: ['generate'],
   expires_at: '2099-01-01T00:00:00Z',
   ...LIMITS,
 };
@@ -30,7 +29,7 @@ const FUNDING = { amount: '0.000001', reference: 'invoice-1', note: 'a trifle' }
 const PRICE = {
   model: 'beta-2.5-preview',
   unit: 'second',
-  variant: 'default',
+  variant: '480p',
   amount: '0.5',
   per_quantity: 1,
   effective_from: '2099-01-01T00:00:00Z',
@@ -47,7 +46,7 @@ const UPSTREAM = {
   embedding_models: {},
   translation: { lacking_tools: 'drop' },
   model_limits: { 'model-unknown': { max_output_tokens: 1_000 } },
-  model_traits: { 'model-*': { sampling: 'left_out' } },
+  model_traits: { 'model-*': { sampling: 'none' } },
   costs: { unit: 'USD', 'model-unknown': { input_token: 0.000001 } },
   pass_headers: ['x-session-id'],
   weight: 1,
@@ -71,7 +70,7 @@ const RULE = { model: '*', factor: '0.9' };
 const LIST = '{"model-unknown":{"input_cost_per_token":0.000001}}';
 const PROMPT_LOG = { enabled: false, retention_days: 7, redactions: ['email', 'EMP-####'] };
 const REASON = { reason: 'asked for by the customer' };
-const REFUND = { amount: '0.5', reference: 'refund-1', ...REASON };
+const REFUND = { amount: '0.000001', reference: 'refund-1', ...REASON };
 
 const admin = (method: Target['method'], path: string, good: unknown): Target => ({
   method,
@@ -85,7 +84,7 @@ const ADMIN_TARGETS: readonly Target[] = [
   admin('POST', '/accounts', ACCOUNT),
   admin('PATCH', '/accounts/{account}', ACCOUNT),
   admin('POST', '/accounts/{account}/top-ups', FUNDING),
-  admin('POST', '/accounts/{account}/adjustments', { ...FUNDING, amount: '-0.000001' }),
+  admin('POST', '/accounts/{account}/adjustments', { ...FUNDING, amount: '-0.000001', reference: 'correction-1' }),
   admin('POST', '/accounts/{account}/keys', KEY),
   admin('PATCH', '/keys/{key}', KEY),
   admin('POST', `/keys/${UNKNOWN.key}/rotate`, { overlap_seconds: 60 }),
@@ -94,20 +93,20 @@ const ADMIN_TARGETS: readonly Target[] = [
   admin('POST', '/prices/import?dry_run=true', { prices: [PRICE, { ...PRICE, variant: '1080p' }] }),
   admin('PUT', '/accounts/{account}/tag-limits', { limits: [{ tag: 'nightly', daily_limit: '5' }] }),
   admin('PUT', '/accounts/{account}/prompt-log', PROMPT_LOG),
-  admin('POST', '/accounts/{account}/price-list', { list: UNKNOWN.other }),
+  admin('POST', '/accounts/{account}/price-list', { list: '{list}' }),
   admin('POST', '/price-lists', { id: 'fuzzed', name: 'Fuzzed', rules: [RULE] }),
-  admin('POST', `/price-lists/${UNKNOWN.other}/rules`, { rules: [RULE] }),
+  admin('POST', '/price-lists/{list}/rules', { rules: [RULE] }),
   admin('POST', '/price-proposals', { source: 'litellm', file: LIST, factor: '1.1', rounding: 'cent' }),
-  admin('POST', `/price-proposals/${UNKNOWN.other}/apply`, { items: [UNKNOWN.other] }),
-  admin('POST', `/price-proposals/${UNKNOWN.other}/undo`, {}),
+  admin('POST', '/price-proposals/{proposal}/apply', { items: ['{item}'] }),
+  admin('POST', '/price-proposals/{proposal}/undo', {}),
   admin('PUT', '/price-names', { source: 'litellm', id: 'model-unknown', model: null }),
   admin('POST', '/price-simulations', { prices: [PRICE] }),
   admin('POST', '/reconciliations', {}),
-  admin('POST', `/tasks/${UNKNOWN.task}/cancel`, REASON),
-  admin('POST', `/tasks/${UNKNOWN.task}/redrive`, REASON),
-  admin('POST', `/tasks/${UNKNOWN.task}/refund`, REFUND),
+  admin('POST', '/tasks/{task}/cancel', REASON),
+  admin('POST', '/tasks/{task}/redrive', REASON),
+  admin('POST', '/tasks/{task}/refund', REFUND),
   admin('POST', '/upstreams', UPSTREAM),
-  admin('PATCH', `/upstreams/${UNKNOWN.upstream}`, UPSTREAM),
+  admin('PATCH', '/upstreams/fuzzed', UPSTREAM),
   admin('POST', `/upstreams/${UNKNOWN.upstream}/verify`, {}),
   admin('POST', `/webhooks/deliveries/${UNKNOWN.other}/redeliver`, {}),
 ];
@@ -120,11 +119,11 @@ const page = (as: Target['as'], path: string, good: unknown): Target => ({
 });
 const PASSKEY = { challenge_id: 'ch_1', response: { id: 'AQID', rawId: 'AQID', type: 'public-key', response: {} } };
 const INVITATION = { role: 'viewer', email: 'a@example.com' };
-const ENDPOINT = { url: 'https://hooks.example.com/a', events: ['task.completed'] };
+const ENDPOINT = { url: 'https://hooks.example.com/a', event_types: ['task.completed'] };
 
 /** Every route of the console that takes a body from a signed-in user. */
 const CONSOLE_TARGETS: readonly Target[] = [
-  page('owner', '/session/account', { account_id: '{account}' }),
+  page('owner', '/session/account', { account_id: UNKNOWN.other }),
   page('owner', '/session/proof/passkey/options', {}),
   page('owner', `/sessions/${UNKNOWN.other}/end`, {}),
   page('owner', '/profile', { name: 'Owner', email: 'owner@example.com' }),
@@ -138,7 +137,7 @@ const CONSOLE_TARGETS: readonly Target[] = [
   page('owner', `/keys/${UNKNOWN.key}/revoke`, {}),
   page('owner', '/quote', VIDEO),
   page('owner', '/runs', VIDEO),
-  page('owner', '/text/responses', RESPONSES),
+  page('owner', '/text/responses', { ...RESPONSES, tools: RESPONSES.tools.slice(0, 1) }),
   page('owner', '/text/chat/completions', CHAT),
   page('owner', '/text/messages', MESSAGES),
   page('owner', '/billing/notice', { low_balance: '1.5' }),
@@ -152,14 +151,18 @@ const CONSOLE_TARGETS: readonly Target[] = [
   page('owner', `/people/invitations/${UNKNOWN.other}/withdraw`, {}),
   page('owner', `/people/${UNKNOWN.user}`, { role: 'viewer' }),
   page('owner', `/people/${UNKNOWN.user}/remove`, {}),
-  page('owner', `/tasks/${UNKNOWN.task}/cancel`, {}),
+  page('owner', '/tasks/{task}/cancel', {}),
   page('owner', '/prompt-log', PROMPT_LOG),
   page('owner', '/prompt-log/clear', {}),
   page('owner', `/prompt-log/entries/${UNKNOWN.other}/remove`, {}),
   page('admin', '/admin/accounts', ACCOUNT),
   page('admin', '/admin/accounts/{account}', ACCOUNT),
   page('admin', '/admin/accounts/{account}/top-ups', FUNDING),
-  page('admin', '/admin/accounts/{account}/adjustments', { ...FUNDING, amount: '-0.000001' }),
+  page('admin', '/admin/accounts/{account}/adjustments', {
+    ...FUNDING,
+    amount: '-0.000001',
+    reference: 'correction-1',
+  }),
   page('admin', '/admin/accounts/{account}/keys', KEY),
   page('admin', '/admin/accounts/{account}/prompt-log', PROMPT_LOG),
   page('admin', '/admin/accounts/{account}/prompt-log/clear', {}),
@@ -171,24 +174,24 @@ const CONSOLE_TARGETS: readonly Target[] = [
   page('admin', '/admin/prices', PRICE),
   page('admin', '/admin/prices/set', { prices: [PRICE, { ...PRICE, variant: '1080p' }], dry_run: true }),
   page('admin', '/admin/price-proposals', { source: 'litellm', file: LIST, factor: '1.1', rounding: 'cent' }),
-  page('admin', `/admin/price-proposals/${UNKNOWN.other}/apply`, { items: [UNKNOWN.other] }),
-  page('admin', `/admin/price-proposals/${UNKNOWN.other}/undo`, {}),
+  page('admin', '/admin/price-proposals/{proposal}/apply', { items: ['{item}'] }),
+  page('admin', '/admin/price-proposals/{proposal}/undo', {}),
   page('admin', '/admin/price-names', { source: 'litellm', id: 'model-unknown', model: null }),
   page('admin', '/admin/price-simulations', { prices: [PRICE] }),
   page('admin', '/admin/price-lists', { id: 'fuzzed', name: 'Fuzzed', rules: [RULE] }),
-  page('admin', `/admin/price-lists/${UNKNOWN.other}/rules`, { rules: [RULE] }),
-  page('admin', '/admin/accounts/{account}/price-list', { list: UNKNOWN.other }),
+  page('admin', '/admin/price-lists/{list}/rules', { rules: [RULE] }),
+  page('admin', '/admin/accounts/{account}/price-list', { list: '{list}' }),
   page('admin', '/admin/accounts/{account}/tag-limits', { limits: [{ tag: 'nightly', daily_limit: '5' }] }),
   page('admin', `/admin/upstreams/${UNKNOWN.upstream}/verify`, {}),
   page('admin', '/admin/upstreams', UPSTREAM),
-  page('admin', `/admin/upstreams/${UNKNOWN.upstream}`, UPSTREAM),
+  page('admin', '/admin/upstreams/fuzzed', UPSTREAM),
   page('admin', `/admin/upstreams/${UNKNOWN.upstream}/remove`, {}),
   page('admin', '/admin/upstreams', MEDIA_UPSTREAM),
-  page('admin', `/admin/tasks/${UNKNOWN.task}/cancel`, REASON),
-  page('admin', `/admin/tasks/${UNKNOWN.task}/refund`, REFUND),
-  page('admin', `/admin/tasks/${UNKNOWN.task}/redrive`, REASON),
+  page('admin', '/admin/tasks/{task}/cancel', REASON),
+  page('admin', '/admin/tasks/{task}/refund', REFUND),
+  page('admin', '/admin/tasks/{task}/redrive', REASON),
   page('admin', '/admin/reconciliations', { full: false }),
-  page('admin', '/admin/people/invitations', INVITATION),
+  page('admin', '/admin/people/invitations', { ...INVITATION, role: 'ops_viewer' }),
   page('admin', `/admin/people/${UNKNOWN.user}`, { operator_role: 'ops_viewer', disabled: false }),
 ];
 

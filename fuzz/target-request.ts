@@ -26,6 +26,12 @@ export function headersOf(sender: Sender, { keys, people }: Senders, random: Ran
     : people.headers[sender];
 }
 
+/** The targets with ids in place of the words in braces. */
+export const withIds = (targets: readonly Target[], ids: People['ids']): readonly Target[] =>
+  JSON.parse(
+    JSON.stringify(targets).replaceAll(/\{(\w+)\}/g, (word, name: string) => ids[name] ?? word),
+  ) as readonly Target[];
+
 /** A request to a route with a body in place of its good one. */
 export function requestTo(
   { method, path, headers, as = 'key' }: Target,
@@ -33,10 +39,9 @@ export function requestTo(
   senders: Senders,
   random: Random,
 ): Sent {
-  const { ids } = senders.people;
   return {
     method,
-    path: path.replaceAll('{account}', ids.account).replaceAll('{key}', ids.key),
+    path,
     headers: { ...headersOf(as, senders, random), 'content-type': 'application/json', ...headers },
     body,
   };

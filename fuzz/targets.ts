@@ -1,7 +1,7 @@
 /** The sender of a body: the holder of a key by default; `admin` and `owner` are people in the console. */
 export type Sender = 'key' | 'operator' | 'admin' | 'owner' | 'visitor';
 
-/** A route that takes a body, with one that it accepts. `{account}` and `{key}` stand for ids that there are. */
+/** A route that takes a body, with one that it accepts. Words in braces stand for ids that there are (`People.ids`). */
 export interface Target {
   readonly method: 'POST' | 'PUT' | 'PATCH';
   readonly path: string;
@@ -18,6 +18,7 @@ const IMAGE = {
   image_urls: ['https://files.example.com/a.png'],
   webhook_url: 'https://hooks.example.com/a',
 };
+const EDIT = { model: 'iota-1.0-edit-reseller', prompt: 'at night', image_urls: ['https://files.example.com/a.png'] };
 export const VIDEO = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
 const SCHEMA = { type: 'object', properties: { place: { type: 'string' }, Place: { type: 'number' } } };
 export const RESPONSES = {
@@ -36,7 +37,7 @@ export const RESPONSES = {
   ],
   tools: [
     { type: 'function', name: 'f', parameters: SCHEMA },
-    { type: 'file_search', vector_store_ids: ['vs_1'], filters: { type: 'eq', key: 'Year', value: 1871 } },
+    { type: 'file_search', vector_store_ids: ['{store}'], filters: { type: 'eq', key: 'Year', value: 1871 } },
   ],
   reasoning: { effort: 'low' },
   metadata: { Any: '1', any: '2' },
@@ -108,7 +109,7 @@ export const TARGETS: readonly Target[] = [
   post('/v1/responses', RESPONSES),
   post('/v1/responses/compact', RESPONSES),
   post('/v1/responses/input_tokens', RESPONSES),
-  post('/v1/responses/resp_1/cancel', {}),
+  post('/v1/responses/{response}/cancel', {}),
   post('/v1/chat/completions', CHAT),
   post('/chat/completions', CHAT),
   post('/v1/embeddings', { model: 'vendor-5', input: ['one', 'two'] }),
@@ -117,21 +118,21 @@ export const TARGETS: readonly Target[] = [
   post('/v1beta/models/vendor-2.5-flash:generateContent', GEMINI),
   post('/v1beta/models/vendor-2.5-flash:streamGenerateContent', GEMINI),
   post('/v1/images/generations', IMAGE),
-  post('/v1/images/edits', IMAGE),
+  post('/v1/images/edits', EDIT),
   post('/v1/videos/generations', VIDEO),
   post('/v1/quote', VIDEO),
-  post('/v1/tasks/batch', { task_ids: ['task_01M7X4NWG0C9AN03NSJMD0ZEA8'] }),
-  post('/v1/tasks/task_01M7X4NWG0C9AN03NSJMD0ZEA8/cancel', {}),
+  post('/v1/tasks/batch', { task_ids: ['{task}'] }),
+  post('/v1/tasks/{task}/cancel', {}),
   post('/v1/webhooks/endpoints', { url: 'https://hooks.example.com/a' }),
-  post('/v1/webhooks/endpoints/we_1/test', {}),
-  post('/v1/webhooks/endpoints/we_1/rotate-secret', {}),
+  post('/v1/webhooks/endpoints/{endpoint}/test', {}),
+  post('/v1/webhooks/endpoints/{endpoint}/rotate-secret', {}),
   post('/v1/webhooks/signing-secret/rotate', {}),
   post('/v1/webhooks/deliveries/msg_1/resend', {}),
   post('/v1/vector_stores', STORE),
-  post('/v1/vector_stores/vs_1', STORE),
-  post('/v1/vector_stores/vs_1/search', SEARCH),
-  post('/v1/vector_stores/vs_1/files', { file_id: 'file-1', attributes: { Year: 1871 } }),
-  post('/v1/vector_stores/vs_1/files/file-1', { attributes: { Year: 1871, year: 'that' } }),
-  post('/v1/vector_stores/vs_1/file_batches', { file_ids: ['file-1', 'file-2'] }),
-  post('/v1/vector_stores/vs_1/file_batches/vsfb_1/cancel', {}),
+  post('/v1/vector_stores/{store}', STORE),
+  post('/v1/vector_stores/{store}/search', SEARCH),
+  post('/v1/vector_stores/{store}/files', { file_id: '{file}', attributes: { Year: 1871 } }),
+  post('/v1/vector_stores/{store}/files/{file}', { attributes: { Year: 1871, year: 'that' } }),
+  post('/v1/vector_stores/{store}/file_batches', { file_ids: ['{file}'] }),
+  post('/v1/vector_stores/{store}/file_batches/{batch}/cancel', {}),
 ];
