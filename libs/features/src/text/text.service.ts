@@ -228,9 +228,10 @@ export class TextService {
         request.words = reply.kind === 'body' ? reply.words : () => producedText(collector.blocks);
       if (reply.kind === 'body') return await relayBody(request, reply, metering);
       const collected = await this.collect(reply, collector, metering);
-      // The model has done its work, also where nothing of it can be used.
-      metering.settle({ usage: collected.finish.usage, produced: '', status: endOf(client) });
-      const json = request.checked.codec.answer(collected, request.replyContext());
+      const answer = (): string => request.checked.codec.answer(collected, request.replyContext());
+      const json = paidUnlessBroken(answer, () =>
+        metering.settle({ usage: collected.finish.usage, produced: '', status: endOf(client) }),
+      );
       await request.stored();
       return json;
     } catch (error) {
@@ -416,11 +417,22 @@ export class TextService {
   }
 }
 
+/** Settles a whole reply, also one that its style refuses: the model has done its work. One that nobody can read is as free as any broken one. */
+function paidUnlessBroken(write: () => string, settle: () => void): string {
+  try {
+    const json = write();
+    settle();
+    return json;
+  } catch (error) {
+    if (error instanceof GatewayError && !error.isUnreadable) settle();
+    throw error;
+  }
+}
+
 /**
  * The answer around an upstream's own JSON.
  *
- * @throws GatewayError `upstream_error` where a reply of a strange shape would end in a TypeError: it costs nothing. Another one
- * that the style throws is for a reply that was paid for.
+ * @throws GatewayError `upstream_error` where a reply of a strange shape would end in a TypeError: it costs nothing.
  */
 async function relayBody<Body>(
   request: TextRequestContext<Body>,
@@ -431,18 +443,16 @@ async function relayBody<Body>(
   const answer = reply.answer();
   const { usage, produced } = reply.outcome();
   const settle = (): void => metering.settle({ usage, produced, status: endOf(request.client) });
-  let json: string;
-  try {
-    json = codec.wrap(reply.json, answer, sentBody);
-  } catch (error) {
-    if (error instanceof GatewayError) {
-      settle();
-      throw error;
+  const wrap = (): string => {
+    try {
+      return codec.wrap(reply.json, answer, sentBody);
+    } catch (error) {
+      if (error instanceof GatewayError) throw error;
+      const message = 'The upstream sent something that is not part of its protocol.';
+      throw new GatewayError('upstream_error', message, { cause: error, isUnreadable: true });
     }
-    const message = 'The upstream sent something that is not part of its protocol.';
-    throw new GatewayError('upstream_error', message, { cause: error });
-  }
-  settle();
+  };
+  const json = paidUnlessBroken(wrap, settle);
   request.store(answer, reply.json);
   await request.stored();
   return json;

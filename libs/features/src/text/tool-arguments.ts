@@ -80,7 +80,9 @@ const isCutOff = (end: FinishReason | undefined): boolean => end !== undefined &
 export function finishedArguments(json: string, end: FinishReason | undefined): JsonObject | undefined {
   const object = parsedObject(json === '' ? '{}' : json);
   if (object || isCutOff(end)) return object;
-  throw new GatewayError('upstream_error', 'The model wrote a function call whose arguments cannot be read.');
+  throw new GatewayError('upstream_error', 'The model wrote a function call whose arguments cannot be read.', {
+    isUnreadable: true,
+  });
 }
 
 /** The calls of a whole reply whose arguments can be read, and everything that is no call. */

@@ -111,5 +111,8 @@ export const chatCodec: ProtocolCodec = {
   decoder: () => new ChatStreamDecoder(),
   producedReader: () => producedInChat,
   // Some vendors say in every chunk that the usage is null and the reply not finished: those need no parsing.
-  marks: { decode: /"(?:usage"\s*:\s*\{|finish_reason"\s*:\s*"|error"\s*:)|(?:^|[\n\r])(?:data: ?)?\[DONE\]/ },
+  marks: {
+    decode: /"(?:usage"\s*:\s*\{|finish_reason"\s*:\s*"|error"\s*:)|(?:^|[\n\r])(?:data: ?)?\[DONE\]/,
+    begins: /"choices"\s*:\s*\[\s*[^\]\s]/,
+  },
 };

@@ -196,8 +196,8 @@ export class ChatStreamDecoder implements StreamDecoder {
   private isThought = true;
   private hasReasoned = false;
   private hasSpoken = false;
-  /** Whether the vendor has said that the reply is over. */
-  private isDone = false;
+  /** Whether there is a reply, however little it says: some servers end a stream that has none. */
+  private hasBegun = false;
   private usage: TextUsage | undefined;
   private tier: TextUsage['tier'];
   private readonly pages = new CitedPages();
@@ -209,8 +209,13 @@ export class ChatStreamDecoder implements StreamDecoder {
 
   push(data: EventData): readonly TextEvent[] {
     if (data !== DONE) return this.read(parseReply(data));
-    this.isDone = true;
+    if (this.hasBegun) this.over();
     return [];
+  }
+
+  /** Its vendor says that the reply is over: some never name a reason. */
+  over(): void {
+    this.reason ??= 'stop';
   }
 
   /**
@@ -224,6 +229,7 @@ export class ChatStreamDecoder implements StreamDecoder {
     if (reply.service_tier) this.tier = serviceTierOf(reply.service_tier);
     if (this.listed && (reply.citations || reply.search_results)) this.listed = { ...this.listed, ...listedIn(reply) };
     const choices = reply.choices ?? [];
+    this.hasBegun ||= choices.length > 0;
     // Nearly every reply has a single one.
     return choices.length === 1 && choices[0]
       ? this.readChoice(choices[0])
@@ -255,10 +261,8 @@ export class ChatStreamDecoder implements StreamDecoder {
   }
 
   end(): readonly TextEvent[] {
-    // Some vendors never name a reason.
-    const reason = this.reason ?? (this.isDone ? 'stop' : undefined);
-    if (reason === undefined) throw brokenOff();
-    return [...this.citations(), ...this.proof(), ...this.calls.held(), this.finish(reason)];
+    if (this.reason === undefined) throw brokenOff();
+    return [...this.citations(), ...this.proof(), ...this.calls.held(), this.finish(this.reason)];
   }
 
   reportedUsage(): TextUsage | undefined {
@@ -353,7 +357,6 @@ export function readChatReply(answer: JsonObject): readonly TextEvent[] {
 
 function whole(decoder: ChatStreamDecoder, reply: ChatReply): readonly TextEvent[] {
   const events = decoder.read(reply);
-  // A whole message is over, also where its vendor names no reason.
-  if (reply.choices?.[0]?.message) decoder.push(DONE);
+  if (reply.choices?.[0]?.message) decoder.over();
   return [...events, ...decoder.end()];
 }

@@ -476,7 +476,7 @@ export class HttpTextProvider implements TextProvider {
       this.noteDropped(first.toString('latin1'));
       // Before anything else was said, another upstream may still answer, and it can still be an HTTP status.
       if (tap.failure) throw withoutSecrets(tap.failure, this.secrets);
-      return begins(first);
+      return begins(first, codec.marks.begins);
     });
     return {
       kind: 'stream',

@@ -70,6 +70,8 @@ export interface RelayMarks {
   readonly decode: RegExp;
   /** Of the events that hold this, only the first and the last are decoded, when the stream is over. */
   readonly latest?: string;
+  /** A reply begins with the first event that holds this; with any event where it is left out. */
+  readonly begins?: RegExp;
 }
 
 /** One upstream protocol: how to ask, and how to understand the reply. */

@@ -20,6 +20,8 @@ export class RelayTap {
   private seenFailure: GatewayError | undefined;
   private isOver = false;
   private isDone = false;
+  /** Whether there is a reply, in a protocol where an event may come without one. */
+  private hasBegun = false;
   /** Why the reply ended; undefined while it did not. */
   finishReason: FinishReason | undefined;
 
@@ -30,10 +32,11 @@ export class RelayTap {
 
   /** Takes note of whole events on their way to the caller. */
   see(events: Buffer): void {
-    const { decode, latest } = this.codec.marks;
+    const { decode, latest, begins } = this.codec.marks;
     // One expression over the bytes as they are: a look into a buffer for each mark took ten times as long.
     const text = events.toString('latin1');
     this.held.hold(events);
+    this.hasBegun ||= begins?.test(text) ?? false;
     if (decode.test(text)) this.decodeMarked(events);
     if (latest !== undefined && text.includes(latest)) {
       this.first ??= events;
@@ -88,7 +91,7 @@ export class RelayTap {
       return finish.reason;
     } catch (error) {
       this.held.readAll();
-      if (!this.isDone || this.produced === '') throw error;
+      if (!this.isDone || (!this.hasBegun && this.produced === '')) throw error;
       return 'stop';
     }
   }

@@ -60,12 +60,16 @@ export class StreamBounds {
 
 const COMMENT = /^:/m;
 
-/** Whether the stream has begun. @throws GatewayError `upstream_error` where it begins with what is part of no protocol. */
-export function begins(frames: Buffer): boolean {
+/**
+ * Whether the stream has begun: with any event, or with one that holds the mark.
+ *
+ * @throws GatewayError `upstream_error` where it begins with what is part of no protocol.
+ */
+export function begins(frames: Buffer, mark?: RegExp): boolean {
   const text = frames.toString('utf8');
   const [first] = eventData(text);
   if (first !== undefined && first !== DONE) parseReply(first);
-  return first !== undefined || COMMENT.test(text);
+  return first === undefined ? COMMENT.test(text) : (mark?.test(text) ?? true);
 }
 
 const NOTHING = Buffer.alloc(0);
