@@ -74,5 +74,9 @@ export const geminiCodec: ProtocolCodec = {
   decoder: () => new GeminiStreamDecoder(),
   continues: true,
   producedReader: () => producedInGemini,
-  marks: { decode: /"(?:finishReason|blockReason|error)"/, latest: '"usageMetadata"' },
+  marks: {
+    decode: /"(?:finishReason|blockReason|error)"/,
+    // The last report of all may leave out what was written.
+    latest: [/"candidatesTokenCount"\s*:\s*\d/, /"usageMetadata"\s*:\s*\{/],
+  },
 };

@@ -68,8 +68,11 @@ export type ReadProduced = (event: JsonObject) => string;
 export interface RelayMarks {
   /** Events that hold this are decoded when they come. */
   readonly decode: RegExp;
-  /** Of the events that hold this, only the first and the last are decoded, when the stream is over. */
-  readonly latest?: string;
+  /**
+   * Of the events that hold these, only the first and the last for each are decoded, when the stream is over. What holds one holds those
+   * behind it as well.
+   */
+  readonly latest?: readonly RegExp[];
   /** A reply begins with the first event that holds this; with any event where it is left out. */
   readonly begins?: RegExp;
 }

@@ -14,7 +14,8 @@ export class RelayTap {
   private readonly producedBy: ReadProduced;
   private readonly held = new HeldEvents((events) => this.readProduced(events));
   private first: Buffer | undefined;
-  private latest: Buffer | undefined;
+  /** For each of the marks. */
+  private latest: Buffer[] = [];
   private seenAnswer: JsonObject | undefined;
   private produced = '';
   private seenFailure: GatewayError | undefined;
@@ -38,10 +39,11 @@ export class RelayTap {
     this.held.hold(events);
     this.hasBegun ||= begins?.test(text) ?? false;
     if (decode.test(text)) this.decodeMarked(events);
-    if (latest !== undefined && text.includes(latest)) {
-      this.first ??= events;
-      this.latest = events;
-    }
+    for (const [place, mark] of latest?.entries() ?? [])
+      if (mark.test(text)) {
+        this.first ??= events;
+        this.latest[place] = events;
+      }
   }
 
   /** @throws GatewayError `upstream_error` when the stream ended before the protocol's own end. */
@@ -97,11 +99,11 @@ export class RelayTap {
   }
 
   private readLatest(): void {
-    const [first, latest] = [this.first, this.latest];
+    if (!this.first) return;
+    const marked = new Set([this.first, ...this.latest]);
     this.first = undefined;
-    this.latest = undefined;
-    if (first) for (const data of eventData(first.toString('utf8'))) this.ending.push(data);
-    if (latest && latest !== first) for (const data of eventData(latest.toString('utf8'))) this.ending.push(data);
+    this.latest = [];
+    for (const events of marked) for (const data of eventData(events.toString('utf8'))) this.ending.push(data);
   }
 
   private decodeMarked(events: Buffer): void {

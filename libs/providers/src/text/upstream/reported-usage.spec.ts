@@ -399,6 +399,76 @@ describe.each(PROTOCOLS)('Usage that a %s stream reports twice', (protocol) => {
   });
 });
 
+/** Chunks that each say what was used until then, and what the last of them leaves out, or says of it. */
+const GROWING: Readonly<
+  Record<keyof typeof PROTOCOL_CODECS, (output: number, cached: object, more: object) => object>
+> = {
+  responses: (output, input_tokens_details, more) => ({
+    type: 'response.incomplete',
+    response: { output: [], usage: { input_tokens: 12, input_tokens_details, output_tokens: output, ...more } },
+  }),
+  chat: (output, prompt_tokens_details, more) => ({
+    choices: [{ delta: { content: 'Yes.' } }],
+    usage: { prompt_tokens: 12, prompt_tokens_details, completion_tokens: output, ...more },
+  }),
+  messages: (output, _cached, more) => ({
+    type: 'message_delta',
+    delta: {},
+    usage: { output_tokens: output, ...more },
+  }),
+  gemini: (output, _cached, more) => ({
+    candidates: [{ content: { parts: [{ text: 'Yes.' }] } }],
+    usageMetadata: { promptTokenCount: 12, cachedContentTokenCount: 10, candidatesTokenCount: output, ...more },
+  }),
+};
+
+/** What the last report leaves out of its input. */
+const LEFT_OUT: Readonly<Record<keyof typeof PROTOCOL_CODECS, readonly object[]>> = {
+  responses: [{}, { input_tokens_details: null }, { input_tokens_details: {} }, { input_tokens: null }],
+  chat: [{}, { prompt_tokens_details: null }, { prompt_tokens_details: {} }, { prompt_tokens: null }],
+  messages: [{}, { input_tokens: null, cache_read_input_tokens: null }, { input_tokens: 2 }],
+  gemini: [{}, { cachedContentTokenCount: null }, { promptTokenCount: null }],
+};
+
+const CACHED = { cached_tokens: 10 };
+const END: Readonly<Record<keyof typeof PROTOCOL_CODECS, readonly object[]>> = {
+  responses: [],
+  chat: [{ choices: [{ delta: {}, finish_reason: 'stop' }], usage: null }],
+  messages: [{ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: null }, { type: 'message_stop' }],
+  gemini: [
+    { candidates: [], usageMetadata: { promptTokenCount: 12 } },
+    { candidates: [{ finishReason: 'STOP' }], usageMetadata: null },
+  ],
+};
+
+describe.each(PROTOCOLS)('Usage that a %s stream reports again and again', (protocol) => {
+  const begun: Readonly<Record<string, object[]>> = {
+    messages: [
+      { type: 'message_start', message: { usage: { input_tokens: 2, cache_read_input_tokens: 10, output_tokens: 1 } } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Yes.' } },
+    ],
+  };
+
+  it.each(LEFT_OUT[protocol])(
+    'is of all until then, never added, and what is left out at its end holds: %j',
+    (more) => {
+      const said = GROWING[protocol];
+      const events = [
+        ...(begun[protocol] ?? []),
+        ...[1, 2, 5].map((output) => said(output, CACHED, {})),
+        said(7, CACHED, more),
+        ...END[protocol],
+      ];
+      const tap = new RelayTap(PROTOCOL_CODECS[protocol]);
+      for (const event of events) tap.see(Buffer.from(asStream([event])));
+      tap.end();
+      const usage = usageWith({ inputTokens: 12, cachedInputTokens: 10, outputTokens: 7 });
+      expect(tap.reportedUsage()).toEqual(usage);
+      expect(decoded(PROTOCOL_CODECS[protocol], asStream(events)).at(-1)).toMatchObject({ usage });
+    },
+  );
+});
+
 describe.each(PROTOCOLS)('Garbage in place of the usage of a %s reply', (protocol) => {
   it.each([['words'], [7], [[]], [[null]], [true], [null]])('is no usage, and the reply is read: %j', (nonsense) => {
     const field = protocol === 'gemini' ? 'usageMetadata' : 'usage';

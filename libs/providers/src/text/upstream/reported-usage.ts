@@ -60,11 +60,12 @@ export const withTier = (usage: TextUsage, tier: TextUsage['tier']): TextUsage =
 
 /**
  * Of two reports of one reply the later: its input holds also where it is less, since a vendor that says it twice knows it better the
- * second time; its output never falls, since what was written stays written. A later input of 0 says nothing.
+ * second time; its output never falls, since what was written stays written. A later input of 0 says nothing, and one without parts
+ * nothing of them.
  */
 export function laterUsage(before: TextUsage | undefined, later: TextUsage | undefined): TextUsage | undefined {
   if (!before || !later) return later ?? before;
-  const input = later.inputTokens > 0 ? later : before;
+  const input = later.inputTokens > 0 ? withPartsOf(before, later) : before;
   const output = later.outputTokens >= before.outputTokens ? later : before;
   const { outputTokens, reasoningTokens } = output;
   const units = mostOf(before.units, later.units);
@@ -76,6 +77,16 @@ export function laterUsage(before: TextUsage | undefined, later: TextUsage | und
   );
   const charge = later.charge ?? before.charge;
   return charge === usage.charge || !charge ? usage : { ...usage, charge };
+}
+
+/** A report that names no part of its input has those of the report before it, as far as they fit. */
+function withPartsOf(before: TextUsage, later: TextUsage): TextUsage {
+  const { cachedInputTokens, cacheWriteTokens, imageInputTokens } = before;
+  const most = Math.max(cachedInputTokens + cacheWriteTokens, imageInputTokens);
+  const isBare = later.cachedInputTokens + later.cacheWriteTokens + later.imageInputTokens === 0;
+  return isBare && most > 0 && most <= later.inputTokens
+    ? { ...later, cachedInputTokens, cacheWriteTokens, imageInputTokens }
+    : later;
 }
 
 /** The input or the output that a vendor does not say is what its total has beside the other; undefined where that is not said either. */
