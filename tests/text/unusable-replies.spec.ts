@@ -150,3 +150,41 @@ describe('A chat stream without a reply', () => {
     expect(charged).toEqual([{ status: 'completed', upstream: 'first-chat', micros: 11 }]);
   });
 });
+
+describe('A content-generation vendor that answers a stream with one list of its chunks', () => {
+  beforeEach(() => {
+    gateway.vendor.answersWhole = true;
+    gateway.vendor.script = () => ({ reasoning: undefined, text: 'sunny.', call: undefined });
+  });
+  afterEach(async () => {
+    gateway.vendor.answersWhole = false;
+    gateway.vendor.rewrite = (json) => json;
+    await ask('gemini', 'alone-gemini', false);
+  });
+  const begun = { candidates: [{ content: { parts: [{ text: 'It is ' }] } }], usageMetadata: { promptTokenCount: 11 } };
+
+  it.each(STYLES)('is heard, and charged for what the last of them says: to %s', async (style) => {
+    gateway.vendor.rewrite = (json) => `\uFEFF [${JSON.stringify(begun)},\r\n${json}]\n`;
+    const [status, text, charged] = await ask(style, 'alone-gemini', true);
+    expect([status, text]).toEqual([200, expect.not.stringMatching(IN_BAND)]);
+    expect(text).toMatch(/^(event|data): ?/);
+    expect(text).toMatch(/It is [^]*sunny\./);
+    expect(charged).toEqual([{ status: 'completed', upstream: 'first-gemini', micros: 18 }]);
+  });
+
+  it.each(STYLES)('is heard where it says in the list why it refuses: to %s', async (style) => {
+    const error = { code: 400, status: 'INVALID_ARGUMENT', message: 'The input token count exceeds the maximum' };
+    gateway.vendor.rewrite = () => JSON.stringify([{ error }]);
+    const [status, text] = await ask(style, 'alone-gemini', true);
+    expect([status, text]).toEqual([400, expect.stringContaining(error.message)]);
+  });
+
+  it.each(['[]', '[{}]', '[null]', '[{"candidates":[]}', '["words"]'])(
+    'is not heard where the list is none of a reply: %s',
+    async (list) => {
+      gateway.vendor.rewrite = () => list;
+      const [status, , charged] = await ask('gemini', 'alone-gemini', true);
+      expect([status, charged.map(({ micros }) => micros)]).toEqual([502, charged.map(() => 0)]);
+    },
+  );
+});

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, type NativeBody } from '#contracts';
 import { traitsOf } from '../traits/model-traits.js';
 import type { ProtocolCodec, ProtocolOptions } from '../upstream/protocol-codec.js';
-import { GeminiStreamDecoder, producedInGemini, readGeminiReply } from './read-gemini-reply.js';
+import { GeminiStreamDecoder, producedInGemini, readGeminiChunks, readGeminiReply } from './read-gemini-reply.js';
 import { withCallsProven, writeGeminiRequest } from './write-gemini-request.js';
 
 const roleOf = (content: JsonValue | undefined): JsonValue | undefined =>
@@ -71,6 +71,7 @@ export const geminiCodec: ProtocolCodec = {
   write: writeGeminiRequest,
   native: nativeGemini,
   read: readGeminiReply,
+  readChunks: readGeminiChunks,
   decoder: () => new GeminiStreamDecoder(),
   continues: true,
   producedReader: () => producedInGemini,

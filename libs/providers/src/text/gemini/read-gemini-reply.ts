@@ -265,9 +265,12 @@ export function producedInGemini({ candidates }: JsonObject & Chunk): string {
     .join('');
 }
 
-export function readGeminiReply(answer: JsonObject): readonly TextEvent[] {
+export const readGeminiReply = (answer: JsonObject): readonly TextEvent[] => readGeminiChunks([answer]);
+
+/** The chunks of a whole reply. */
+export function readGeminiChunks(chunks: readonly JsonObject[]): readonly TextEvent[] {
   const decoder = new GeminiStreamDecoder();
-  const events = decoder.read(answer);
+  const events = chunks.flatMap((chunk) => decoder.read(chunk));
   decoder.over();
   return [...events, ...decoder.end()];
 }

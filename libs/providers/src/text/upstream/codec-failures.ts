@@ -42,3 +42,16 @@ export function parseReply(json: EventData): JsonObject {
     isUnreadable: true,
   });
 }
+
+/** The chunks of a stream that came as one list; undefined where it is none. */
+export function chunksIn(json: string): readonly JsonObject[] | undefined {
+  // The mark of a byte order counts as white space.
+  const text = json.trim();
+  if (!text.startsWith('[')) return undefined;
+  try {
+    const list = parseBounded(text);
+    return Array.isArray(list) && list.every(isJsonObject) ? (list as readonly JsonObject[]) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -13,6 +13,7 @@ import {
   type TextProvider,
   type TextReply,
   type TextRequest,
+  type TextUsage,
   type UpstreamPolicy,
   type VerifiedText,
 } from '#contracts';
@@ -28,7 +29,7 @@ import {
 import { inOwnNames, withAcceptedNames } from './accepted-names.js';
 import { AnswerTaker, withAnswerInObject } from './answer-in-object.js';
 import { BodyReader } from './body-reader.js';
-import { parseReply } from './codec-failures.js';
+import { chunksIn, parseReply } from './codec-failures.js';
 import {
   refusedByUpstream,
   type RefusedRequest,
@@ -325,7 +326,9 @@ export class HttpTextProvider implements TextProvider {
     readBack: ReadBack = (events) => events,
     signal: StopSignal,
   ): Promise<TextReply> {
-    const read = this.readBody(call, await readText(reply, signal, MAX_REPLY_BYTES), readBack);
+    const text = await readText(reply, signal, MAX_REPLY_BYTES);
+    const chunks = this.upstream.codec.readChunks ? chunksIn(text) : undefined;
+    const read = chunks ? this.readChunks(call, text, chunks, readBack) : this.readBody(call, text, readBack);
     return call.stream && read.kind === 'whole' ? { kind: 'events', events: atOnce(read.events) } : read;
   }
 
@@ -417,14 +420,7 @@ export class HttpTextProvider implements TextProvider {
   private readBody(call: TextCall, text: string, readBack: ReadBack | undefined): TextReply {
     const answer = parseReply(text);
     const events = this.understood(() => this.upstream.codec.read(answer));
-    const finish = events.find((event) => event.type === 'finish');
-    const usage = finish?.usage;
-    call.onReply?.({
-      reportedUsage: () => usage,
-      mayReasonUnasked: this.mayReasonUnasked(call),
-      named: () => ({ ...namesIn(this.protocol, text), finishReason: finish?.reason }),
-    });
-    this.noteDropped(text);
+    const usage = this.noteWhole(call, text, events);
     if (readBack) return { kind: 'whole', events: readBack(this.understood(() => this.said(events))) };
     const words = (): string => events.map(eventText).join('');
     const produced = usage?.outputTokens ? '' : words();
@@ -439,6 +435,24 @@ export class HttpTextProvider implements TextProvider {
       outcome: () => ({ usage, produced, failure: undefined }),
       words,
     };
+  }
+
+  private readChunks(call: TextCall, text: string, chunks: readonly JsonObject[], readBack: ReadBack): TextReply {
+    const events = this.understood(() => this.said(this.upstream.codec.readChunks?.(chunks) ?? []));
+    this.noteWhole(call, text, events);
+    return { kind: 'whole', events: readBack(events) };
+  }
+
+  private noteWhole(call: TextCall, text: string, events: readonly TextEvent[]): TextUsage | undefined {
+    const finish = events.find((event) => event.type === 'finish');
+    const usage = finish?.usage;
+    call.onReply?.({
+      reportedUsage: () => usage,
+      mayReasonUnasked: this.mayReasonUnasked(call),
+      named: () => ({ ...namesIn(this.protocol, text), finishReason: finish?.reason }),
+    });
+    this.noteDropped(text);
+    return usage;
   }
 
   private async readStream(

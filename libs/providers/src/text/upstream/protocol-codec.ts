@@ -90,6 +90,8 @@ export interface ProtocolCodec {
   native?(body: NativeBody, options: ProtocolOptions, upstreamModel: string): NativeBody;
   /** Reads a whole reply as the events it would have been. */
   read(answer: JsonObject): readonly TextEvent[];
+  /** Reads the chunks of a stream that came as one list, in the protocol that has such a form. */
+  readChunks?(chunks: readonly JsonObject[]): readonly TextEvent[];
   /** @param keep of a reply that may be gone on with: takes memory for what is kept of it, and throws where there is too little. */
   decoder(keep?: TextCall['keep']): StreamDecoder;
   /** True: its vendor may leave a reply unfinished, and go on with it; what decoders have `continuation` for. */
