@@ -1,5 +1,4 @@
 import { AdminPeopleController } from './operators/people.controller.js';
-import { ConsoleKeysController } from './console/console-keys.controller.js';
 import { ConsoleUploadsController } from './console/uploads.controller.js';
 import { AgentSessionsController } from './console/agent-sessions.controller.js';
 import { ConsoleMoneyController } from './console/console-money.controller.js';
@@ -56,7 +55,6 @@ const CONSOLE_CONTROLLERS = [
   PasskeysController,
   SingleSignOnController,
   OverviewController,
-  ConsoleKeysController,
   PlaygroundController,
   ConsoleTextController,
   ConsoleTasksController,

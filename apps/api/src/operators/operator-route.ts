@@ -13,7 +13,8 @@ import {
 import type { Request } from 'express';
 import { map, type Observable } from 'rxjs';
 import type { ConsoleApi } from '#contracts';
-import type { Operator } from '#features';
+import type { Operator, OpenSession } from '#features';
+import { CONSOLE_API } from '../console/console-gate.js';
 import { actorOf, PageRoute } from '../console/console-routes.js';
 import { callerOf } from '../http/api-key.guard.js';
 import { DataWith } from '../http/envelope.js';
@@ -52,6 +53,10 @@ export const NamedAccount = createParamDecorator((_: unknown, context: Execution
   const { account_id: named } = request.params;
   return typeof named === 'string' ? named : callerOf(request).accountId;
 });
+
+/** The session of somebody who works on their own account; undefined for operators. */
+export const memberOf = ({ session, match: { pattern } }: Request): OpenSession | undefined =>
+  pattern?.startsWith(`${CONSOLE_API}/admin/`) ? undefined : session;
 
 /** The same for pages: they send what changes something, and name what takes something away. */
 type PageOf<Name extends string> = Name extends `GET ${infer Path}`
