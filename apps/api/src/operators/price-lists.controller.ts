@@ -1,9 +1,8 @@
 import { Body, Param, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { type AdminCostWarnings, type AdminPriceList, type AdminPriceListSummary, shortDecimal } from '#contracts';
+import { type AdminPriceList, type AdminPriceListSummary, shortDecimal } from '#contracts';
 import {
   AccountsService,
-  belowCostText,
   type NewPriceRule,
   PricesBelowCost,
   PriceListsService,
@@ -11,22 +10,15 @@ import {
   type PriceListView,
 } from '#features';
 import { checked } from '../checked-input.js';
-import { PageRoute } from '../console/console-routes.js';
 import { rowOf } from '../console/views.js';
 import { viewOf } from '../row-view.js';
 import { PRICE_LIST_OPERATIONS } from './admin.openapi.js';
-import { AdminRoute, operatorOf, OperatorRoute, OperatorRoutes } from './operator-route.js';
-import { beginning } from './price.dto.js';
+import { operatorOf, OperatorRoute, OperatorRoutes } from './operator-route.js';
+import { beginning, shownWarnings } from './price.dto.js';
 import { AssignedListBody, newRulesOf, NewPriceListBody, NewRulesBody } from './price-lists.dto.js';
 
 /** The most accounts of a list that are shown. */
 const ACCOUNTS_SHOWN = 1_000;
-
-/** A list with the rules that it was just given. */
-interface Ruled {
-  readonly list: PriceListView;
-  readonly rules: readonly NewPriceRule[];
-}
 
 /** Prices by customer, for operators. Pages name the accounts that have a list, and say in words what is sold below cost. */
 @OperatorRoutes()
@@ -37,53 +29,32 @@ export class PriceListsController {
     private readonly accounts: AccountsService,
   ) {}
 
-  @AdminRoute('GET /price-lists', PRICE_LIST_OPERATIONS.adminListPriceLists)
-  async all() {
-    return viewOf((await this.lists.all()).map(shownSummary));
-  }
-
-  @PageRoute('GET /admin/price-lists')
-  async allForPages() {
+  @OperatorRoute('GET /price-lists', PRICE_LIST_OPERATIONS.adminListPriceLists)
+  async all(@Req() { session }: Request) {
     const lists = await this.lists.all();
+    if (!session) return viewOf(lists.map(shownSummary));
     const names = await this.accounts.namesOf(lists.flatMap(({ first_accounts: accounts }) => accounts));
-    return {
-      items: lists.map(({ first_accounts: accounts, ...list }) =>
-        rowOf<AdminPriceListSummary>({
-          ...shownSummary(list),
-          account_names: accounts.map((id) => names.get(id) ?? id),
-        }),
-      ),
-    };
+    return lists.map(({ first_accounts: accounts, ...list }) =>
+      rowOf<AdminPriceListSummary>({ ...shownSummary(list), account_names: accounts.map((id) => names.get(id) ?? id) }),
+    );
   }
 
-  @AdminRoute('GET /price-lists/:list_id', PRICE_LIST_OPERATIONS.adminReadPriceList)
-  async one(@Param('list_id') id: string) {
-    return viewOf(shownList(await this.lists.one(id)));
+  @OperatorRoute('GET /price-lists/:list_id', PRICE_LIST_OPERATIONS.adminReadPriceList)
+  async one(@Param('list_id') id: string, @Req() request: Request) {
+    return this.shown(await this.lists.one(id), request);
   }
 
-  @PageRoute('GET /admin/price-lists/:list_id')
-  async oneForPages(@Param('list_id') id: string) {
-    return this.named(await this.lists.one(id));
-  }
-
-  @AdminRoute('POST /price-lists', PRICE_LIST_OPERATIONS.adminAddPriceList)
+  @OperatorRoute('POST /price-lists', PRICE_LIST_OPERATIONS.adminAddPriceList)
   async create(@Body() body: unknown, @Req() request: Request) {
-    return this.withWarnings(await this.created(body, request));
+    const { id, name, rules: sent = [] } = checked(NewPriceListBody, body);
+    const rules = await newRulesOf(sent);
+    return this.ruled(await this.lists.create(operatorOf(request), { id, name, rules }), rules, request);
   }
 
-  @PageRoute('POST /admin/price-lists')
-  async createForPages(@Body() body: unknown, @Req() request: Request) {
-    return this.warnedInWords(await this.created(body, request));
-  }
-
-  @AdminRoute('POST /price-lists/:list_id/rules', PRICE_LIST_OPERATIONS.adminAddPriceRules)
+  @OperatorRoute('POST /price-lists/:list_id/rules', PRICE_LIST_OPERATIONS.adminAddPriceRules)
   async addRules(@Param('list_id') id: string, @Body() body: unknown, @Req() request: Request) {
-    return this.withWarnings(await this.ruled(id, body, request));
-  }
-
-  @PageRoute('POST /admin/price-lists/:list_id/rules')
-  async addRulesForPages(@Param('list_id') id: string, @Body() body: unknown, @Req() request: Request) {
-    return this.warnedInWords(await this.ruled(id, body, request));
+    const rules = await newRulesOf(checked(NewRulesBody, body).rules);
+    return this.ruled(await this.lists.addRules(operatorOf(request), id, rules), rules, request);
   }
 
   /** Gives an account a list from now or from a moment on; null gives it the book. */
@@ -93,31 +64,17 @@ export class PriceListsController {
     return viewOf(await this.lists.assign(operatorOf(request), id, list, beginning(from)));
   }
 
-  private async created(body: unknown, request: Request): Promise<Ruled> {
-    const { id, name, rules: sent = [] } = checked(NewPriceListBody, body);
-    const rules = await newRulesOf(sent);
-    return { list: await this.lists.create(operatorOf(request), { id, name, rules }), rules };
-  }
-
-  private async ruled(id: string, body: unknown, request: Request): Promise<Ruled> {
-    const rules = await newRulesOf(checked(NewRulesBody, body).rules);
-    return { list: await this.lists.addRules(operatorOf(request), id, rules), rules };
-  }
-
   /** The list, and what its new rules sell below cost. */
-  private async withWarnings({ list, rules }: Ruled): Promise<unknown> {
-    return viewOf({ ...shownList(list), warnings: await this.belowCost.ofRules(list.id, rules) });
+  private async ruled(list: PriceListView, rules: readonly NewPriceRule[], request: Request): Promise<object> {
+    const warnings = shownWarnings(await this.belowCost.ofRules(list.id, rules), request);
+    return { ...(await this.shown(list, request)), warnings };
   }
 
-  private async warnedInWords({ list, rules }: Ruled): Promise<AdminPriceList & AdminCostWarnings> {
-    const found = await this.belowCost.ofRules(list.id, rules);
-    return { ...(await this.named(list)), warnings: found.map(belowCostText) };
-  }
-
-  /** With the names of those that have it. */
-  private async named(list: PriceListView): Promise<AdminPriceList> {
-    const { accounts, ...shown } = viewOf(shownList(list)) as Omit<AdminPriceList, 'accounts'> & PriceListView;
-    const ids = accounts.slice(0, ACCOUNTS_SHOWN);
+  /** For pages with the names of those that have it. */
+  private async shown(list: PriceListView, { session }: Request): Promise<object> {
+    const shown = viewOf(shownList(list)) as Omit<AdminPriceList, 'accounts'> & PriceListView;
+    if (!session) return shown;
+    const ids = shown.accounts.slice(0, ACCOUNTS_SHOWN);
     const names = await this.accounts.namesOf(ids);
     return { ...shown, accounts: ids.map((id) => ({ id, name: names.get(id) ?? id })) };
   }

@@ -28,6 +28,7 @@ import {
   proposalView,
   SimulationBody,
 } from './price-proposals.dto.js';
+import { shownWarnings } from './price.dto.js';
 import { pricesOf } from './prices.controller.js';
 import { Reply } from '../http/route.js';
 
@@ -86,16 +87,14 @@ export class PriceProposalsController {
     return forPages(await this.created(body, request, response));
   }
 
-  @AdminRoute('POST /price-proposals/:proposal_id/apply', PROPOSAL_OPERATIONS.adminApplyPriceProposal, { body: 'list' })
+  @OperatorRoute('POST /price-proposals/:proposal_id/apply', PROPOSAL_OPERATIONS.adminApplyPriceProposal, {
+    body: 'list',
+  })
   async apply(@Param('proposal_id') id: string, @Body() body: unknown, @Req() request: Request) {
-    const { proposal, added, changed, prices } = await this.applied(id, body, request);
-    return { ...proposalView(proposal), added, changed, warnings: viewOf(await this.belowCost.ofPrices(prices)) };
-  }
-
-  @PageRoute('POST /admin/price-proposals/:proposal_id/apply', { body: 'list' })
-  async applyForPages(@Param('proposal_id') id: string, @Body() body: unknown, @Req() request: Request) {
-    const { proposal, added, changed } = await this.applied(id, body, request);
-    return { proposal: forPages(proposal), added, changed };
+    const { items } = checked(ChosenItemsBody, body);
+    const { proposal, added, changed, prices } = await this.proposals.apply(operatorOf(request), id, items);
+    const warnings = shownWarnings(await this.belowCost.ofPrices(prices), request);
+    return { ...proposalView(proposal), added, changed, warnings };
   }
 
   @AdminRoute('POST /price-proposals/:proposal_id/undo', PROPOSAL_OPERATIONS.adminUndoPriceProposal)
@@ -135,10 +134,6 @@ export class PriceProposalsController {
   private created(body: unknown, request: Request, response: Response): Promise<ProposalView> {
     const asked = newProposalOf(body, this.platform.config.server.BALANCE_UNIT);
     return this.proposals.create(operatorOf(request), asked, clientGone(response));
-  }
-
-  private applied(id: string, body: unknown, request: Request): ReturnType<PriceProposalsService['apply']> {
-    return this.proposals.apply(operatorOf(request), id, checked(ChosenItemsBody, body).items);
   }
 }
 

@@ -1,9 +1,21 @@
 import { IsArray, IsBoolean, IsIn, IsOptional, IsString, Matches } from 'class-validator';
+import type { Request } from 'express';
 import { GatewayError } from '#contracts';
-import { BAND_MAX, hasBands, type NewPrice, PRICE_UNITS, shownTier, uselessPrice, VARIANT_FORM } from '#features';
+import {
+  BAND_MAX,
+  belowCostText,
+  hasBands,
+  type NewPrice,
+  PRICE_UNITS,
+  type PricesBelowCost,
+  shownTier,
+  uselessPrice,
+  VARIANT_FORM,
+} from '#features';
 import { checked, positiveAmountOf } from '../checked-input.js';
 import { Described } from '../http/input-schema.js';
 import { IsAmount, IsMoment, IsShownText, IsTrueOrFalse, IsWhole } from '../input-fields.js';
+import { viewOf } from '../row-view.js';
 
 /** A price to come into force. */
 export class NewPriceBody {
@@ -67,6 +79,12 @@ export function newPriceOf(body: unknown): NewPrice {
     effectiveFrom: price.effective_from === undefined ? null : new Date(price.effective_from),
   };
 }
+
+type Warnings = Awaited<ReturnType<PricesBelowCost['ofPrices']>>;
+
+/** What is sold below cost: in words for pages. */
+export const shownWarnings = (found: Warnings, { session }: Request): unknown =>
+  session ? found.map(belowCostText) : viewOf(found);
 
 /**
  * When something is to begin; absent: now.

@@ -1,6 +1,6 @@
 import { Body, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { type AdminPrice, GatewayError } from '#contracts';
+import { GatewayError } from '#contracts';
 import {
   belowCostText,
   type CheckedPrices,
@@ -30,7 +30,15 @@ import { viewOf, viewOfRow } from '../row-view.js';
 import { readListFile } from './list-file.js';
 import { CATALOGUE_OPERATIONS } from './admin.openapi.js';
 import { AdminRoute, operatorOf, OperatorRoute, OperatorRoutes } from './operator-route.js';
-import { beginning, ExportQuery, ImportQuery, newPriceOf, NewPricesBody, PriceQuery } from './price.dto.js';
+import {
+  beginning,
+  ExportQuery,
+  ImportQuery,
+  newPriceOf,
+  NewPricesBody,
+  PriceQuery,
+  shownWarnings,
+} from './price.dto.js';
 
 /** The lists of a file of prices. An export as JSON has the `code` of every answer in front. */
 const FILE = { mostEntries: { prices: ENTRIES_MAX, lists: LISTS_MAX }, ignored: 'code' };
@@ -96,11 +104,11 @@ export class PricesController {
   }
 
   /** Adds a price. What was charged before stays as it was. */
-  @AdminRoute('POST /prices', CATALOGUE_OPERATIONS.adminAddPrice)
+  @OperatorRoute('POST /prices', CATALOGUE_OPERATIONS.adminAddPrice)
   async add(@Body() body: unknown, @Req() request: Request) {
     const asked = newPriceOf(body);
     const row = await this.prices.add(operatorOf(request), asked);
-    return { ...viewOfRow(row), warnings: viewOf(await this.belowCost.ofPrices([asked])) };
+    return { ...viewOfRow(row), warnings: shownWarnings(await this.belowCost.ofPrices([asked]), request) };
   }
 
   @PageRoute('POST /admin/prices/preview')
@@ -108,13 +116,6 @@ export class PricesController {
     const asked = newPriceOf(body);
     const warnings = (await this.belowCost.ofPrices([asked])).map(belowCostText);
     return { ...rowOf<AnswerOf<'POST /admin/prices/preview'>>(await this.previews.of(asked)), warnings };
-  }
-
-  @PageRoute('POST /admin/prices')
-  async addForPages(@Body() body: unknown, @Req() request: Request) {
-    const asked = newPriceOf(body);
-    const added = rowOf<AdminPrice>(await this.prices.add(operatorOf(request), asked));
-    return { ...added, warnings: (await this.belowCost.ofPrices([asked])).map(belowCostText) };
   }
 
   /** Prices that begin together: a band is of use with all of its prices alone. */

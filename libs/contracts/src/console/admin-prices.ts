@@ -228,7 +228,7 @@ export interface AdminPricesApi {
   'POST /admin/price-proposals': Write<AdminNewPriceProposal, AdminPriceProposal>;
   'POST /admin/price-proposals/:proposal_id/apply': Write<
     { items: readonly string[] },
-    { proposal: AdminPriceProposal; added: number; changed: number }
+    AdminPriceProposal & AdminCostWarnings & { added: number; changed: number }
   >;
   'POST /admin/price-proposals/:proposal_id/undo': Write<
     NoFields,
