@@ -16,9 +16,12 @@ import { FakeTextVendor } from '../harness/text-vendor/fake-text-vendor.js';
 /** Each costs the start of a process; the other places are cut in `crashes.spec.ts` without one. */
 const POINTS = process.env['FILE_CRASHES'] === 'all' ? FILE_CRASH_POINTS : (['after-passages-written'] as const);
 
+/** What the vendor counts for a round. */
+const ROUND_MICROS = 80;
+
 const TEXT = 'The lighthouse of Vesterholm was lit for the first time in 1871.';
 
-describe('Killed processes (SIGKILL)', () => {
+describe('Ended processes', () => {
   let place: GatewayPlace;
   let database: Database;
   let vendor: FakeTextVendor;
@@ -55,6 +58,8 @@ describe('Killed processes (SIGKILL)', () => {
       WEB_SEARCH_ENGINE: 'searxng',
       WEB_SEARCH_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
       LOG_LEVEL: 'info',
+      TEXT_DRAIN_SECONDS: '1',
+      SHUTDOWN_GRACE_SECONDS: '1',
     };
   });
   afterAll(async () => {
@@ -128,48 +133,72 @@ describe('Killed processes (SIGKILL)', () => {
     return socket;
   }
 
-  it('leave no holds and nothing half visible after an upload, a running tool and a running round', async () => {
-    const client = await start();
-    const kept = await upload(client);
-    let opened = (): void => undefined;
-    const never = new Promise<void>((resolve) => (opened = resolve));
-    vendor.script = ({ text, result }) => {
-      const tool = text.includes('files') ? 'file_search' : 'web_search';
-      // The second round of a request never ends.
-      if (result !== undefined) vendor.gate = { at: 'start', opened: never };
-      const call = { id: 'call_1', name: tool, args: { query: 'lighthouse' } };
-      return result === undefined ? { reasoning: undefined, text: '', call } : undefined;
-    };
-    const ask = (input: string, type: 'file_search' | 'web_search'): Promise<unknown> => {
-      const tools = (type === 'file_search' ? [{ type, vector_store_ids: [] }] : [{ type }]) as never;
-      return client.responses.create({ model: 'vendor-5', input, tools }).catch((error: unknown) => error);
-    };
-    const socket = beginUpload();
-    const answers = [ask('And the web?', 'web_search')];
-    await eventually(() => searches > 0);
-    answers.push(ask('What do the files say?', 'file_search'));
-    await eventually(() => vendor.gate !== undefined);
-    await eventually(async () => (await count(`uploaded_file where state = 'uploading'`)) === 1);
-    expect(await count('request_hold')).toBeGreaterThan(0);
-    await gateway?.end('SIGKILL');
-    opened();
-    socket.destroy();
-    for (const answer of await Promise.all(answers)) expect(answer).toBeInstanceOf(OpenAI.APIConnectionError);
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    'by %s leave no holds, one charge for each round, and nothing half visible after an upload, a running tool and a running round',
+    async (signal) => {
+      const client = await start();
+      const kept = await upload(client);
+      const known = await count('usage_record');
+      vendor.gate = undefined;
+      searches = 0;
+      let opened = (): void => undefined;
+      const never = new Promise<void>((resolve) => (opened = resolve));
+      vendor.script = ({ text, result }) => {
+        const tool = text.includes('files') ? 'file_search' : 'web_search';
+        // The second round of a request never ends.
+        if (result !== undefined) vendor.gate = { at: 'start', opened: never };
+        const call = { id: 'call_1', name: tool, args: { query: 'lighthouse' } };
+        return result === undefined ? { reasoning: undefined, text: '', call } : undefined;
+      };
+      const ask = (input: string, type: 'file_search' | 'web_search'): Promise<unknown> => {
+        const tools = (type === 'file_search' ? [{ type, vector_store_ids: [] }] : [{ type }]) as never;
+        return client.responses.create({ model: 'vendor-5', input, tools }).catch((error: unknown) => error);
+      };
+      const socket = beginUpload();
+      const answers = [ask('And the web?', 'web_search')];
+      await eventually(() => searches > 0);
+      answers.push(ask('What do the files say?', 'file_search'));
+      await eventually(() => vendor.gate !== undefined);
+      await eventually(async () => (await count(`uploaded_file where state = 'uploading'`)) === 1);
+      expect(await count('request_hold')).toBeGreaterThan(0);
+      await gateway?.end(signal);
+      opened();
+      socket.destroy();
+      const isTold = signal === 'SIGTERM';
+      const told = isTold ? OpenAI.InternalServerError : OpenAI.APIConnectionError;
+      for (const answer of await Promise.all(answers)) expect(answer).toBeInstanceOf(told);
+      if (isTold)
+        expect({
+          uploads: await count(`uploaded_file where state <> 'ready'`),
+          indexes: await count(`file_index where state = 'working'`),
+          holds: await count('request_hold'),
+        }).toEqual({ uploads: 0, indexes: 0, holds: 0 });
 
-    const next = await start();
-    await eventually(isIdle);
-    expect((await next.files.list()).data.map(({ id }) => id)).toEqual([kept]);
-    await expectWhole();
-    const { rows } = await database.query({
-      text: 'select store_key as key from uploaded_file where id = $1',
-      values: [kept],
-    });
-    expect((await stored()).map((key) => ({ key }))).toEqual(rows);
-    expect(await count('account where held_micros <> 0')).toBe(0);
-    expect(await count('api_key where held_micros <> 0')).toBe(0);
-    expect((await new ReconciliationService(database).run())?.findings).toEqual([]);
-    await gateway?.end('SIGKILL');
-  });
+      const next = await start();
+      await eventually(isIdle, { limitMs: 10_000 });
+      expect((await next.files.list()).data.map(({ id }) => id)).toEqual([kept]);
+      await expectWhole();
+      const { rows } = await database.query({
+        text: 'select store_key as key from uploaded_file where id = $1',
+        values: [kept],
+      });
+      expect((await stored()).map((key) => ({ key }))).toEqual(rows);
+      const { rows: charges } = await database.query<{ request: string; amount: bigint }>({
+        text: 'select request_id as request, amount_micros as amount from usage_record order by id offset $1',
+        values: [known],
+      });
+      expect(new Set(charges.map(({ request }) => request)).size).toBe(charges.length);
+      // Each second round said nothing; the first of the search is charged only by a process that still could.
+      expect(charges.map(({ amount }) => Number(amount)).toSorted((a, b) => a - b)).toEqual(
+        isTold ? [0, 0, ROUND_MICROS, ROUND_MICROS] : [0, 0, ROUND_MICROS],
+      );
+      expect(await count('account where held_micros <> 0')).toBe(0);
+      expect(await count('api_key where held_micros <> 0')).toBe(0);
+      expect((await new ReconciliationService(database).run())?.findings).toEqual([]);
+      await next.files.delete(kept);
+      await gateway?.end('SIGKILL');
+    },
+  );
 
   it.each(POINTS)('at the failpoint %s are followed by one that finishes the file', async (point) => {
     const client = await start(point);

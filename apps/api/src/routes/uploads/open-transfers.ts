@@ -1,4 +1,5 @@
 import { GatewayError } from '#contracts';
+import { within } from '#platform';
 import { LEAST_BYTES_PER_SECOND } from '../../http/sending-rate.js';
 
 /** How many files a process takes or sends at once. */
@@ -19,6 +20,9 @@ const BY_KEY: Places = { ofAccount: 4, ofProcess: 24, areForStrangers: false };
 export const BY_LINK: Places = { ofAccount: 64, ofProcess: 256, areForStrangers: true };
 
 const RETRY_AFTER_MS = 2_000;
+
+/** The longest wait for those that were cut to end, in milliseconds: they only remove what came of them. */
+const ENDING_MS = 10_000;
 
 /** From this age on, a transfer where no place is free must have moved the least rate on the average to keep its place. */
 const GRACE_MS = 60_000;
@@ -45,6 +49,7 @@ export class OpenTransfers {
   private readonly accounts = new Map<string, number>();
   /** The transfers that may be ended. */
   private readonly begun = new Map<Transfer, Begun>();
+  private readonly running = new Set<Promise<unknown>>();
   private all = 0;
 
   constructor(
@@ -74,12 +79,20 @@ export class OpenTransfers {
       );
     this.count(accountId, 1);
     if (transfer) this.begun.set(transfer, { accountId, atMs: this.now() });
+    const running = work();
+    this.running.add(running);
     try {
-      return await work();
+      return await running;
     } finally {
+      this.running.delete(running);
       if (transfer) this.begun.delete(transfer);
       this.count(accountId, -1);
     }
+  }
+
+  /** Resolves when all have ended. Call it when every connection is closed, before what they need is. */
+  async ended(): Promise<void> {
+    await within(Promise.allSettled(this.running), ENDING_MS).catch(() => undefined);
   }
 
   /** @param among the transfers of this account alone; of all when it is left out. Answers false when none is slow enough. */

@@ -1,4 +1,16 @@
-import { Controller, Delete, Get, Inject, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import {
+  Controller,
+  Delete,
+  Get,
+  Inject,
+  type OnModuleDestroy,
+  Param,
+  Post,
+  Query,
+  Req,
+  Res,
+  UseGuards,
+} from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { GatewayError } from '#contracts';
 import {
@@ -27,7 +39,7 @@ import { UPLOAD_OPERATIONS } from './uploads.openapi.js';
 @Controller('v1/files')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'files', scope: 'files' })
-export class UploadsController {
+export class UploadsController implements OnModuleDestroy {
   private readonly rate = new SendingRate();
   private readonly pace = new SharedPace();
   private readonly taken = new OpenTransfers('upload');
@@ -38,6 +50,11 @@ export class UploadsController {
     private readonly idempotent: IdempotentRequests,
     @Inject(MEDIA_STORE) private readonly store: MediaStore,
   ) {}
+
+  /** An upload that a stop cuts leaves nothing that would count as unfinished until another process removes it. */
+  onModuleDestroy(): Promise<void> {
+    return this.taken.ended();
+  }
 
   /** Stores a file while it comes. A repeat with the same Idempotency-Key gets the file that was made first. */
   @Post()
