@@ -15,7 +15,7 @@ export class RelayTap {
   private readonly held = new HeldEvents((events) => this.readProduced(events));
   private first: Buffer | undefined;
   /** For each of the marks. */
-  private latest: Buffer[] = [];
+  private latest: (Buffer | undefined)[] = [];
   private seenAnswer: JsonObject | undefined;
   private produced = '';
   private seenFailure: GatewayError | undefined;
@@ -103,7 +103,8 @@ export class RelayTap {
     const marked = new Set([this.first, ...this.latest]);
     this.first = undefined;
     this.latest = [];
-    for (const events of marked) for (const data of eventData(events.toString('utf8'))) this.ending.push(data);
+    for (const events of marked)
+      for (const data of eventData(events?.toString('utf8') ?? '')) this.ending.push(data);
   }
 
   private decodeMarked(events: Buffer): void {

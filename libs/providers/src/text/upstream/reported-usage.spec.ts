@@ -469,6 +469,14 @@ describe.each(PROTOCOLS)('Usage that a %s stream reports again and again', (prot
   );
 });
 
+it('A relayed gemini stream may report its input alone', () => {
+  const tap = new RelayTap(PROTOCOL_CODECS.gemini);
+  for (const promptTokenCount of [11, 12])
+    tap.see(Buffer.from(asStream([{ candidates: [{ finishReason: 'STOP' }], usageMetadata: { promptTokenCount } }])));
+  tap.end();
+  expect(tap.reportedUsage()).toMatchObject({ inputTokens: 12, outputTokens: 0 });
+});
+
 describe.each(PROTOCOLS)('Garbage in place of the usage of a %s reply', (protocol) => {
   it.each([['words'], [7], [[]], [[null]], [true], [null]])('is no usage, and the reply is read: %j', (nonsense) => {
     const field = protocol === 'gemini' ? 'usageMetadata' : 'usage';
