@@ -103,8 +103,7 @@ export class RelayTap {
     const marked = new Set([this.first, ...this.latest]);
     this.first = undefined;
     this.latest = [];
-    for (const events of marked)
-      for (const data of eventData(events?.toString('utf8') ?? '')) this.ending.push(data);
+    for (const events of marked) for (const data of eventData(events?.toString('utf8') ?? '')) this.ending.push(data);
   }
 
   private decodeMarked(events: Buffer): void {
