@@ -15,6 +15,8 @@ interface Spoken {
   readonly refusal?: JsonValue;
   readonly reasoning_content?: JsonValue;
   readonly reasoning?: JsonValue;
+  readonly reasoning_text?: JsonValue;
+  readonly reasoning_details?: JsonValue;
   /** The legacy form of a call. */
   readonly function_call?: Call | null;
   readonly tool_calls?: readonly { readonly function?: Call | null; readonly custom?: Call | null }[] | null;
@@ -37,10 +39,14 @@ function spoken({
   refusal,
   reasoning_content: thought,
   reasoning,
+  reasoning_text: thinking,
+  reasoning_details: details,
   function_call,
   tool_calls,
 }: Spoken): string {
-  let text = textIn(content) + textIn(refusal) + textIn(thought ?? reasoning) + calledIn(function_call);
+  // The names of one thought, of which some vendors use several at once.
+  let text = textIn(thought) || textIn(reasoning) || textIn(thinking) || textIn(details);
+  text += textIn(content) + textIn(refusal) + calledIn(function_call);
   for (const call of tool_calls ?? []) text += calledIn(call.function) + calledIn(call.custom);
   return text;
 }
@@ -57,8 +63,8 @@ function textIn(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return (value as readonly JsonValue[]).map(textIn).join('');
   if (typeof value !== 'object' || value === null) return '';
-  const { text, thinking } = value as JsonObject;
-  return textIn(text) + textIn(thinking);
+  const { text, thinking, summary } = value as JsonObject;
+  return textIn(text) + textIn(thinking) + textIn(summary);
 }
 
 type LimitField = ModelTraits['output_limit_field'];

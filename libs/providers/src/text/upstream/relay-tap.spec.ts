@@ -1,4 +1,4 @@
-import { GatewayError } from '#contracts';
+import { GatewayError, type JsonObject } from '#contracts';
 import { asStream, usageOf } from '../testing/decoded.js';
 import { PROTOCOL_CODECS } from '../open-text-upstreams.js';
 import { RelayTap } from './relay-tap.js';
@@ -160,6 +160,33 @@ const UNUSUAL: readonly (readonly [keyof typeof PROTOCOL_CODECS, string, readonl
     'several candidates',
     [{ candidates: ['abc', 'def', 'ghi'].map((text) => ({ content: { parts: [{ text }] } })) }],
   ],
+  ...(
+    [
+      { reasoning_text: 'abcdefghi' },
+      {
+        reasoning_details: [
+          { type: 'reasoning.text', text: 'abcde' },
+          { type: 'reasoning.summary', summary: 'fghi' },
+        ],
+      },
+      { reasoning: 'abcdefghi', reasoning_details: [{ type: 'reasoning.text', text: 'abcdefghi' }] },
+      { reasoning_content: 'abcdefghi', reasoning: 'abcdefghi' },
+      { reasoning_content: '', reasoning: 'abcdefghi' },
+      { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'abcdefghi' }] }] },
+      {
+        content: 'abc',
+        reasoning_details: [{ type: 'reasoning.encrypted', data: 'sealed' }, { text: 'defghi' }, null],
+      },
+    ] satisfies JsonObject[]
+  ).map((delta) => ['chat', `thoughts once, ${JSON.stringify(delta)}`, [{ choices: [{ index: 0, delta }] }]] as const),
+  ['responses', 'thoughts', [{ type: 'response.reasoning.delta', delta: 'abcdefghi' }]],
+  [
+    'responses',
+    'thoughts that come whole',
+    [{ type: 'response.reasoning_text.done', output_index: 0, text: 'abcdefghi' }],
+  ],
+  ['responses', 'a refusal', [{ type: 'response.refusal.delta', delta: 'abcdefghi' }]],
+  ['gemini', 'a thought', [{ candidates: [{ content: { parts: [{ text: 'abcdefghi', thought: true }] } }] }]],
   ['gemini', 'a program', [{ candidates: [{ content: { parts: [{ executableCode: { code: 'abcdefghi' } }] } }] }]],
 ];
 
