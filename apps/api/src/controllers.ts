@@ -1,8 +1,7 @@
-import { AdminPeopleController } from './operators/people.controller.js';
+import { PeopleController } from './operators/people.controller.js';
 import { ConsoleUploadsController } from './console/uploads.controller.js';
 import { AgentSessionsController } from './console/agent-sessions.controller.js';
 import { ConsoleMoneyController } from './console/console-money.controller.js';
-import { ConsolePeopleController } from './console/console-people.controller.js';
 import { ConsoleTasksController } from './console/console-tasks.controller.js';
 import { ConsoleTextController } from './console/console-text.controller.js';
 import { ConsoleWebhooksController } from './console/console-webhooks.controller.js';
@@ -62,8 +61,7 @@ const CONSOLE_CONTROLLERS = [
   AgentSessionsController,
   ConsoleUploadsController,
   ConsoleWebhooksController,
-  ConsolePeopleController,
-  AdminPeopleController,
+  PeopleController,
 ];
 
 /** The controllers used most come first: each route that the router tries before costs a poll 0.2 %. */
