@@ -63,8 +63,6 @@ export type {
   ConsoleWebhookEndpoint,
 } from './console/account.js';
 export type {
-  AdminPrice,
-  AdminCostWarnings,
   AdminPriceList,
   AdminPriceListSummary,
   AdminPriceProposal,
