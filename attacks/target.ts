@@ -16,8 +16,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool, type QueryResultRow } from 'pg';
 import { parse } from 'yaml';
-import { embeddedDatabaseUrl, migrate, startEmbeddedPostgres } from '#platform';
-import { eventually, startRedisServer } from '#testing';
+import { embeddedDatabaseUrl } from '#platform';
+import { eventually, startDurableServices } from '#testing';
 import { type Protocol, PROTOCOLS } from './wire-formats.js';
 
 const MEBIBYTE = 1_048_576;
@@ -87,11 +87,10 @@ export class Target {
     writeFileSync(upstreams, upstreamsFile(vendorUrl));
     const folders = { data: join(folder, 'data'), temporary: join(folder, 'temporary') };
     mkdirSync(folders.temporary);
-    const services =
-      backend === 'redis' ? await startServices(folder) : { environment: {}, databaseUrl: undefined, stop: noServices };
+    const services = backend === 'redis' ? await startDurableServices() : undefined;
     const environment = {
       ...inherited(),
-      ...services.environment,
+      ...(services && { DATABASE_URL: services.databaseUrl, REDIS_URL: services.redisUrl }),
       NODE_ENV: 'production',
       PORT: String(port),
       DATA_DIR: folders.data,
@@ -118,11 +117,11 @@ export class Target {
     const processes = roles.map((role): Started => ({ role, child: launch(role), limitBytes: memoryLimitOf(role) }));
     const url = `http://127.0.0.1:${port}`;
     const target = new Target(backend, url, logFile, processes, launch, folders, async () => {
-      await services.stop();
+      await services?.stop();
       rmSync(folder, { recursive: true, force: true });
     });
     await target.becomesReady();
-    target.database = poolOf(services.databaseUrl ?? embeddedDatabaseUrl(folders.data));
+    target.database = poolOf(services?.databaseUrl ?? embeddedDatabaseUrl(folders.data));
     return target;
   }
 
@@ -335,28 +334,6 @@ const FLEET = ['api', 'video-worker', 'image-worker', 'maintenance-worker'];
 function inherited(): Record<string, string> {
   const { PATH = '', HOME = '', TMPDIR } = process.env;
   return { PATH, HOME, ...(TMPDIR && { TMPDIR }) };
-}
-
-const noServices = async (): Promise<void> => undefined;
-
-interface Services {
-  readonly environment: Record<string, string>;
-  readonly databaseUrl: string;
-  stop(): Promise<void>;
-}
-
-async function startServices(folder: string): Promise<Services> {
-  const postgres = await startEmbeddedPostgres(join(folder, 'database'));
-  const redis = await startRedisServer();
-  if (!redis) throw new Error('redis-server is missing: install it, or attack only the embedded gateway');
-  await migrate(postgres.url);
-  return {
-    environment: { DATABASE_URL: postgres.url, REDIS_URL: redis.url },
-    databaseUrl: postgres.url,
-    stop: async () => {
-      await Promise.all([postgres.stop(), redis.kill()]);
-    },
-  };
 }
 
 const upstreamsFile = (vendorUrl: string): string =>

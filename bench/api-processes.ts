@@ -2,10 +2,10 @@
 // share the cores with them, so that only a machine with many shows the whole gain; what a request takes of the processor, parent and
 // children together, shows on any machine what dividing costs.
 import { Database } from '#platform';
-import { freePort } from '#testing';
+import { freePort, startDurableServices } from '#testing';
 import { BENCH_BODY, submit } from './gateway-pair.js';
 import { type Contender, measure, printTable, startServer } from './measure.js';
-import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';
+import { BENCH_KEY, gatewayEnvironment } from './services.js';
 
 const COUNTS = [1, 2, 4];
 const CONNECTIONS = 64;
@@ -13,7 +13,7 @@ const ROUNDS = 8;
 const VIDEOS = '/v1/videos/generations';
 const HEADERS = { authorization: `Bearer ${BENCH_KEY}`, 'content-type': 'application/json' };
 
-const services = await startBenchServices();
+const services = await startDurableServices();
 const servers: Omit<Contender, 'request'>[] = [];
 try {
   for (const count of COUNTS) {

@@ -6,19 +6,19 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import type { ConsoleApi } from '#contracts';
+import { startDurableServices } from '#testing';
 import { type ConsoleClient, consoleClient } from '../tests/harness/console-client.js';
 import { consoleLinks } from '../tests/harness/console-link.js';
 import { startTestGateway } from '../tests/harness/test-gateway.js';
 import { addHistory } from './history-rows.js';
 import { postmasterOf, processorSeconds } from './processor-time.js';
-import { startBenchServices } from './services.js';
 
 const [USAGE_ROWS = 10_000_000, TASKS = 1_000_000] = process.argv.slice(2).map(Number);
 const BAR_MS = 100;
 const REPEATS = 15;
 const DEEP_PAGES = 20;
 
-const services = await startBenchServices();
+const services = await startDurableServices();
 const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
 /** Of its own: filling takes longer than the gateway waits for an answer. */
 const database = new Client({ connectionString: services.databaseUrl });

@@ -2,7 +2,7 @@
 // the raw interface of the model client; and the same lists through pg and through the models. Processor time of this
 // process for one statement, without that of Postgres.
 import { Database, DatabaseConfig } from '#platform';
-import { startBenchServices } from './services.js';
+import { startDurableServices } from '#testing';
 
 type Models = Awaited<ReturnType<Database['models']>>;
 
@@ -73,7 +73,7 @@ const CASES = [
 let next = 0;
 const ids = (count: number): string[] => Array.from({ length: count }, () => `task_${1 + (next++ % TASKS)}`);
 
-const services = await startBenchServices();
+const services = await startDurableServices();
 const database = new Database(services.databaseUrl, Object.assign(new DatabaseConfig(), { DATABASE_POOL_SIZE: 8 }));
 try {
   await database.query({ text: FILL, values: [TASKS] });

@@ -1,11 +1,10 @@
 // How long another account's first task waits behind 10,000 queued ones, and what a fair claim costs.
 import 'reflect-metadata';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { CLAIM_DUE, MediaUpstreams, MediaWorker, MediaWorkerModule } from '#features';
-import { type Database, migrate, startEmbeddedPostgres } from '#platform';
-import { createWorker, openPlatform, readProcessConfig } from '#runtime';
+import type { Database } from '#platform';
+import { createWorker } from '#runtime';
+import { startDurableDatabase } from '#testing';
+import { openBenchPlatform } from './services.js';
 import { addAccount, addTasks } from './task-rows.js';
 import { VendorInProcess } from './vendor-in-process.js';
 
@@ -14,17 +13,12 @@ const NEWCOMERS = 30;
 /** How long the vendor takes to accept an order. */
 const VENDOR_MS = 100;
 
-const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
-const postgres = await startEmbeddedPostgres(folder);
-await migrate(postgres.url);
+const postgres = await startDurableDatabase();
 await firstTaskBehindBacklog();
 await postgres.stop();
-rmSync(folder, { recursive: true, force: true });
 
 async function firstTaskBehindBacklog(): Promise<void> {
-  const platform = await openPlatform(
-    readProcessConfig({ DATABASE_URL: postgres.url, KEY_PEPPER: 'a-pepper-for-benchmarks', DATA_DIR: folder }),
-  );
+  const platform = await openBenchPlatform(postgres);
   const { database, notifier } = platform;
   await addAccount(database, 'acct_busy');
   const backlog = await addTasks(database, 'acct_busy', BACKLOG, 'queued');

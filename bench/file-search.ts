@@ -1,9 +1,6 @@
 // Searching files: how long it takes among 10,000 passages of one account, and how well judged queries find their texts;
 // by words alone, and by words and vectors together.
 import 'reflect-metadata';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import {
   FileIndexer,
@@ -15,8 +12,9 @@ import {
   PriceBook,
 } from '#features';
 import { createMediaStore, MediaStoreConfig } from '#media';
-import { Database, migrate, startEmbeddedPostgres } from '#platform';
+import { Database } from '#platform';
 import { noFailpoints, readProcessConfig } from '#runtime';
+import { startDurableDatabase } from '#testing';
 import { benchEmbedder } from './bench-embedder.js';
 import { JUDGED_TEXTS } from './judged-searches.js';
 
@@ -27,12 +25,10 @@ const P95_BAR_MS = 50;
 
 const isChinese = (text: string): boolean => /\p{Script=Han}/u.test(text);
 
-const folder = await mkdtemp(join(tmpdir(), 'bench-search-'));
-const postgres = await startEmbeddedPostgres(folder);
-await migrate(postgres.url);
-const database = new Database(postgres.url);
+const postgres = await startDurableDatabase();
+const database = new Database(postgres.databaseUrl);
 const store = await createMediaStore(new MediaStoreConfig(), {
-  dataDirectory: folder,
+  dataDirectory: postgres.folder,
   publicBaseUrl: () => 'http://127.0.0.1',
 });
 const config = readProcessConfig({ FILES_PER_ACCOUNT: '100000' });
@@ -55,7 +51,6 @@ try {
   await database.close();
   await store.close();
   await postgres.stop();
-  await rm(folder, { recursive: true, force: true });
 }
 
 async function addAccount(accountId: string): Promise<void> {

@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { Database } from '#platform';
-import { freePort } from '#testing';
+import { freePort, startDurableServices } from '#testing';
 import { startServer } from './measure.js';
-import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';
+import { BENCH_KEY, gatewayEnvironment } from './services.js';
 
 /** What both servers are asked to take. */
 export const BENCH_BODY = JSON.stringify({
@@ -29,7 +29,7 @@ export interface GatewayPair {
 
 /** Starts both, and lets the gateway's account spend without end. */
 export async function startGatewayPair(): Promise<GatewayPair> {
-  const services = await startBenchServices();
+  const services = await startDurableServices();
   const environment = gatewayEnvironment(services);
   const [floorPort, gatewayPort] = [await freePort(), await freePort()];
   const floor = await startServer(

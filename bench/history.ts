@@ -12,11 +12,11 @@ import { Client } from 'pg';
 import { FIRST_ACCOUNT_ID, MediaUpstreams, MediaWorker, MediaWorkerModule } from '#features';
 import { timeOrderedId } from '#platform';
 import { createWorker, openPlatform, type Platform, readProcessConfig } from '#runtime';
-import { freePort } from '#testing';
+import { freePort, startDurableServices } from '#testing';
 import { addHistory } from './history-rows.js';
 import { cpuSeconds, medianOf, startServer } from './measure.js';
 import { postmasterOf, processorSeconds } from './processor-time.js';
-import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';
+import { BENCH_KEY, gatewayEnvironment } from './services.js';
 import { addAccount, addTasks, finishTasks } from './task-rows.js';
 import { VendorInProcess } from './vendor-in-process.js';
 
@@ -75,7 +75,7 @@ try {
 }
 
 async function start(name: string, tasks: number): Promise<Side> {
-  const services = await startBenchServices();
+  const services = await startDurableServices();
   const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
   const environment = {
     ...gatewayEnvironment(services),

@@ -8,9 +8,9 @@ import { join, resolve } from 'node:path';
 import { Database } from '#platform';
 import type autocannon from 'autocannon';
 import { BENCH_BODY } from './gateway-pair.js';
-import { freePort } from '#testing';
+import { type DurableServices, freePort, startDurableServices } from '#testing';
 import { measure, printTable, startServer } from './measure.js';
-import { BENCH_KEY, type BenchServices, gatewayEnvironment, startBenchServices } from './services.js';
+import { BENCH_KEY, gatewayEnvironment } from './services.js';
 import { writeTextPrices } from './text-prices.js';
 
 const HEADERS = { authorization: `Bearer ${BENCH_KEY}`, 'content-type': 'application/json' };
@@ -28,7 +28,7 @@ const other = resolve(process.argv[2] ?? '');
 if (process.argv[2] === undefined || !existsSync(join(other, API)))
   throw new Error('Name a checkout in which "npm ci && npm run build" was run.');
 
-const services = await startBenchServices();
+const services = await startDurableServices();
 const servers: ChildProcess[] = [];
 // Also when a start fails.
 process.on('exit', () => servers.forEach((server) => server.kill()));
@@ -69,7 +69,7 @@ try {
   await services.stop();
 }
 
-async function startSide(name: string, cwd: string, shared: BenchServices): Promise<Side> {
+async function startSide(name: string, cwd: string, shared: DurableServices): Promise<Side> {
   const database = new Database(shared.databaseUrl);
   await database.query({ text: `create database side_${name}` });
   await database.close();

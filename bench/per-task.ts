@@ -3,9 +3,9 @@ import 'reflect-metadata';
 import { Redis } from 'ioredis';
 import { MediaUpstreams, MediaWorker, MediaWorkerModule } from '#features';
 import { createWorker, openPlatform, readProcessConfig } from '#runtime';
-import { freePort } from '#testing';
+import { freePort, startDurableServices } from '#testing';
 import { startServer } from './measure.js';
-import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';
+import { BENCH_KEY, gatewayEnvironment } from './services.js';
 import { VendorInProcess } from './vendor-in-process.js';
 
 const TASKS = 400;
@@ -23,7 +23,7 @@ interface Counts {
   readonly atMs: number;
 }
 
-const services = await startBenchServices();
+const services = await startDurableServices();
 const environment = { ...gatewayEnvironment(services), DATA_DIR: '.data/bench' };
 const port = await freePort();
 const api = await startServer(['dist/apps/api/src/main.js'], port, environment);

@@ -2,15 +2,15 @@
 import 'reflect-metadata';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MediaUpstreams, MediaWorker, MediaWorkerModule } from '#features';
-import { migrate, startEmbeddedPostgres } from '#platform';
 import { MediaUpstreamEntry, openMediaUpstreams } from '#providers';
-import { createWorker, openPlatform, readProcessConfig } from '#runtime';
+import { createWorker } from '#runtime';
+import { startDurableDatabase } from '#testing';
 import { processorSecondsDuring } from './processor-time.js';
+import { openBenchPlatform } from './services.js';
 import { addAccount, addTasks } from './task-rows.js';
 import { percentile, visibleAfter } from './visible-after.js';
 
@@ -20,20 +20,11 @@ const COST_MS = 15_000;
 const DONE_PER_SECOND = 40;
 const DONE_TASKS = Math.min(600, OPEN_TASKS / 2);
 
-const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
-const postgres = await startEmbeddedPostgres(folder);
-await migrate(postgres.url);
-const postmaster = Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+const postgres = await startDurableDatabase();
+const postmaster = Number(readFileSync(join(postgres.folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
 const vendor = fork('bench/gateway-vendor-server.ts', { execArgv: process.execArgv });
 const [{ port }] = (await once(vendor, 'message')) as [{ port: number }];
-const platform = await openPlatform(
-  readProcessConfig({
-    DATABASE_URL: postgres.url,
-    KEY_PEPPER: 'a-pepper-for-benchmarks',
-    DATA_DIR: folder,
-    MEDIA_FETCH_ALLOW: `127.0.0.1:${port}`,
-  }),
-);
+const platform = await openBenchPlatform(postgres, { MEDIA_FETCH_ALLOW: `127.0.0.1:${port}` });
 const { database } = platform;
 await addAccount(database, 'acct_bench');
 const ids = await addTasks(database, 'acct_bench', OPEN_TASKS, 'running');
@@ -91,7 +82,6 @@ await media.close();
 vendor.kill();
 await platform.close(1_000);
 await postgres.stop();
-rmSync(folder, { recursive: true, force: true });
 process.exit(0);
 
 /** How often it was asked so far; `done` tells it when tasks end. */

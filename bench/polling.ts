@@ -1,13 +1,13 @@
 // How fast finished work becomes visible, and what a poll of a vendor costs, with 1,000 to 100,000 open tasks on one worker.
 import 'reflect-metadata';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MediaUpstreams, MediaWorker, MediaWorkerModule } from '#features';
-import { migrate, startEmbeddedPostgres } from '#platform';
-import { createWorker, openPlatform, readProcessConfig } from '#runtime';
+import { createWorker } from '#runtime';
+import { startDurableDatabase } from '#testing';
 import { type ProcessorSeconds, processorSecondsDuring } from './processor-time.js';
+import { openBenchPlatform } from './services.js';
 import { addAccount, addTasks } from './task-rows.js';
 import { VendorInProcess } from './vendor-in-process.js';
 import { percentile, visibleAfter } from './visible-after.js';
@@ -21,13 +21,9 @@ const COST_MS = 15_000;
 const DONE_PER_SECOND = 40;
 const DONE_TASKS = 600;
 
-const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
-const postgres = await startEmbeddedPostgres(folder);
-await migrate(postgres.url);
-const postmaster = Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
-const platform = await openPlatform(
-  readProcessConfig({ DATABASE_URL: postgres.url, KEY_PEPPER: 'a-pepper-for-benchmarks', DATA_DIR: folder }),
-);
+const postgres = await startDurableDatabase();
+const postmaster = Number(readFileSync(join(postgres.folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+const platform = await openBenchPlatform(postgres);
 const { database } = platform;
 await addAccount(database, 'acct_bench');
 const idle = await idleCost();
@@ -42,7 +38,6 @@ console.log('|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|');
 for (const openTasks of OPEN_TASKS) console.log(await measure(openTasks));
 await platform.close(1_000);
 await postgres.stop();
-rmSync(folder, { recursive: true, force: true });
 
 async function startWorker(vendor: VendorInProcess): Promise<MediaWorker> {
   const worker = await createWorker(

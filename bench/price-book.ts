@@ -3,15 +3,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startDurableServices } from '#testing';
 import { startAdminGateway } from '../tests/harness/admin-gateway.js';
 import { monthOfUsage } from '../tests/harness/month-of-usage.js';
-import { startBenchServices } from './services.js';
 
 const MODELS = 5_000;
 const RECORDS = 100_000;
 const BAR_MS = 5_000;
 
-const services = await startBenchServices();
+const services = await startDurableServices();
 const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
 const place = { databaseUrl: services.databaseUrl, dataDirectory, remove: () => Promise.resolve() };
 const api = await startAdminGateway({}, { workers: false, place });

@@ -2,16 +2,16 @@
 // another checkout in turn, on the same database.
 import { FIRST_ACCOUNT_ID } from '#features';
 import { Database } from '#platform';
-import { freePort } from '#testing';
+import { freePort, startDurableServices } from '#testing';
 import { type Contender, measure, printTable, startServer } from './measure.js';
-import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';
+import { BENCH_KEY, gatewayEnvironment } from './services.js';
 import { addTasks, finishTasks } from './task-rows.js';
 
 const CONNECTIONS = 16;
 const TASKS = 60;
 
 const [other] = process.argv.slice(2);
-const services = await startBenchServices();
+const services = await startDurableServices();
 const environment = { ...gatewayEnvironment(services), FREE_REQUESTS_PER_MINUTE: '10000000' };
 const contenders: Contender[] = [];
 // Also when a start fails.

@@ -6,10 +6,10 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database } from '#platform';
-import { freePort } from '#testing';
+import { freePort, startDurableServices } from '#testing';
 import { type Contender, keepToCore, measure, megabytesOf, printTable, startServer } from './measure.js';
 import { printSteady, send, steadily } from './open-loop.js';
-import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';
+import { BENCH_KEY, gatewayEnvironment } from './services.js';
 import { writeTextPrices } from './text-prices.js';
 
 const CONNECTIONS = 32;
@@ -74,7 +74,7 @@ async function started(
   return server;
 }
 
-const services = await startBenchServices();
+const services = await startDurableServices();
 const vendor = await started(VENDOR, { STREAM_EVENTS: String(STREAM_EVENTS) });
 const slow = await started(VENDOR, { STREAM_EVENTS: '20', EVENT_PAUSE_MS: '250' });
 const paced = await started(VENDOR, PACED_EVENTS);

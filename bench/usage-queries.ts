@@ -10,8 +10,8 @@ import {
   UsageService,
 } from '#features';
 import { Database, DatabaseConfig } from '#platform';
+import { startDurableServices } from '#testing';
 import { processorSeconds } from './processor-time.js';
-import { startBenchServices } from './services.js';
 
 const ROWS = Number(process.argv[2] ?? 10_000_000);
 const MONTHS = 12;
@@ -44,7 +44,7 @@ insert into audit_record (id, created_at, actor, action, subject_type, subject_i
 select 'audit_' || n, now() - n * interval '1 minute', 'admin', 'account.changed', 'account', 'acct_' || n % ${ACCOUNTS}, 'req'
 from generate_series(1, $1::integer) n`;
 
-const services = await startBenchServices();
+const services = await startDurableServices();
 const config = Object.assign(new DatabaseConfig(), { DATABASE_STATEMENT_TIMEOUT_SECONDS: 3_600 });
 const database = new Database(services.databaseUrl, config);
 const usage = new UsageService(database);

@@ -2,9 +2,9 @@
 import 'reflect-metadata';
 import { request } from 'node:http';
 import { openPlatform, readProcessConfig } from '#runtime';
-import { freePort } from '#testing';
+import { freePort, startDurableServices } from '#testing';
 import { startServer } from './measure.js';
-import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';
+import { BENCH_KEY, gatewayEnvironment } from './services.js';
 import { addAccount, addTasks } from './task-rows.js';
 
 const CLIENTS = 5_000;
@@ -14,7 +14,7 @@ const STATISTICS_LAG_MS = 11_000;
 /** How many tasks end each second once they do. */
 const ENDS_PER_SECOND = 500;
 
-const services = await startBenchServices();
+const services = await startDurableServices();
 const environment = gatewayEnvironment(services);
 const port = await freePort();
 const api = await startServer(['dist/apps/api/src/main.js'], port, environment);

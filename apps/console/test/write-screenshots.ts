@@ -4,8 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { startBrowser } from '#testing';
-import { startBenchServices } from '../../../bench/services.js';
+import { startBrowser, startDurableServices } from '#testing';
 import { consoleLinks } from '../../../tests/harness/console-link.js';
 import { startTestGateway, type TestGateway } from '../../../tests/harness/test-gateway.js';
 import { dress, enter, loaded, openConsole } from './open-console.js';
@@ -22,7 +21,7 @@ const MOST_LOOKS = 20;
 const LOOK_EVERY_MS = 700;
 const SIZE = { width: 1280, height: 800 };
 
-const services = await startBenchServices();
+const services = await startDurableServices();
 const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-images-'));
 const place = { databaseUrl: services.databaseUrl, dataDirectory, remove: () => Promise.resolve() };
 const gateway = await startTestGateway({ place });

@@ -10,6 +10,12 @@ export {
   ZIP_ENCRYPTED,
   zipSample,
 } from './document-samples.js';
+export {
+  type DurableDatabase,
+  type DurableServices,
+  startDurableDatabase,
+  startDurableServices,
+} from './durable-services.js';
 export { eventually } from './eventually.js';
 export { FaultProxy, type NetworkFault } from './fault-proxy.js';
 export { freePort } from './free-ports.js';
