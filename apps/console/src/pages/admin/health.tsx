@@ -4,7 +4,7 @@ import type { AdminHealth, TasksNeedingAttention } from '../../api/types';
 import { Card, Facts, Notice, Page } from '../../components/page';
 import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
-import { type Column, Table, TableCard } from '../../components/table';
+import { type Column, TableCard } from '../../components/table';
 import { Money, ShortId, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 
@@ -124,20 +124,14 @@ function OpenTasks({ of: { open_tasks: rows } }: OfHealth) {
     { id: 'count', head: admin.health.count, count: ({ count }) => count },
   ];
   return (
-    <Card title={admin.health.openTasks} isFlush>
-      {rows ? (
-        <Table
-          label={admin.health.openTasks}
-          name="health.open"
-          columns={columns}
-          rows={rows}
-          keyOf={({ type, state }) => `${type} ${state}`}
-          empty={admin.health.noOpenTasks}
-        />
-      ) : (
-        <NoAnswer />
-      )}
-    </Card>
+    <TableCard
+      label={admin.health.openTasks}
+      name="health.open"
+      columns={columns}
+      rows={rows ?? []}
+      keyOf={({ type, state }) => `${type} ${state}`}
+      empty={rows ? admin.health.noOpenTasks : admin.health.noAnswer}
+    />
   );
 }
 
@@ -202,20 +196,14 @@ function Failures({ of: { failures: rows } }: OfHealth) {
     { id: 'count', head: admin.health.count, count: ({ count }) => count },
   ];
   return (
-    <Card title={admin.health.failures} isFlush>
-      {rows ? (
-        <Table
-          label={admin.health.failures}
-          name="health.failures"
-          columns={columns}
-          rows={rows}
-          keyOf={({ model, error_code: code }) => `${model} ${code}`}
-          empty={admin.health.noFailures}
-        />
-      ) : (
-        <NoAnswer />
-      )}
-    </Card>
+    <TableCard
+      label={admin.health.failures}
+      name="health.failures"
+      columns={columns}
+      rows={rows ?? []}
+      keyOf={({ model, error_code: code }) => `${model} ${code}`}
+      empty={rows ? admin.health.noFailures : admin.health.noAnswer}
+    />
   );
 }
 
