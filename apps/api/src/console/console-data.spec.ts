@@ -67,6 +67,25 @@ describe('The data and actions of the console', () => {
     expect(parseMicros(line.unit_price ?? '0') * BigInt(line.quantity)).toBe(parseMicros(line.amount));
   });
 
+  it('takes so many changes a day of an account, each of which leaves a record for a year', async () => {
+    await gateway.database.query({ text: 'update console_user set operator_role = null' });
+    const change = () => owner.call('POST /billing/notice', { low_balance: null });
+    expect((await change()).status).toBe(200);
+    const { rows } = await gateway.database.query({
+      text: `update rate_count set points = 999 where key like '%account-changes:%' returning key`,
+    });
+    expect(rows).toHaveLength(1);
+    expect((await change()).status).toBe(200);
+    const refused = await change();
+    expect([refused.status, refused.body.error?.code]).toEqual([429, 'rate_limit_exceeded']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(23 * 3_600);
+    const named = await owner.call('POST /keys', { name: 'one more' });
+    expect(named.status).toBe(429);
+    await gateway.database.query({ text: `update console_user set operator_role = 'operator'` });
+    expect((await change()).status).toBe(200);
+    await gateway.database.query({ text: 'delete from rate_count' });
+  });
+
   it('creates one task for a double click', async () => {
     const click = async () => {
       const answer = await fetch(`${gateway.baseUrl}/console/api/runs`, {

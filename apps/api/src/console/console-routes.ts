@@ -37,11 +37,12 @@ export function PageRoute<Name extends keyof ConsoleApi>(route: Name, facts: Fac
   );
 }
 
-/** The actor for the audit: the user, the key, or the operator whose token opened the session. */
+/** The actor for the audit: the user, the key, or the operator whose token opened the session. Operators change as much as they like. */
 export function actorOf(request: Request): Operator {
-  const { user, operator, caller } = openSession(request);
+  const { user, operator, caller, roles } = openSession(request);
   const actor = user?.id ?? (operator ? `console:${operator.role}` : (caller?.apiKeyId ?? 'console'));
-  return { actor, requestId: request.requestId, address: request.ip ?? null };
+  const accountId = roles.includes('operator') ? undefined : caller?.accountId;
+  return { actor, requestId: request.requestId, address: request.ip ?? null, accountId };
 }
 
 /** Whose models are listed: an operator without an account sees all of them. */

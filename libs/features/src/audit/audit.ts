@@ -1,13 +1,24 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import { Database, type ModelTransaction, type Prisma, type StatementRunner, timeOrderedId } from '#platform';
+import { type AccountAction, AccountRate } from '../limits/account-rate.js';
 
-/** The actor of a change through the admin API. */
+/** The actor of a change through the admin API or the console. */
 export interface Operator {
   /** The name they gave, or `admin`. */
   readonly actor: string;
   readonly requestId: string;
   readonly address: string | null;
+  /** Of one who is no operator. */
+  readonly accountId?: string | undefined;
 }
+
+/** Each leaves a record, which has up to 100 KB and is kept for AUDIT_RETENTION_DAYS. */
+const CHANGES: AccountAction = {
+  name: 'account-changes',
+  plural: 'actions on record (changes of keys, people and settings, prompts read)',
+  most: 1_000,
+  within: 'day',
+};
 
 /** What a change did, for the record. Never holds secrets. */
 export interface Change {
@@ -40,13 +51,22 @@ interface Changed<Result> {
 /** Makes changes that leave a record: change and record are one transaction, so neither exists without the other. */
 @Injectable()
 export class AuditedChanges {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    /** Of the processes that serve accounts. */
+    @Optional() private readonly rate?: AccountRate,
+  ) {}
 
-  /** Runs `work` with the models in a transaction. */
+  /**
+   * Runs `work` with the models in a transaction.
+   *
+   * @throws GatewayError `rate_limit_exceeded`: the account has changed as much as it may in a day.
+   */
   async run<Result>(
     operator: Operator,
     work: (transaction: ModelTransaction) => Promise<Changed<Result>>,
   ): Promise<Result> {
+    await this.expectFewChanges(operator);
     const models = await this.database.models();
     return models.$transaction(async (transaction) => {
       const { result, change } = await work(transaction);
@@ -55,16 +75,21 @@ export class AuditedChanges {
     });
   }
 
-  /** Runs `work` with statements in a transaction; for what moves money. */
-  runStatements<Result>(
+  /** Runs `work` with statements in a transaction; for what moves money. @throws GatewayError as `run` does. */
+  async runStatements<Result>(
     operator: Operator,
     work: (transaction: StatementRunner) => Promise<Changed<Result>>,
   ): Promise<Result> {
+    await this.expectFewChanges(operator);
     return this.database.transaction(async (transaction) => {
       const { result, change } = await work(transaction);
       if (change) await transaction.query({ text: WRITE_AUDIT, values: valuesOf(recordOf(operator, change)) });
       return result;
     });
+  }
+
+  private async expectFewChanges({ accountId }: Operator): Promise<void> {
+    if (accountId !== undefined) await this.rate?.admit(accountId, CHANGES);
   }
 }
 

@@ -5,7 +5,7 @@ import { type AccountAction, AccountRate } from '../limits/account-rate.js';
 import { type Page, pageByLastId } from '../paging/page.js';
 import { receiverOf } from './webhook-statements.js';
 
-const RESENDS: AccountAction = { name: 'webhook-resends', plural: 'webhooks again', perMinute: 300 };
+const RESENDS: AccountAction = { name: 'webhook-resends', plural: 'webhooks sent again', most: 300, within: 'minute' };
 
 /** The fields its owner may see. */
 const SHOWN = {

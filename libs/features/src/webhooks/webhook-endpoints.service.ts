@@ -15,7 +15,7 @@ const OPEN_TESTS_MAX = 20;
 const INSERT_TEST = `
 insert into webhook_delivery (id, account_id, endpoint_id, event_type, url, payload, next_attempt_at)
 values ($1, $2, $3, $4, $5, '', now())`;
-const TESTS: AccountAction = { name: 'webhook-tests', plural: 'test webhooks', perMinute: 10 };
+const TESTS: AccountAction = { name: 'webhook-tests', plural: 'test webhooks', most: 10, within: 'minute' };
 
 /** What an endpoint is made from, not yet checked. */
 interface WebhookEndpointInput {

@@ -13,7 +13,7 @@ import { parseRedisAddress, type QueueConfig } from '../redis/redis-address.js';
 import { connect, FAIL_FAST } from '../redis/redis-connection.js';
 import { lruCache } from '../lru-cache.js';
 
-/** Counts are kept for a window of this length, in seconds, that begins with the first point. */
+/** Counts are kept for a window of this length, in seconds, that begins with the first point, unless one is asked for. */
 export const RATE_WINDOW_SECONDS = 60;
 
 /** An answer later than this counts as a failure, in milliseconds: a limit must never cost more than what it guards. */
@@ -36,9 +36,10 @@ export interface RateCounter {
   /**
    * Adds points to the window of a key; 0 only reads it.
    *
+   * @param seconds how long the window is, the same at each call for the key.
    * @throws Error within half a second when the counts cannot be reached.
    */
-  add(key: string, points: number): Promise<RateCount>;
+  add(key: string, points: number, seconds?: number): Promise<RateCount>;
   close(): void;
 }
 
@@ -68,14 +69,14 @@ class WindowCounter implements RateCounter {
     readonly close: () => void,
   ) {}
 
-  async add(key: string, points: number): Promise<RateCount> {
-    return within(this.together(key).add(points), COUNT_TIMEOUT_MS);
+  async add(key: string, points: number, seconds = RATE_WINDOW_SECONDS): Promise<RateCount> {
+    return within(this.together(key, seconds).add(points), COUNT_TIMEOUT_MS);
   }
 
-  private together(key: string): Batcher<number, RateCount> {
+  private together(key: string, seconds: number): Batcher<number, RateCount> {
     const known = this.keys.get(key);
     if (known) return known;
-    const batcher = new Batcher<number, RateCount>((points) => this.count(key, points), {
+    const batcher = new Batcher<number, RateCount>((points) => this.count(key, seconds, points), {
       maxItems: TOGETHER_MAX,
       maxRunsInFlight: 1,
       maxWaitMs: COUNT_TIMEOUT_MS,
@@ -85,9 +86,9 @@ class WindowCounter implements RateCounter {
   }
 
   /** Each gets the count as it was behind its own points. */
-  private async count(key: string, points: readonly number[]): Promise<RateCount[]> {
+  private async count(key: string, seconds: number, points: readonly number[]): Promise<RateCount[]> {
     const total = points.reduce((sum, more) => sum + more, 0);
-    const counted = await this.limiter.penalty(key, total);
+    const counted = await this.limiter.penalty(key, total, { customDuration: seconds });
     let reached = counted.consumedPoints - total;
     return points.map((more) => ({ points: (reached += more), resetsInMs: Math.max(0, counted.msBeforeNext) }));
   }
