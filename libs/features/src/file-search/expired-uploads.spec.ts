@@ -197,4 +197,73 @@ describe('What was made of files that are gone', () => {
     expect(await count('vector_store_file')).toBe(0);
     expect(await count('vector_store')).toBe(0);
   });
+
+  describe('of an account for which it fails', () => {
+    afterEach(async () => {
+      await run('drop function if exists fail_for_ann cascade');
+      await run('truncate paused_work');
+      await run('delete from file_usage');
+    });
+    /** Every removal of a row of `table` that holds `where` fails. */
+    async function failFor(table: string, where: string): Promise<void> {
+      await run(`create function fail_for_ann() returns trigger language plpgsql as $$ begin
+        raise 'not this one'; end $$`);
+      await run(`create trigger fails before delete or update on ${table} for each row when (${where})
+        execute function fail_for_ann()`);
+    }
+    const paused = async (): Promise<unknown> =>
+      (await test.database.query({ text: `select job, subject_id from paused_work` })).rows;
+
+    it('keeps no other from having its expired files removed', async () => {
+      for (const account of ['ann', 'ben']) {
+        await addRemoved(account, 1, 3);
+        await run(`insert into file_usage (account_id, files, bytes) values ('${account}', 1, 0)`);
+      }
+      await run(`update uploaded_file set state = 'ready'`);
+      // It has more files than were counted.
+      await run(`update file_usage set files = 0 where account_id = 'ann'`);
+      await maintain(10);
+      expect(await count(`uploaded_file where account_id = 'ben'`)).toBe(0);
+      expect(await count(`uploaded_file where account_id = 'ann'`)).toBe(1);
+      expect(await paused()).toEqual([{ job: 'file-removal', subject_id: 'ann' }]);
+    });
+
+    it('keeps no other from having what was made of its files removed', async () => {
+      await addRemoved('ann', 2, 3);
+      await addRemoved('ben', 2, 3);
+      const { rows } = await test.database.query<{ id: string }>({
+        text: `select id::text from file_index where account_id = 'ann' order by id limit 1`,
+      });
+      await failFor('file_passage', `old.index_id = ${rows[0]?.id}`);
+      const maintenance = new ExpiredUploads(test.database, store, noFailpoints);
+      for (let round = 0; round < 3; round += 1) await maintenance.remove(10);
+      expect(await count(`file_index where account_id = 'ben'`)).toBe(0);
+      expect(await paused()).toEqual([{ job: 'file-removal', subject_id: 'ann' }]);
+    });
+
+    it('keeps no other from having its expired vector stores emptied', async () => {
+      for (const account of ['ann', 'ben']) {
+        await addRemoved(account, 1, 1);
+        await run(
+          `insert into vector_store (id, account_id, expires_at) values ('vs-${account}', '${account}', now())`,
+        );
+      }
+      await run(`update uploaded_file set state = 'ready', expires_at = null`);
+      await run(`insert into vector_store_file (vector_store_id, file_id, index_id)
+        select 'vs-' || account_id, file_id, id from file_index`);
+      await failFor('vector_store_file', `old.vector_store_id = 'vs-ann'`);
+      await maintain(10);
+      expect(await count(`vector_store_file where vector_store_id = 'vs-ben'`)).toBe(0);
+      expect(await paused()).toEqual([{ job: 'file-removal', subject_id: 'ann' }]);
+    });
+
+    it('keeps no other from having indexes removed that nothing finds', async () => {
+      for (const account of ['ann', 'ben']) await addRemoved(account, 1, 1);
+      await run(`update uploaded_file set state = 'ready', expires_at = null`);
+      await failFor('file_index', `old.account_id = 'ann'`);
+      await maintain(10);
+      expect(await count(`file_index where account_id = 'ben'`)).toBe(0);
+      expect(await paused()).toEqual([{ job: 'file-removal', subject_id: 'ann' }]);
+    });
+  });
 });

@@ -1,6 +1,7 @@
 import type { MediaStore } from '#media';
 import { type Database, logger, lruCache } from '#platform';
 import type { Failpoints } from '#runtime';
+import { notPaused, PausedWork } from '../observability/paused-work.js';
 import { accountsInTurn, METERED } from './uploaded-file.js';
 import { forgetUnused, lockFiles, removeEntries, UNUSED_BEHIND } from './unused-indexes.js';
 import { STORE_SHOWN_DAYS } from './vector-store.js';
@@ -14,10 +15,18 @@ const UNREMOVABLE_MS = 600_000;
 /** The most rows of a table that one statement removes: whatever a file holds, no statement takes long enough to be undone. */
 const ROWS_AT_ONCE = 2_000;
 
+/** The accounts of the files that expired first. */
+const EXPIRED_ACCOUNTS = `
+select distinct account_id as "accountId" from (
+  select account_id from uploaded_file
+  where state = 'ready' and expires_at <= now() and ${notPaused('file-removal', 'account_id')} order by expires_at limit $1
+) as expired`;
+
+/** $1 most files, $2 account. */
 const EXPIRE = `
 with gone as (
   update uploaded_file set state = 'deleted' where id in (
-    select id from uploaded_file where state = 'ready' and expires_at <= now()
+    select id from uploaded_file where state = 'ready' and expires_at <= now() and account_id = $2
     order by expires_at limit $1 for update skip locked
   ) returning id, account_id, bytes
 ), counted as (
@@ -39,8 +48,9 @@ delete from uploaded_file where id = $1 and state <> 'ready' and expires_at <= n
   and not exists (select from file_index where file_id = $1) returning id`;
 
 const FILES_OF_EXPIRED_STORES = `
-select e.vector_store_id as "storeId", e.file_id as "fileId" from vector_store s join vector_store_file e on e.vector_store_id = s.id
-where s.expires_at <= now() limit $1`;
+select e.vector_store_id as "storeId", s.account_id as "accountId", e.file_id as "fileId"
+from vector_store s join vector_store_file e on e.vector_store_id = s.id
+where s.expires_at <= now() and ${notPaused('file-removal', 's.account_id')} limit $1`;
 
 const FORGET_STORES = `
 delete from vector_store where id in (
@@ -51,18 +61,22 @@ const partOf = (table: string): string => `
   delete from ${table} where ctid = any(array(
     select r.ctid from chosen join ${table} r on r.index_id = chosen.id limit ${ROWS_AT_ONCE})) returning 1`;
 
-/** $1 the account that had the last turn. A part of what was made of a file that is gone, of the next account that has such. */
+/** $1 the account that had the last turn. What was made of a file that is gone, of the next account that has such. */
+const NEXT_REMOVED = `
+select next.id::text, turn.account_id as "accountId" from (${accountsInTurn('file_id is null', '$1')}) as turn cross join lateral (
+  select id from file_index where file_id is null and file_index.account_id = turn.account_id
+  order by id limit 1 for update skip locked) as next
+where ${notPaused('file-removal', 'turn.account_id')} limit 1`;
+
+/** $1 the index. Another process may be at it. */
 const REMOVE_PART = `
-with chosen as (
-  select next.id, turn.account_id from (${accountsInTurn('file_id is null', '$1')}) as turn cross join lateral (
-    select id from file_index where file_id is null and file_index.account_id = turn.account_id
-    order by id limit 1 for update skip locked) as next
-  limit 1
+with chosen as materialized (
+  select id from file_index where id = $1 and file_id is null for update skip locked
 ), passages as (${partOf('file_passage')}
 ), terms as (${partOf('file_term')}
 ), vectors as (${partOf('passage_vector')}
 )
-select id::text, account_id as "accountId", greatest((select count(*) from passages), (select count(*) from terms),
+select greatest((select count(*) from passages), (select count(*) from terms),
   (select count(*) from vectors)) < ${ROWS_AT_ONCE} as "isLast" from chosen`;
 const REMOVE_INDEX = `delete from file_index where id = $1 and file_id is null`;
 
@@ -72,32 +86,38 @@ interface RemovableFile {
   readonly storeKey: string;
 }
 
-interface RemovedPart {
+interface RemovedIndex {
   readonly id: string;
   readonly accountId: string;
-  readonly isLast: boolean;
 }
 
-/** Removes the bytes, passages and rows of files and vector stores that were deleted or have expired. */
+/**
+ * Removes the bytes, passages and rows of files and vector stores that were deleted or have expired, each account's whatever becomes of
+ * the others'.
+ */
 export class ExpiredUploads {
   private readonly unremovable = lruCache<string, true>(UNREMOVABLE_MAX, { ttl: UNREMOVABLE_MS });
   /** The account of which the last part was removed. */
   private served = '';
   /** The last index of which was found out whether anything finds it. */
   private lookedAt = 0n;
+  private readonly paused: PausedWork;
 
   constructor(
     private readonly database: Database,
     private readonly store: MediaStore,
     private readonly failpoints: Failpoints,
-  ) {}
+  ) {
+    this.paused = new PausedWork(database);
+  }
 
   /** At most `limit` of each, files and parts of what was made of them; as many of one of them: there may be more. */
   async remove(limit: number): Promise<number> {
-    await this.change(EXPIRE, [limit]);
-    await this.emptyStores().catch((error: unknown) => log.error('maintenance.files_kept', { error }));
-    await this.change(FORGET_STORES, [limit, STORE_SHOWN_DAYS]);
-    await this.forgetUnused().catch((error: unknown) => log.error('maintenance.files_kept', { error }));
+    await goingOn(this.expire(limit));
+    await goingOn(this.emptyStores());
+    const values = [limit, STORE_SHOWN_DAYS];
+    await goingOn(this.database.query({ text: FORGET_STORES, values, limit: 'long' }));
+    await goingOn(this.forgetUnused());
     const { rows } = await this.database.query<RemovableFile>({
       text: REMOVABLE,
       values: [limit, [...this.unremovable.keys()]],
@@ -108,32 +128,46 @@ export class ExpiredUploads {
     return Math.max(removed, await this.removeParts(limit));
   }
 
+  private async expire(limit: number): Promise<void> {
+    const { rows } = await this.database.query<{ accountId: string }>({
+      text: EXPIRED_ACCOUNTS,
+      values: [limit],
+      limit: 'long',
+    });
+    for (const { accountId } of rows)
+      await this.forAccount(accountId, () =>
+        this.database.query({ text: EXPIRE, values: [limit, accountId], limit: 'long' }),
+      );
+  }
+
   private async emptyStores(): Promise<void> {
-    const { rows } = await this.database.query<{ storeId: string; fileId: string }>({
+    const { rows } = await this.database.query<{ storeId: string; accountId: string; fileId: string }>({
       text: FILES_OF_EXPIRED_STORES,
       values: [ROWS_AT_ONCE],
       limit: 'long',
     });
-    for (const id of new Set(rows.map(({ storeId }) => storeId))) {
+    for (const [id, accountId] of new Map(rows.map((row) => [row.storeId, row.accountId]))) {
       const files = rows.filter(({ storeId }) => storeId === id).map(({ fileId }) => fileId);
-      await removeEntries(this.database, id, files);
+      await this.forAccount(accountId, () => removeEntries(this.database, id, files));
     }
   }
 
   /** A turn through all indexes, a part in each round: hardly any is unused that was not found so when it became so. */
   private async forgetUnused(): Promise<void> {
-    const { rows } = await this.database.query<{ last: bigint | null; files: string[] }>({
+    const { rows } = await this.database.query<{ last: bigint | null; files: Record<string, string[]> | null }>({
       text: UNUSED_BEHIND,
       values: [this.lookedAt, ROWS_AT_ONCE],
       limit: 'long',
     });
-    const { last = null, files = [] } = rows[0] ?? {};
-    if (files.length > 0)
-      await this.database.transaction(async (transaction) => {
-        await lockFiles(transaction, null, files);
-        await forgetUnused(transaction, files);
-      });
+    const { last = null, files } = rows[0] ?? {};
     this.lookedAt = last ?? 0n;
+    for (const [accountId, unused] of Object.entries(files ?? {}))
+      await this.forAccount(accountId, () =>
+        this.database.transaction(async (transaction) => {
+          await lockFiles(transaction, accountId, unused);
+          await forgetUnused(transaction, unused);
+        }),
+      );
   }
 
   /** The bytes first: a crash in between removes bytes that are gone already, which is no error. */
@@ -158,19 +192,25 @@ export class ExpiredUploads {
   private async removeParts(limit: number): Promise<number> {
     for (let parts = 0; parts < limit; parts += 1) {
       const values = [this.served];
-      const { rows } = await this.database.query<RemovedPart>({ text: REMOVE_PART, values, limit: 'long' });
+      const { rows } = await this.database.query<RemovedIndex>({ text: NEXT_REMOVED, values, limit: 'long' });
       if (!rows[0]) return parts;
-      const { id, accountId, isLast } = rows[0];
+      const { id, accountId } = rows[0];
       this.served = accountId;
-      if (isLast) await this.database.query({ text: REMOVE_INDEX, values: [id], limit: 'long' });
+      await this.forAccount(accountId, () => this.removePart(id));
     }
     return limit;
   }
 
-  /** What fails is done by a later round, and keeps nothing else from being removed. */
-  private async change(text: string, values: readonly unknown[]): Promise<void> {
-    await this.database
-      .query({ text, values, limit: 'long' })
-      .catch((error: unknown) => log.error('maintenance.files_kept', { error }));
+  private async removePart(id: string): Promise<void> {
+    const { rows } = await this.database.query<{ isLast: boolean }>({ text: REMOVE_PART, values: [id], limit: 'long' });
+    if (rows[0]?.isLast) await this.database.query({ text: REMOVE_INDEX, values: [id], limit: 'long' });
+  }
+
+  private forAccount(accountId: string, work: () => Promise<unknown>): Promise<boolean> {
+    return this.paused.attempt('file-removal', accountId, work);
   }
 }
+
+/** What fails is done by a later round, and keeps nothing else from being removed. */
+const goingOn = (work: Promise<unknown>): Promise<unknown> =>
+  work.catch((error: unknown) => log.error('maintenance.files_kept', { error }));

@@ -28,15 +28,17 @@ where id = any(array(select id from unused where state <> 'waiting'))`;
 
 /**
  * Whether anything finds the indexes behind $1, $2 at a time, so that it takes the same time however many there are. Answers
- * the last that was looked at, and the files of those that nothing finds.
+ * the last that was looked at, and the files of those that nothing finds, by account.
  */
 export const UNUSED_BEHIND = `
 with looked as materialized (
   select id, file_id from file_index where id > $1 order by id limit $2
 )
-select (select max(id) from looked) as last, array(
-  select distinct f.id from looked join file_index i on i.id = looked.id join uploaded_file f on f.id = looked.file_id
-  where ${IS_UNUSED}) as files`;
+select (select max(id) from looked) as last, (
+  select jsonb_object_agg(account_id, files) from (
+    select f.account_id, array_agg(distinct f.id) as files
+    from looked join file_index i on i.id = looked.id join uploaded_file f on f.id = looked.file_id
+    where ${IS_UNUSED} group by f.account_id) as unused) as files`;
 
 /**
  * Keeps others from putting these files into vector stores, or taking them out, until the end of the transaction.

@@ -8,6 +8,7 @@ export const PAUSABLE_JOBS = [
   'abandoned-hold',
   'abandoned-reservation',
   'file-storage',
+  'file-removal',
   'low-balance',
   'deadline',
 ] as const;
