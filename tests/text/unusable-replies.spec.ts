@@ -151,6 +151,23 @@ describe('A chat stream without a reply', () => {
   });
 });
 
+describe('A content-generation stream without a reply', () => {
+  const usage = { usageMetadata: { promptTokenCount: 11, totalTokenCount: 11 }, modelVersion: 'first' };
+
+  it.each(STYLES.flatMap((style) => [usage, { ...usage, candidates: [] }].map((chunk) => [style, chunk] as const)))(
+    'is a failure that the next upstream mends: to %s, with %j',
+    async (style, chunk) => {
+      gateway.vendor.rewrite = (json) =>
+        gateway.vendor.last.path.includes('first') ? `data: ${JSON.stringify(chunk)}\r\n\r\n` : json;
+      const [status, text, charged] = await ask(style, 'both-gemini', true);
+      expect([status, text]).toEqual([200, expect.not.stringMatching(IN_BAND)]);
+      expect(charged).toEqual([{ status: 'completed', upstream: 'second-gemini', micros: 18 }]);
+      gateway.vendor.rewrite = (json) => json;
+      await ask('gemini', 'alone-gemini', false);
+    },
+  );
+});
+
 describe('A content-generation vendor that answers a stream with one list of its chunks', () => {
   beforeEach(() => {
     gateway.vendor.answersWhole = true;

@@ -77,6 +77,7 @@ export const geminiCodec: ProtocolCodec = {
   producedReader: () => producedInGemini,
   marks: {
     decode: /"(?:finishReason|blockReason|error)"/,
+    begins: /"parts"\s*:\s*\[\s*\{|"(?:finishReason|blockReason)"/,
     // The last report of all may leave out what was written.
     latest: [/"candidatesTokenCount"\s*:\s*\d/, /"usageMetadata"\s*:\s*\{/],
   },
