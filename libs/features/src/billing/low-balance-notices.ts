@@ -49,11 +49,16 @@ with low as (
 )
 select id from noticed`;
 
-/** An account whose balance is no longer low is notified again the next time. */
+const RECOVERED = `low_balance_micros is not null and low_balance_noticed_at is not null
+    and (unlimited or available_micros >= low_balance_micros) and ${notPaused('low-balance', 'account.id')}`;
+
+const RECOVERED_ACCOUNTS = `select id from account where ${RECOVERED} order by id limit $1`;
+
+/** An account whose balance is no longer low is notified again the next time. $1 most accounts, $2 the only account or null. */
 const RECOVER = `
 update account set low_balance_noticed_at = null where id = any(array(
-  select id from account where low_balance_micros is not null and low_balance_noticed_at is not null
-    and (unlimited or available_micros >= low_balance_micros) order by id limit $1 for no key update skip locked))`;
+  select id from account where ${RECOVERED} and ($2::text is null or id = $2)
+  order by id limit $1 for no key update skip locked))`;
 
 /** Notifies accounts once that their balance has fallen below the limit they set. */
 export class LowBalanceNotices {
@@ -69,16 +74,24 @@ export class LowBalanceNotices {
 
   /** One round. True: more accounts may be due at once. */
   async send(): Promise<boolean> {
-    await this.database.query({ text: RECOVER, values: [BATCH] });
+    await this.together(RECOVERED_ACCOUNTS, (accountId) => this.recover(accountId));
+    return (await this.together(LOW_ACCOUNTS, (accountId) => this.notify(accountId))) === BATCH;
+  }
+
+  /** Works for all `accounts` at once. Where one of them fails, and with it all, for each alone. Answers for how many. */
+  private async together(accounts: string, work: (accountId: string | null) => Promise<number>): Promise<number> {
     try {
-      return (await this.notify(null)) === BATCH;
+      return await work(null);
     } catch (error) {
       if (isConnectionError(error)) throw error;
     }
-    // One of them failed, and with it all: those that can be notified are notified alone.
-    const { rows } = await this.database.query<{ id: string }>({ text: LOW_ACCOUNTS, values: [BATCH] });
-    for (const { id } of rows) await this.paused.attempt('low-balance', id, () => this.notify(id));
-    return rows.length === BATCH;
+    const { rows } = await this.database.query<{ id: string }>({ text: accounts, values: [BATCH] });
+    for (const { id } of rows) await this.paused.attempt('low-balance', id, () => work(id));
+    return rows.length;
+  }
+
+  private async recover(accountId: string | null): Promise<number> {
+    return (await this.database.query({ text: RECOVER, values: [BATCH, accountId] })).rowCount ?? 0;
   }
 
   private async notify(accountId: string | null): Promise<number> {

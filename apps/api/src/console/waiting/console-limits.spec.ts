@@ -160,10 +160,13 @@ describe('Limits, notices and inputs in the console', () => {
     expect((await owner.call('POST /billing/notice', { low_balance: null })).body.low_balance).toBeNull();
   });
 
-  it('notify an account whatever keeps the notice of another from being written', async () => {
-    const stuck = 'acct_000_stuck';
+  it.each([
+    ['notice', 'acct_000_stuck', '0', 'null'],
+    ['recovery', 'acct_001_stuck', '2000000', 'now()'],
+  ])('notify an account whatever keeps the %s of another from being written', async (_what, stuck, left, noticed) => {
     await query(
-      `insert into account (id, name, available_micros, low_balance_micros) values ('${stuck}', 'stuck', 0, 1000000)`,
+      `insert into account (id, name, available_micros, low_balance_micros, low_balance_noticed_at)
+        values ('${stuck}', 'stuck', ${left}, 1000000, ${noticed})`,
     );
     await query(`create function refuse_mark() returns trigger language plpgsql as $$ begin raise 'no notice'; end $$`);
     await query(`create trigger no_mark before update of low_balance_noticed_at on account for each row
@@ -173,11 +176,13 @@ describe('Limits, notices and inputs in the console', () => {
     const above = (parseMicros(available) / 1_000_000n + 1n).toString();
     await owner.call('POST /billing/notice', { low_balance: above });
     await eventually(() => received.filter(({ type }) => type === 'balance.low').length > before);
-    const { rows } = await query(`select job, subject_id, reason from paused_work where resumes_at > now()`);
-    expect(rows).toEqual([{ job: 'low-balance', subject_id: stuck, reason: 'no notice' }]);
+    const paused = async () => (await query('select job, subject_id, reason from paused_work')).rows;
+    await eventually(async () => (await paused()).length > 0);
+    expect(await paused()).toEqual([{ job: 'low-balance', subject_id: stuck, reason: 'no notice' }]);
     await owner.call('POST /billing/notice', { low_balance: null });
-    await query(`drop trigger no_mark on account`);
+    await query(`drop function refuse_mark cascade`);
     await query(`update account set low_balance_micros = null where id = '${stuck}'`);
+    await query('delete from paused_work');
   });
 
   it('keep an image for a day at a link that a run can use, and refuse other files and large ones', async () => {
