@@ -168,6 +168,30 @@ describe('A content-generation stream without a reply', () => {
   );
 });
 
+describe('A stream without a reply behind a comment, which is sent on at once', () => {
+  afterEach(() => {
+    gateway.vendor.pauseMs = 0;
+  });
+  const usage = said({ choices: [], usage: USAGE });
+  const CASES = [
+    ['chat', 'is over', usage],
+    ['chat', 'breaks off', usage.slice(0, usage.indexOf('data: [DONE]'))],
+    ['gemini', 'is over', `data: ${JSON.stringify({ usageMetadata: { promptTokenCount: 11 } })}\r\n\r\n`],
+  ] as const;
+
+  it.each(CASES)('costs nothing, whatever its vendor says it read: %s that %s', async (style, _how, stream) => {
+    const model = `alone-${style}`;
+    const pieces = [': ping\n\n', stream];
+    gateway.vendor.pauseMs = 20;
+    gateway.vendor.rewrite = () => pieces.shift() ?? '';
+    const [status, text, charged] = await ask(style, model, true);
+    expect([status, text]).toEqual([200, expect.stringMatching(IN_BAND)]);
+    expect(charged).toEqual([{ status: 'failed', upstream: `first-${style}`, micros: 0 }]);
+    gateway.vendor.rewrite = (json) => json;
+    await ask(style, model, false);
+  });
+});
+
 describe('A content-generation vendor that answers a stream with one list of its chunks', () => {
   beforeEach(() => {
     gateway.vendor.answersWhole = true;

@@ -200,6 +200,36 @@ describe('The money of tools that the gateway runs', () => {
     expect(all.map(({ status: ended }) => ended)).toEqual(['completed', 'failed']);
   });
 
+  it.each([
+    ['is answered whole', false, 502],
+    ['is streamed', true, 200],
+  ])(
+    'is charged for the rounds before alone when nobody can read a call in the last, which %s',
+    async (_how, stream, status) => {
+      searches = 1;
+      const script = gateway.vendor.script;
+      gateway.vendor.script = (request) =>
+        request.result === undefined
+          ? script(request)
+          : { reasoning: undefined, text: '', call: { id: 'call_tide', name: 'get_tide', args: { city: 'Paris' } } };
+      gateway.vendor.rewrite = (json) => json.replaceAll('is\\"}"', 'is"');
+      const [path, sent] = SHORT_SEARCHES.gemini(MODEL_OVER.chat, stream);
+      const declared = { functionDeclarations: [{ name: 'get_tide' }] };
+      const response = await send([path, { ...sent, tools: [...sent.tools, declared] }]);
+      const text = await response.text();
+      gateway.vendor.script = script;
+      gateway.vendor.rewrite = (json) => json;
+      expect([response.status, text]).toEqual([status, expect.stringContaining('arguments cannot be read')]);
+      await gateway.settled();
+      const all = await rows();
+      expect(all.map(({ status: ended }) => ended)).toEqual(['completed', 'failed']);
+      expect(all.map(unitsOf)).toEqual([{ web_search_call: 1 }, stream ? { tool_round: 1 } : {}]);
+      // Both rounds report the same tokens. A stream pays for what it was sent; whole, there is nothing to pay for.
+      const tokens = all[0]!.amount - SEARCH_MICROS;
+      expect(all[1]!.amount).toBe(stream ? ROUND_MICROS + tokens : 0n);
+    },
+  );
+
   it('stops before a round that the balance cannot pay, and charges the rounds before it', async () => {
     searches = 1;
     await gateway.setBalance(0n);

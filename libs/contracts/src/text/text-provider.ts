@@ -96,6 +96,8 @@ export interface RelayOutcome {
   readonly produced: string;
   /** The failure that the upstream's own bytes end with, so that nothing may be added; undefined when they report none. */
   readonly failure: GatewayError | undefined;
+  /** True: all that came is beside a reply, which did not begin: comments, a usage. */
+  readonly isEmpty?: boolean;
 }
 
 /** Understood: batches of events, one batch for each piece the network gave. */

@@ -99,7 +99,7 @@ export class TextStream {
       else if (reply?.kind === 'events') await this.translate(reply, send);
       else throw new GatewayError('upstream_error', 'The upstream did not stream its reply.');
     } catch (error) {
-      this.settleRest();
+      this.settleRest(error);
       if (this.client.hasLeft) throw error;
       if (!this.client.endedBy) this.reportEnd(toStreamFailure(error));
       await this.sendFailureTo(send, error);
@@ -222,11 +222,12 @@ export class TextStream {
 
   /**
    * For a reply that broke: what was reported and what went out is charged, whichever side broke it. Where it was the caller, or the
-   * upstream had to wait for the caller, what was not seen of its work is charged as well.
+   * upstream had to wait for the caller, what was not seen of its work is charged as well. What broke before a reply began is free.
    */
-  private settleRest(): void {
+  private settleRest(error: unknown): void {
     const reply = this.routed?.reply;
     const outcome = reply?.kind === 'stream' ? reply.outcome() : undefined;
+    if (outcome?.isEmpty === true) return this.metering.settle(endWithoutReply(error, this.client, this.metering));
     const { usage, produced } = outcome ?? {
       usage: this.metering.reportedUsage(),
       produced: this.produced + this.metering.heldBack(),

@@ -184,6 +184,7 @@ export class HostedTools {
       priceList,
       model,
       attribution,
+      isStreamed: stream,
       ...money,
     });
     const { limits } = open;

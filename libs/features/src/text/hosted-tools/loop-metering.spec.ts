@@ -44,6 +44,7 @@ describe('The bill of a request that ends between two rounds of the gateway’s 
       apiKeyId: 'key',
       model: 'model',
       attribution: undefined,
+      isStreamed: true,
       billing,
       settlements: new Settlements(new ControllableClock()),
       counter: () =>

@@ -17,6 +17,8 @@ export interface LoopFacts {
   readonly priceList?: string | undefined;
   readonly model: string;
   readonly attribution: Attribution | undefined;
+  /** False: the caller gets the whole reply, or nothing of it. */
+  readonly isStreamed: boolean;
   readonly billing: TextBilling;
   readonly settlements: Settlements;
   readonly counter: () => Promise<TokenCounter>;
@@ -180,26 +182,29 @@ export class ToolLoopMetering implements Metering {
     return reported ?? (await this.round?.metering.usageOf(reported, produced)) ?? NO_USAGE;
   }
 
-  /** The end of the whole request. Of a round that was still open only what it alone used is charged. */
+  /**
+   * The end of the whole request, and of the round that is open still: it is charged for what it alone used, and free, the calls made in it
+   * apart, where it is the round of which a whole reply broke.
+   */
   settle(end: ReplyEnd): void {
     if (this.isOver) return;
     this.isOver = true;
     const round = this.round;
     this.round = undefined;
-    if (round) round.metering.settle(endOf(round, end));
+    if (round) round.metering.settle(endOf(round, end, end.status === 'failed' && !this.facts.isStreamed));
     this.whenOver?.();
     this.whenOver = undefined;
   }
 }
 
-function endOf(round: Round, end: ReplyEnd): ReplyEnd {
+function endOf(round: Round, end: ReplyEnd, isFree: boolean): ReplyEnd {
   const { status } = end;
-  if (round.usage) return { usage: round.usage, produced: round.produced, status, tools: round.uses };
+  if (round.usage && !isFree) return { usage: round.usage, produced: round.produced, status, tools: round.uses };
   const usage = round.metering.reportedUsage();
   const produced = round.produced + round.metering.heldBack();
-  const isNothing = !round.isAsked || (end.isUnseen !== true && !usage && produced === '');
+  const isNothing = isFree || !round.isAsked || (end.isUnseen !== true && !usage && produced === '');
   if (!isNothing) return { ...end, usage, produced, tools: round.uses };
-  // Its model was not asked, or refused to answer: it was no time that the model was asked again.
+  // Its model was not asked, or gave no answer: it was no time that the model was asked again.
   const { tool_round: _round, ...tools } = round.uses;
   return { usage: undefined, produced: '', status, tools };
 }

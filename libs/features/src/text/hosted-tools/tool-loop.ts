@@ -177,14 +177,15 @@ export class ToolLoop {
     const isOver = CUT_OFF.has(finish.reason) || !client.isServed || this.rounds >= order.maxRounds;
     const calls = isOver ? [] : reply.hostedCalls;
     const { results, waits } = yield* work.run(calls, round);
-    metering.endRound(client.hasLeft ? 'aborted' : 'completed');
     const last = this.lastReason(finish, reply, waits);
     if (last !== undefined) {
       const carried = reply.hasClientCalls ? this.carried(reply.parts, results) : undefined;
       if (carried !== undefined) yield [{ type: 'signature', signature: carried }];
+      // It is settled with the whole reply, which nobody may be able to read.
       yield [{ ...finish, reason: last, usage: this.usage }];
       return undefined;
     }
+    metering.endRound(client.hasLeft ? 'aborted' : 'completed');
     const turns: Turn[] = [
       { role: 'assistant', parts: reply.parts },
       { role: 'user', parts: results },

@@ -77,7 +77,8 @@ export class RelayTap {
     const usage = this.reportedUsage();
     const tellsOutput = this.isOver && usage !== undefined && usage.outputTokens > 0;
     if (!tellsOutput) this.held.readAll();
-    return { usage, produced: tellsOutput ? '' : this.produced, failure: this.seenFailure };
+    const isEmpty = this.codec.marks.begins !== undefined && !this.hasBegun && this.produced === '';
+    return { usage, produced: tellsOutput ? '' : this.produced, failure: this.seenFailure, isEmpty };
   }
 
   words(): string {
