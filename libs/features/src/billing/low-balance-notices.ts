@@ -6,8 +6,11 @@ const log = logger('ledger');
 /** The most accounts that one round notifies. */
 const BATCH = 100;
 
+/** Open work may give back what it holds: were that not counted, the balance would fall and recover with each request. */
+const BALANCE = '(available_micros + held_micros)';
+
 const LOW = `low_balance_micros is not null and low_balance_noticed_at is null
-    and not unlimited and disabled_at is null and available_micros < low_balance_micros
+    and not unlimited and disabled_at is null and ${BALANCE} < low_balance_micros
     and ${notPaused('low-balance', 'account.id')}`;
 
 /** $1 most accounts. */
@@ -24,7 +27,7 @@ with low as (
   order by id limit $1 for no key update skip locked
 ), noticed as (
   update account a set low_balance_noticed_at = now() from low where a.id = low.id
-    and a.low_balance_noticed_at is null and a.available_micros < a.low_balance_micros
+    and a.low_balance_noticed_at is null and a.available_micros + a.held_micros < a.low_balance_micros
   returning a.id, a.name, a.available_micros, a.held_micros, a.low_balance_micros
 ), notice as (
   select n.id, n.name, (n.available_micros / 1000000.0)::numeric(30, 6)::text as available,
@@ -50,7 +53,7 @@ with low as (
 select id from noticed`;
 
 const RECOVERED = `low_balance_micros is not null and low_balance_noticed_at is not null
-    and (unlimited or available_micros >= low_balance_micros) and ${notPaused('low-balance', 'account.id')}`;
+    and (unlimited or ${BALANCE} >= low_balance_micros) and ${notPaused('low-balance', 'account.id')}`;
 
 const RECOVERED_ACCOUNTS = `select id from account where ${RECOVERED} order by id limit $1`;
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseMicros } from '#contracts';
-import { MaintenanceService, SpendLimits } from '#features';
+import { LowBalanceNotices, MaintenanceService, SpendLimits } from '#features';
 import { eventually, freePort, pngSample } from '#testing';
 import { type ConsoleClient, consoleClient } from '../../../../../tests/harness/console-client.js';
 import { consoleLinks } from '../../../../../tests/harness/console-link.js';
@@ -158,6 +158,26 @@ describe('Limits, notices and inputs in the console', () => {
     await query('update account set available_micros = available_micros - 2000000 where id = $1', [gateway.accountId]);
     await eventually(() => notices().length === 2);
     expect((await owner.call('POST /billing/notice', { low_balance: null })).body.low_balance).toBeNull();
+  });
+
+  it('notify nobody for what open work holds and may give back, nor at the threshold itself, but from a micro below it on', async () => {
+    const { rows } = await query(
+      `insert into account (id, name, available_micros, low_balance_micros) values ('acct_held', 'held', 5000000, 5000000)
+        returning id`,
+    );
+    const isNoticedAfter = async (change: string): Promise<boolean> => {
+      await query(`update account set ${change} where id = $1`, [rows[0]?.['id']]);
+      await new LowBalanceNotices(gateway.database, 'USD').send();
+      const now = await query('select low_balance_noticed_at as at from account where id = $1', [rows[0]?.['id']]);
+      return now.rows[0]?.['at'] !== null;
+    };
+    const held = 'available_micros = available_micros - 3000000, held_micros = held_micros + 3000000';
+    expect(await isNoticedAfter(held)).toBe(false);
+    expect(await isNoticedAfter('available_micros = 5000000, held_micros = 0')).toBe(false);
+    expect(await isNoticedAfter('available_micros = 4999999')).toBe(true);
+    expect(await isNoticedAfter(held)).toBe(true);
+    expect(await isNoticedAfter('available_micros = 5000000, held_micros = 0')).toBe(false);
+    await query(`update account set low_balance_micros = null where id = $1`, [rows[0]?.['id']]);
   });
 
   it.each([
