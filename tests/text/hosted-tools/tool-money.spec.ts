@@ -1,3 +1,4 @@
+import { parseMicros } from '#contracts';
 import { ReconciliationService } from '#features';
 import { eventually } from '#testing';
 import { type FakeEngine, startFakeEngine } from '../../harness/tools/search-engine.js';
@@ -131,6 +132,18 @@ describe('The money of tools that the gateway runs', () => {
     const call = all[0]?.lines.find(({ unit }) => unit === 'web_search_call');
     expect(call?.amount_micros).toBe(String(SEARCH_MICROS));
     expect(answer.body.usage.total_tokens).toBe(2 * 18);
+  });
+
+  it('is quoted with what is held for the calls of the first round', async () => {
+    const held = async (sent: object): Promise<bigint> => {
+      const { status, body: quote } = await gateway.send<{ data: { held: string } }>('POST', '/v1/quote', sent);
+      expect(status).toBe(200);
+      return parseMicros(quote.data.held);
+    };
+    const request = SHORT_SEARCHES.chat(MODEL_OVER.chat, false);
+    const { web_search_options: _search, ...without } = request[1];
+    expect((await held(request[1])) - (await held(without))).toBeGreaterThanOrEqual(2n * SEARCH_MICROS);
+    expect(await held(request[1])).toBeLessThanOrEqual(await firstHold(request));
   });
 
   it('is found as a whole by the id of the request, for customers and operators', async () => {

@@ -20,7 +20,7 @@ import { estimateInput } from './estimate-tokens.js';
 import type { HostedTools } from './hosted-tools/hosted-tools.js';
 import { asJson } from './json-object.js';
 import { Settlements } from './settlements.js';
-import type { TextBilling, TextQuote } from './text-billing.js';
+import type { TextBilling, TextHoldOrder, TextQuote } from './text-billing.js';
 import { type Metering, TextMetering } from './text-metering.js';
 import { type BegunText, type CheckedText, type TextOrigin, TextRequestContext } from './text-request.js';
 import type { RoutedReply, TextRouter } from './text-router.js';
@@ -322,7 +322,7 @@ export class TextService {
       reserve,
     });
     await this.measure(request);
-    const order = request.holdOrder();
+    const order = this.firstOrder(request);
     // Tools that the gateway runs are asked of an upstream in rounds, each in a form of its own.
     if (!request.plan) await this.router.expectTaken(request.callFor({ follow: () => undefined }));
     const { codec, body, model } = checked;
@@ -399,11 +399,16 @@ export class TextService {
   private async expectReachable(request: TextRequestContext<unknown>): Promise<void> {
     const { uses, plan, routes, origin } = request;
     const resolvesNames = routes.some(({ upstream }) => upstream.fetchesUrls);
-    if (plan?.requestedTools.some(({ kind }) => kind === 'mcp'))
-      await this.billing.expectFunds({ ...request.holdOrder(), tools: this.hosted.firstCalls(plan) });
-    else if (resolvesNames) await this.billing.expectFunds(request.holdOrder());
+    if (resolvesNames || plan?.requestedTools.some(({ kind }) => kind === 'mcp'))
+      await this.billing.expectFunds(this.firstOrder(request));
     if (uses.urls.length > 0) await checkRequestUrls(this.urls, uses.urls, resolvesNames);
     if (plan) await this.hosted.expectStores(plan, origin.caller.accountId);
+  }
+
+  /** What is held first, with the calls that the gateway may make before its model is asked again. */
+  private firstOrder(request: TextRequestContext<unknown>): TextHoldOrder {
+    const { plan } = request;
+    return { ...request.holdOrder(), ...(plan && { tools: this.hosted.firstCalls(plan) }) };
   }
 
   private async collect(reply: TextReply, collector: ReplyCollector, metering: Metering): Promise<CollectedReply> {
