@@ -303,7 +303,9 @@ describeWithBrowser('How an operator sells, in the console, in Chromium', (start
   it('shows whether conversations stay, and how much of their input was cached', async () => {
     await show('/admin/upstreams');
     const report = operator.page.getByRole('region', { name: 'Conversations that stay' });
-    await report.getByText('27.3%').first().waitFor();
-    expect(await report.getByRole('row').count()).toBe(2);
+    const shares = report.getByRole('row').filter({ hasText: '27.3%' });
+    await shares.first().waitFor();
+    // Of this upstream alone: conversations are counted in the process, which earlier suites may have used.
+    expect(await shares.count()).toBe(1);
   });
 });

@@ -75,8 +75,21 @@ const ENCRYPTED: Case[] = [
 const sharing = (texts: string | Buffer, cells = '<row><c t="s"><v>0</v></c></row>'): Buffer =>
   OFFICE.xlsx({ 'xl/sharedStrings.xml': texts, 'xl/worksheets/sheet1.xml': `<w>${cells}</w>` });
 
+/** Says of its first part that it unpacks to so many bytes. */
+function claiming(zip: Buffer, bytes: number): Buffer {
+  zip.writeUInt32LE(bytes, zip.indexOf('PK\u0001\u0002') + 24);
+  return zip;
+}
+
 const TOO_MUCH = /invalid_file: .*(characters|bytes)/;
 const BOMBS: Case[] = [
+  [
+    'a part that says that it unpacks to 4 GB, of which nothing is unpacked',
+    'a.docx',
+    () => claiming(OFFICE.docx({}), 4_000_000_000),
+    /invalid_file: .*more than \d+ bytes when unpacked/,
+  ],
+  ['a part that unpacks to more than it says', 'a.docx', () => claiming(OFFICE.docx({}), 5), /invalid_file: .*damaged/],
   [
     'a shared text of 24 MiB',
     'a.xlsx',
