@@ -12,7 +12,7 @@ import {
 import { Client, type Dispatcher, Pool } from 'undici';
 import { isJsonObject, type JsonValue } from '#contracts';
 import { NamedError, parseBounded, serverNames, withinTime } from '#platform';
-import { ReplyTooLarge, wholeReplyBytes } from '../../http/exchange.js';
+import { ReplyTooLarge, wholeReplyBytes } from '../../http/whole-reply.js';
 import { type InlineFiles, withoutFiles } from './inline-files.js';
 import type { VendorReply, VendorRequest } from './media-codec.js';
 

@@ -1,4 +1,4 @@
-import type { ReplyBody } from '../../http/exchange.js';
+import type { Readable } from 'node:stream';
 
 /** Turns the bytes of a body into pieces; undefined while no piece is complete. */
 export interface BodyTaker<Piece> {
@@ -17,20 +17,23 @@ export interface BodyTaker<Piece> {
  */
 export class BodyReader<Piece> implements AsyncIterableIterator<Piece> {
   private state: 'reading' | 'ending' | 'over' = 'reading';
+  private wake: (() => void) | undefined;
 
   constructor(
-    private readonly body: ReplyBody,
+    private readonly body: Readable,
     private readonly taker: BodyTaker<Piece>,
     private readonly failed: (error: unknown) => unknown,
-  ) {}
+  ) {
+    const more = (): void => this.wake?.();
+    body.on('readable', more).on('end', more).on('error', more).on('close', more);
+  }
 
   async next(): Promise<IteratorResult<Piece, undefined>> {
     try {
       while (this.state !== 'over') {
-        const bytes = this.state === 'reading' ? this.read() : undefined;
-        const piece = bytes ? this.taker.take(bytes) : this.withoutBytes();
+        const bytes = this.body.destroyed ? null : (this.body.read() as Buffer | null);
+        const piece = bytes === null ? await this.withoutBytes() : this.taker.take(bytes);
         if (piece !== undefined) return { done: false, value: piece };
-        if (!bytes && this.state === 'reading') await this.body.more();
       }
       return { done: true, value: undefined };
     } catch (error) {
@@ -41,7 +44,7 @@ export class BodyReader<Piece> implements AsyncIterableIterator<Piece> {
 
   return(): Promise<IteratorResult<Piece, undefined>> {
     this.state = 'over';
-    this.body.close();
+    this.body.destroy();
     return Promise.resolve({ done: true, value: undefined });
   }
 
@@ -49,23 +52,18 @@ export class BodyReader<Piece> implements AsyncIterableIterator<Piece> {
     return this;
   }
 
-  private read(): Buffer | undefined {
-    try {
-      return this.body.read();
-    } catch (error) {
-      throw this.failed(error);
-    }
-  }
-
-  /** What follows the last bytes when the body is whole. */
-  private withoutBytes(): Piece | undefined {
+  /** What follows the last bytes when the body is whole; otherwise waits until there is something to read. */
+  private async withoutBytes(): Promise<Piece | undefined> {
     if (this.state === 'ending') {
       this.state = 'over';
       return this.taker.end();
     }
-    if (!this.body.isOver) return undefined;
-    this.state = 'ending';
-    this.body.close();
-    return this.taker.rest();
+    if (this.body.readableEnded) {
+      this.state = 'ending';
+      return this.taker.rest();
+    }
+    if (this.body.destroyed) throw this.failed(this.body.errored ?? new Error('The body was closed before its end.'));
+    await new Promise<void>((resolve) => (this.wake = resolve));
+    return undefined;
   }
 }

@@ -7,13 +7,13 @@ import {
   type JsonObject,
   type StopSignal,
 } from '#contracts';
-import { ReplyTooLarge, type StreamedReply } from '../../http/exchange.js';
+import { ReplyTooLarge } from '../../http/whole-reply.js';
 import { parseReply } from './codec-failures.js';
 import type { HttpUpstream } from './http-text-provider.js';
 import { refusedByUpstream, upstreamRequestId, withoutSecrets } from './refused-by-upstream.js';
 import { reportedUsage, withCharge } from './reported-usage.js';
 import { replaceTopLevelString } from './top-level-field.js';
-import { MAX_REPLY_BYTES, readText, type RequestBytes } from './upstream-http.js';
+import { MAX_REPLY_BYTES, readText, type RequestBytes, type UpstreamReply } from './upstream-http.js';
 import { withoutCharges } from './without-charges.js';
 
 /** Longer replies are not parsed whole, which would stop the process: vectors pass through unread. In characters. */
@@ -110,7 +110,7 @@ export class HttpEmbeddings implements EmbeddingsProvider {
 }
 
 /** Null for a reply that is larger than is read: the vendor has done its work all the same. */
-async function textUnlessTooLarge(reply: StreamedReply, signal: StopSignal): Promise<string | null> {
+async function textUnlessTooLarge(reply: UpstreamReply, signal: StopSignal): Promise<string | null> {
   try {
     return (await readText(reply, signal, MAX_REPLY_BYTES)).trim();
   } catch (error) {

@@ -18,7 +18,7 @@ import {
   type VerifiedText,
 } from '#contracts';
 import { jsonBytes, logger, nextTurn, signals, wellFormedJson } from '#platform';
-import type { ReplyHead, StreamedReply } from '../../http/exchange.js';
+import type { ReplyHead } from '../../http/whole-reply.js';
 import {
   decidesBinding,
   lettingDrop,
@@ -51,7 +51,14 @@ import { begins, StreamBounds, wholeEvents } from './stream-bounds.js';
 import { streamRenamer } from './stream-renamer.js';
 import { replaceTopLevelString } from './top-level-field.js';
 import { readModels, verifyUpstream } from './verify-upstream.js';
-import { MAX_REPLY_BYTES, networkFailure, readText, type RequestBytes, type UpstreamHttp } from './upstream-http.js';
+import {
+  MAX_REPLY_BYTES,
+  networkFailure,
+  readText,
+  type RequestBytes,
+  type UpstreamHttp,
+  type UpstreamReply,
+} from './upstream-http.js';
 import { eventsWithoutCharges, withoutCharges } from './without-charges.js';
 
 /** A consumer that throws instead of accepting an item has seen enough: the source is closed. */
@@ -315,7 +322,7 @@ export class HttpTextProvider implements TextProvider {
   /** Some servers answer a request for a stream with the whole reply, or with a failure alone. */
   private async readUnstreamed(
     call: TextCall,
-    reply: StreamedReply,
+    reply: UpstreamReply,
     readBack: ReadBack = (events) => events,
     signal: StopSignal,
   ): Promise<TextReply> {
@@ -331,13 +338,13 @@ export class HttpTextProvider implements TextProvider {
     headers: Readonly<Record<string, string>>,
     body: RequestBytes,
     signal: StopSignal,
-  ): Promise<StreamedReply> {
+  ): Promise<UpstreamReply> {
     const { codec, http } = this.upstream;
     const reply = await http.post(codec.path(upstreamModel, true), headers, body, signal);
     if (reply.status !== 200)
       throw this.refusal(reply, await readText(reply, signal, MAX_REFUSAL_BYTES), { upstreamModel, sent: body });
     if (isPlain(reply, 'text/event-stream') || isPlain(reply, 'json')) return reply;
-    reply.body.close();
+    reply.body.destroy();
     throw ofAnotherType(reply);
   }
 
@@ -450,7 +457,7 @@ export class HttpTextProvider implements TextProvider {
 
   private async readStream(
     call: TextCall,
-    reply: StreamedReply,
+    reply: UpstreamReply,
     rewritten: Rewritten | undefined,
     signal: StopSignal,
   ): Promise<TextReply> {
@@ -497,14 +504,14 @@ export class HttpTextProvider implements TextProvider {
   /** The events of a reply, also of one that takes several requests to its vendor. */
   private allEvents(
     call: TextCall,
-    reply: StreamedReply,
+    reply: UpstreamReply,
     { decoder, rewritten, opening }: EventParts,
     signal: StopSignal,
   ): AsyncIterableIterator<readonly TextEvent[]> {
     const { mayContinue, requestId, model } = call;
     const readBack = rewritten.readBack();
     if (!mayContinue || !decoder.continuation) return this.events(reply, { decoder, opening, readBack }, signal);
-    const read = (part: StreamedReply): BodyReader<readonly TextEvent[]> =>
+    const read = (part: UpstreamReply): BodyReader<readonly TextEvent[]> =>
       this.events(part, { decoder, opening, readBack: (events) => events }, signal);
     return inParts(read(reply), {
       decoder,
@@ -532,7 +539,7 @@ export class HttpTextProvider implements TextProvider {
   }
 
   private events(
-    reply: StreamedReply,
+    reply: UpstreamReply,
     { decoder, opening, readBack }: Pick<EventParts, 'decoder' | 'opening'> & { readonly readBack: ReadBack },
     signal: StopSignal,
   ): BodyReader<readonly TextEvent[]> {
@@ -574,7 +581,7 @@ export class HttpTextProvider implements TextProvider {
 
   private frames(
     call: TextCall,
-    reply: StreamedReply,
+    reply: UpstreamReply,
     { tap, opening }: { readonly tap: RelayTap; readonly opening: Opening },
     signal: StopSignal,
   ): BodyReader<Buffer> {

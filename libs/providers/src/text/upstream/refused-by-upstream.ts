@@ -2,7 +2,7 @@ import { type ErrorCode, ERRORS, GatewayError, isJsonObject } from '#contracts';
 import { parseBounded } from '#platform';
 import { handedOn } from '../../http/envelopes.js';
 import { HIDDEN, textWithoutSecrets } from '../../hidden-secrets.js';
-import type { ReplyHead } from '../../http/exchange.js';
+import type { ReplyHead } from '../../http/whole-reply.js';
 import { resumesInMs } from '../../resumes-in.js';
 
 /** How the sentences of servers begin that a conversation is too long for. */

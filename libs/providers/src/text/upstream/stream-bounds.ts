@@ -1,5 +1,6 @@
 import { GatewayError } from '#contracts';
-import { ReplyTooLarge } from '../../http/exchange.js';
+import { PieceCount } from '#platform';
+import { ReplyTooLarge } from '../../http/whole-reply.js';
 import { brokenOff, parseReply } from './codec-failures.js';
 import { DONE, eventData } from './server-sent-events.js';
 import { REPLY_MS_MAX } from './upstream-http.js';
@@ -16,12 +17,14 @@ const SAYS_SOMETHING = /(?:^|\n|\r)data: ?(?!\{\}\s)[^\s]/;
 /** Ends a stream whose vendor sends without end: events, or what keeps a connection open and carries nothing. */
 export class StreamBounds {
   private readonly begunMs: number;
+  private readonly pieces: PieceCount;
   private bytes = 0;
   private emptyBytes = 0;
   private hasBegun = false;
 
   constructor(private readonly now = () => performance.now()) {
     this.begunMs = now();
+    this.pieces = new PieceCount(undefined, now);
   }
 
   /**
@@ -32,6 +35,7 @@ export class StreamBounds {
   count(bytes: Buffer): void {
     this.bytes += bytes.length;
     if (this.bytes > STREAM_BYTES_MAX) throw new ReplyTooLarge();
+    if (this.pieces.isTooMany(bytes)) throw new ReplyTooLarge(undefined, this.pieces.fault);
     if (this.now() - this.begunMs > REPLY_MS_MAX)
       throw new GatewayError('upstream_timeout', 'The upstream took too long.');
   }

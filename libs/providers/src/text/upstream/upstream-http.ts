@@ -1,14 +1,15 @@
 import { Readable } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';
 import { GatewayError, type StopSignal } from '#contracts';
-import { type ServerNames, serverNames } from '#platform';
+import { asAbortSignal, InterimResponses, PieceCount, type ServerNames, serverNames } from '#platform';
 import {
-  type StreamedReply,
-  streamedReply,
+  expectFew,
+  type ReplyHead,
+  ReplyTooLarge,
   type WholeReply,
   wholeReply,
   type WholeReplyLimits,
-} from '../../http/exchange.js';
+} from '../../http/whole-reply.js';
 
 /** How long an upstream may take, in milliseconds. */
 export interface UpstreamTimeouts {
@@ -33,6 +34,11 @@ export type RequestBytes = readonly Buffer[];
 
 /** Shorter bodies are put together before they are sent, in bytes. */
 const SHORT_BYTES = 256 * 1024;
+
+/** An upstream's answer, its body not yet read. */
+export interface UpstreamReply extends ReplyHead {
+  readonly body: Dispatcher.ResponseData['body'];
+}
 
 const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
 
@@ -73,9 +79,21 @@ export class UpstreamHttp {
     headers: Readonly<Record<string, string>>,
     body: RequestBytes,
     signal: StopSignal,
-  ): Promise<StreamedReply> {
+  ): Promise<UpstreamReply> {
+    const interim = new InterimResponses();
     try {
-      return await streamedReply(this.connections, this.posting(path, headers, body), signal);
+      const {
+        statusCode,
+        headers: received,
+        body: stream,
+      } = await this.connections.request({
+        ...this.posting(path, headers, body),
+        signal: asAbortSignal(signal),
+        onInfo: () => expectFew(interim),
+      });
+      // The reader of the body gets its failure; without a listener, an unread failure would end the process.
+      stream.on('error', () => {});
+      return { status: statusCode, headers: received, body: stream };
     } catch (error) {
       signal.throwIfAborted();
       throw networkFailure(error);
@@ -138,11 +156,27 @@ const together = (pieces: RequestBytes): RequestBytes =>
   pieces.length === 1 || lengthOf(pieces) >= SHORT_BYTES ? pieces : [Buffer.concat(pieces)];
 
 /** Reads a whole body as text, `limitBytes` at most. @throws GatewayError when it breaks off or is too large. */
-export async function readText({ body }: StreamedReply, signal: StopSignal, limitBytes: number): Promise<string> {
+export async function readText({ body }: UpstreamReply, signal: StopSignal, limitBytes: number): Promise<string> {
   try {
-    return await body.text(limitBytes);
+    return await boundedText(body, limitBytes);
   } catch (error) {
     signal.throwIfAborted();
     throw networkFailure(error);
   }
+}
+
+function boundedText(body: UpstreamReply['body'], limitBytes: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const pieces = new PieceCount();
+    let bytes = 0;
+    body.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > limitBytes) body.destroy(new ReplyTooLarge());
+      else if (pieces.isTooMany(chunk)) body.destroy(new ReplyTooLarge(undefined, pieces.fault));
+      else chunks.push(chunk);
+    });
+    body.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    body.once('error', reject);
+  });
 }

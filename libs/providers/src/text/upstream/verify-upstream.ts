@@ -10,7 +10,7 @@ import {
 import { jsonBytes, parseBounded } from '#platform';
 import type { ProtocolCodec, ProtocolOptions } from './protocol-codec.js';
 import { refusedByUpstream, upstreamRequestId, withoutSecrets } from './refused-by-upstream.js';
-import type { WholeReply } from '../../http/exchange.js';
+import type { WholeReply } from '../../http/whole-reply.js';
 import type { UpstreamHttp } from './upstream-http.js';
 
 /** The longest that one call of a proof takes, in milliseconds. */
