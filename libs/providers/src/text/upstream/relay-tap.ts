@@ -78,7 +78,8 @@ export class RelayTap {
     const tellsOutput = this.isOver && usage !== undefined && usage.outputTokens > 0;
     if (!tellsOutput) this.held.readAll();
     const isEmpty = this.codec.marks.begins !== undefined && !this.hasBegun && this.produced === '';
-    return { usage, produced: tellsOutput ? '' : this.produced, failure: this.seenFailure, isEmpty };
+    const produced = tellsOutput ? '' : this.produced;
+    return { usage, produced, failure: this.seenFailure, ...(isEmpty && { isEmpty }) };
   }
 
   words(): string {
