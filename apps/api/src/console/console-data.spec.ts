@@ -67,9 +67,10 @@ describe('The data and actions of the console', () => {
     expect(parseMicros(line.unit_price ?? '0') * BigInt(line.quantity)).toBe(parseMicros(line.amount));
   });
 
-  it('takes so many changes a day of an account, each of which leaves a record for a year', async () => {
+  it('takes so many changes a day of an account, each of which leaves a record for a year, and lets a key be revoked even so', async () => {
     await gateway.database.query({ text: 'update console_user set operator_role = null' });
     const change = () => owner.call('POST /billing/notice', { low_balance: null });
+    const { key } = (await owner.call('POST /keys', { name: 'leaks' })).body;
     expect((await change()).status).toBe(200);
     const { rows } = await gateway.database.query({
       text: `update rate_count set points = 999 where key like '%account-changes:%' returning key`,
@@ -81,6 +82,15 @@ describe('The data and actions of the console', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(23 * 3_600);
     const named = await owner.call('POST /keys', { name: 'one more' });
     expect(named.status).toBe(429);
+    for (const _time of ['the first', 'again']) {
+      const revoked = await owner.call('POST /keys/:key_id/revoke', {}, `/keys/${key.id}/revoke`);
+      expect(revoked.status).toBe(200);
+    }
+    const { rows: records } = await gateway.database.query({
+      text: `select 1 from audit_record where action = 'key.revoked' and subject_id = $1`,
+      values: [key.id],
+    });
+    expect(records).toHaveLength(1);
     await gateway.database.query({ text: `update console_user set operator_role = 'operator'` });
     expect((await change()).status).toBe(200);
     await gateway.database.query({ text: 'delete from rate_count' });

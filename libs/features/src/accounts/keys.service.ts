@@ -11,7 +11,7 @@ import {
   timeOrderedId,
 } from '#platform';
 import { KEY_PEPPER } from '#runtime';
-import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
+import { AuditedChanges, changeOf, type Operator, uncounted } from '../audit/audit.js';
 import { given, lock } from './accounts.service.js';
 import { hashApiKey, newApiKey, visiblePrefix } from './api-key.js';
 import { FIRST_ACCOUNT_ID } from './seed.service.js';
@@ -123,18 +123,18 @@ export class KeysService {
 
   /** Ends a key permanently, both secrets of it. Safe to repeat. @throws GatewayError `not_found`. */
   revoke(operator: Operator, id: string): Promise<KeyView> {
-    return this.change(operator, 'key.revoked', id, ({ kind, revokedAt }, now) => {
+    return this.change(uncounted(operator), 'key.revoked', id, ({ kind, revokedAt }, now) => {
       expectSecret(kind);
-      return { revokedAt: revokedAt ?? now };
+      return revokedAt ? undefined : { revokedAt: now };
     });
   }
 
-  /** @param changed is told the time of the database, by whose clock secrets end. */
+  /** @param changed is told the time of the database, by whose clock secrets end; undefined: there is nothing to change. */
   private change(
     operator: Operator,
     action: string,
     id: string,
-    changed: (before: ApiKey, now: Date) => Prisma.ApiKeyUpdateInput,
+    changed: (before: ApiKey, now: Date) => Prisma.ApiKeyUpdateInput | undefined,
   ): Promise<KeyView> {
     return this.changes.run(operator, async (transaction) => {
       const [locked] = await transaction.$queryRaw<
@@ -142,8 +142,10 @@ export class KeysService {
       >`select now() as now from api_key where id = ${id} for no key update`;
       const before = await transaction.apiKey.findUnique({ where: { id } });
       if (!locked || !before) return missingKey(id);
-      const after = await update(transaction, id, changed(before, locked.now));
       const { keyHash: _hash, previousKeyHash: _previousHash, ...shown } = before;
+      const data = changed(before, locked.now);
+      if (!data) return { result: shown, change: null };
+      const after = await update(transaction, id, data);
       return { result: after, change: changeOf('api_key', action, id, wireNames(shown), wireNames(after)) };
     });
   }

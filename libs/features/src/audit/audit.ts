@@ -12,6 +12,9 @@ export interface Operator {
   readonly accountId?: string | undefined;
 }
 
+/** For what only takes away, such as a key that leaks: it is never too much, and ends with what there is. */
+export const uncounted = (operator: Operator): Operator => ({ ...operator, accountId: undefined });
+
 /** Each leaves a record, which has up to 100 KB and is kept for AUDIT_RETENTION_DAYS. */
 const CHANGES: AccountAction = {
   name: 'account-changes',

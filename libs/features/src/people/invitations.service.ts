@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type AccountRole, GatewayError, type InvitationPreview, type OperatorConsoleRole } from '#contracts';
 import { Database, type ModelTransaction, type Prisma, timeOrderedId } from '#platform';
-import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
+import { AuditedChanges, changeOf, type Operator, uncounted } from '../audit/audit.js';
 import { lock } from '../accounts/accounts.service.js';
 import type { ProvedIdentity } from './identity-provider.js';
 import {
@@ -75,7 +75,7 @@ export class InvitationsService {
 
   /** @throws GatewayError `not_found`. */
   async withdraw(operator: Operator, accountId: string, id: string): Promise<void> {
-    await this.changes.run(operator, async ({ invitation }) => {
+    await this.changes.run(uncounted(operator), async ({ invitation }) => {
       const { count } = await invitation.deleteMany({ where: { id, accountId } });
       if (count === 0) throw new GatewayError('not_found', 'There is no such invitation.', { param: 'invitation_id' });
       return { result: undefined, change: changeOf('user', 'user.uninvited', id, { account_id: accountId }) };

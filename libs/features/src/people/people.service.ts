@@ -3,7 +3,7 @@ import { isEmail } from 'class-validator';
 import { type AccountRole, type ConsoleMembership, GatewayError, type OperatorConsoleRole } from '#contracts';
 import { brokeConstraint, Database, type ModelTransaction, type Prisma } from '#platform';
 import { lock } from '../accounts/accounts.service.js';
-import { AuditedChanges, changeOf, type Operator } from '../audit/audit.js';
+import { AuditedChanges, changeOf, type Operator, uncounted } from '../audit/audit.js';
 import { idOfCursor, type Page, pageById, type PageRequest } from '../paging/page.js';
 import { hashPassword, isPassword, PASSWORD_CHARACTERS } from './password.js';
 
@@ -86,7 +86,7 @@ export class PeopleService {
    * @throws GatewayError `not_found`; `conflict`: the account would have no owner.
    */
   changeRole(operator: Operator, accountId: string, userId: string, role: AccountRole | null): Promise<void> {
-    return this.changes.run(operator, async (transaction) => {
+    return this.changes.run(role === null ? uncounted(operator) : operator, async (transaction) => {
       await lock(transaction, accountId);
       const key = { userId_accountId: { userId, accountId } };
       const before = await transaction.membership.findUnique({ where: key });
