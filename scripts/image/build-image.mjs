@@ -143,9 +143,10 @@ function commit(root, tag) {
   }
 }
 
-/** Builds the Dockerfile of a folder. */
+/** Builds the Dockerfile of a folder. Buildah lets a step have 1,024 files open, which `npm ci` now and then has more of. */
 export function buildImage(context, base, tag) {
-  const options = ['--isolation', 'chroot', '--network', 'host', '--format', 'docker', '--pull-never'];
+  const files = ['--ulimit', 'nofile=16384:16384'];
+  const options = ['--isolation', 'chroot', '--network', 'host', '--format', 'docker', '--pull-never', ...files];
   console.log(run('buildah', ['build', ...options, '--build-arg', `NODE_IMAGE=${base}`, '--tag', tag, context]));
 }
 
