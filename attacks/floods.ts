@@ -142,9 +142,15 @@ const wrongOf = ({ method, path }: Request, { status, text }: Answer): string[] 
       ]
     : [];
 
-/** A request that is to be refused by name. */
+/** A request that is to be refused by name: once more where the gateway has no room to look at it. */
 async function mustBeRefused({ target }: Scene, { key }: Tenant, request: Request): Promise<string[]> {
-  const { status } = await send(target.url, key, request);
+  const { status } = await eventually(
+    async () => {
+      const answer = await send(target.url, key, request);
+      return answer.status === 503 ? undefined : answer;
+    },
+    { pauseMs: 1_000 },
+  );
   return status < 400 || status >= 500
     ? [`${request.path} was answered with ${status}: ${textOf(request.body ?? '').slice(0, 100)}`]
     : [];
