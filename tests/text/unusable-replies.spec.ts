@@ -1,5 +1,6 @@
 import type { JsonObject } from '#contracts';
-import { startTextGateway, type TextGateway } from '../harness/text-vendor/text-gateway.js';
+import { eventually } from '#testing';
+import { MODEL_OVER, startTextGateway, type TextGateway } from '../harness/text-vendor/text-gateway.js';
 import { type Style, STYLES, textRequest } from '../harness/text-vendor/text-requests.js';
 
 const PROTOCOLS = ['responses', 'chat', 'messages', 'gemini'] as const;
@@ -92,6 +93,23 @@ describe('A reply whose call cannot be read', () => {
       expect(charged).toEqual([{ status: 'failed', upstream: `first-${over}`, micros: 18 }]);
     },
   );
+});
+
+describe('Replies whose calls cannot be read', () => {
+  let limited: TextGateway;
+  beforeAll(async () => {
+    limited = await startTextGateway({ FREE_REQUESTS_PER_MINUTE: '3' });
+    limited.vendor.rewrite = withHalfACall;
+  });
+  afterAll(() => limited.stop());
+
+  it('are as few in a minute as requests that vendors refuse: a caller can bring a model to write them, and pays nothing', async () => {
+    const question = { key: limited.key, model: MODEL_OVER.chat, stream: false, text: `Call ${NAME}.` };
+    const { path, headers, body } = textRequest('messages', question);
+    const status = async () => (await limited.send('POST', path, { ...body, ...TOOLS.messages }, headers)).status;
+    for (let time = 0; time < 3; time += 1) expect(await status()).toBe(502);
+    await eventually(async () => (await status()) === 429, { limitMs: 20_000 });
+  });
 });
 
 /** Chat streams that say that they are over, and hold no reply. */

@@ -22,6 +22,7 @@ import { TextPrices } from '../billing/prices/text-prices.js';
 import type { Attribution } from '../billing/usage/attribution.js';
 import type { TextBill, TextTariff } from '../billing/prices/text-tariff.js';
 import type { TextBilling, TextHold, TextHoldOrder, TextQuote, TextSettlement } from './text-billing.js';
+import { UnreadableCall } from './tool-arguments.js';
 
 const log = logger('text');
 
@@ -184,7 +185,7 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
   noteFailure(accountId: string, error: unknown): void {
     if (!(error instanceof GatewayError)) return;
     const { status, retryable } = ERRORS[error.code];
-    if (status < 500 && !retryable) this.limits.noteRefused(accountId);
+    if (error instanceof UnreadableCall || (status < 500 && !retryable)) this.limits.noteRefused(accountId);
   }
 
   async expectFunds(order: TextHoldOrder): Promise<void> {

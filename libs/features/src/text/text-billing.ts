@@ -103,7 +103,7 @@ export interface TextBilling<Hold extends TextHold = TextHold> {
    * @throws GatewayError as `hold`, but for `idempotency_in_flight`.
    */
   expectFunds(order: TextHoldOrder): Promise<void>;
-  /** Why no upstream replied. Where it is the request's own fault too often, `hold` refuses others of the account for a while. */
+  /** Why no upstream replied, or nothing of a reply can be shown. Where that is the request's own fault too often, `hold` refuses others of the account for a while. */
   noteFailure?(accountId: string, error: unknown): void;
   /** Charges the usage and lets go of the rest. Repeated when it failed; only the first success counts. */
   settle(hold: Hold, settlement: TextSettlement): Promise<void>;

@@ -24,6 +24,7 @@ import type { TextBilling, TextHoldOrder, TextQuote } from './text-billing.js';
 import { type Metering, TextMetering } from './text-metering.js';
 import { type BegunText, type CheckedText, type TextOrigin, TextRequestContext } from './text-request.js';
 import type { RoutedReply, TextRouter } from './text-router.js';
+import { UnreadableCall } from './tool-arguments.js';
 import { endWithoutReply, TextStream } from './text-stream.js';
 import type { TextStyleCodec } from './text-style-codec.js';
 import type { TextUpstreams } from '../upstreams/text-upstreams.js';
@@ -235,6 +236,7 @@ export class TextService {
       await request.stored();
       return json;
     } catch (error) {
+      if (error instanceof UnreadableCall) this.billing.noteFailure?.(request.origin.caller.accountId, error);
       // Of a whole reply that broke nothing was delivered; one that its caller did not wait for was.
       const isDelivered = isOpen && client.owesUnseen;
       metering.settle(

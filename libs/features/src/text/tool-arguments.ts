@@ -70,19 +70,24 @@ const CUT_OFF: ReadonlySet<FinishReason> = new Set(['length', 'content-filter'])
 /** Whether a reply that ended so may have ended within a call. */
 const isCutOff = (end: FinishReason | undefined): boolean => end !== undefined && CUT_OFF.has(end);
 
+/** A call of a whole reply that no caller can be shown. The model wrote what it was asked to, which a caller may bring it to. */
+export class UnreadableCall extends GatewayError {
+  constructor() {
+    super('upstream_error', 'The model wrote a function call whose arguments cannot be read.', { isUnreadable: true });
+  }
+}
+
 /**
  * The arguments of a call that is over, for styles that show them as an object. Undefined: the reply was cut off within
  * them, and the call is left out. A client would run whatever stood in their place.
  *
  * @param end how the reply ended; undefined when it continues after the call.
- * @throws GatewayError `upstream_error` for arguments that are whole and no JSON object.
+ * @throws UnreadableCall for arguments that are whole and no JSON object.
  */
 export function finishedArguments(json: string, end: FinishReason | undefined): JsonObject | undefined {
   const object = parsedObject(json === '' ? '{}' : json);
   if (object || isCutOff(end)) return object;
-  throw new GatewayError('upstream_error', 'The model wrote a function call whose arguments cannot be read.', {
-    isUnreadable: true,
-  });
+  throw new UnreadableCall();
 }
 
 /** The calls of a whole reply whose arguments can be read, and everything that is no call. */
