@@ -1,6 +1,5 @@
-import type { JsonObject } from '#contracts';
 import { startTextGateway, type TextGateway } from '../harness/text-vendor/text-gateway.js';
-import { type Style, STYLES, textRequest } from '../harness/text-vendor/text-requests.js';
+import { type Style, STYLES, textRequest, TOOL, TOOL_NAME } from '../harness/text-vendor/text-requests.js';
 
 const PROTOCOLS = ['responses', 'chat', 'messages', 'gemini'] as const;
 type Protocol = (typeof PROTOCOLS)[number];
@@ -31,21 +30,12 @@ afterEach(() => {
 });
 afterAll(() => gateway.stop());
 
-const NAME = 'get_weather';
-const PARAMETERS = { type: 'object', properties: {} };
-const TOOLS: Record<Style, JsonObject> = {
-  responses: { tools: [{ type: 'function', name: NAME, parameters: PARAMETERS }] },
-  chat: { tools: [{ type: 'function', function: { name: NAME, parameters: PARAMETERS } }] },
-  messages: { tools: [{ name: NAME, input_schema: PARAMETERS }] },
-  gemini: { tools: [{ functionDeclarations: [{ name: NAME }] }] },
-};
-
 async function ask(style: Style, model: string, stream: boolean): Promise<[number, string]> {
-  const { path, headers, body } = textRequest(style, { key: gateway.key, model, stream, text: `Call ${NAME}.` });
+  const { path, headers, body } = textRequest(style, { key: gateway.key, model, stream, text: `Call ${TOOL_NAME}.` });
   const response = await fetch(gateway.baseUrl + path, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...body, ...TOOLS[style] }),
+    body: JSON.stringify({ ...body, ...TOOL[style] }),
   });
   return [response.status, await response.text()];
 }

@@ -1,7 +1,6 @@
-import type { JsonObject } from '#contracts';
 import { eventually } from '#testing';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../harness/text-vendor/text-gateway.js';
-import { type Style, STYLES, textRequest } from '../harness/text-vendor/text-requests.js';
+import { type Style, STYLES, textRequest, TOOL, TOOL_NAME } from '../harness/text-vendor/text-requests.js';
 
 const PROTOCOLS = ['responses', 'chat', 'messages', 'gemini'] as const;
 
@@ -33,15 +32,6 @@ afterEach(() => {
 });
 afterAll(() => gateway.stop());
 
-const NAME = 'get_weather';
-const PARAMETERS = { type: 'object', properties: {} };
-const TOOLS: Record<Style, JsonObject> = {
-  responses: { tools: [{ type: 'function', name: NAME, parameters: PARAMETERS }] },
-  chat: { tools: [{ type: 'function', function: { name: NAME, parameters: PARAMETERS } }] },
-  messages: { tools: [{ name: NAME, input_schema: PARAMETERS }] },
-  gemini: { tools: [{ functionDeclarations: [{ name: NAME }] }] },
-};
-
 interface Charged {
   readonly status: string;
   readonly upstream: string | null;
@@ -51,11 +41,11 @@ interface Charged {
 /** The answer, and the usage records that it left. */
 async function ask(style: Style, model: string, stream: boolean): Promise<[number, string, readonly Charged[]]> {
   const since = await gateway.settled();
-  const { path, headers, body } = textRequest(style, { key: gateway.key, model, stream, text: `Call ${NAME}.` });
+  const { path, headers, body } = textRequest(style, { key: gateway.key, model, stream, text: `Call ${TOOL_NAME}.` });
   const response = await fetch(gateway.baseUrl + path, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...body, ...TOOLS[style] }),
+    body: JSON.stringify({ ...body, ...TOOL[style] }),
   });
   const text = await response.text();
   await gateway.settled();
@@ -104,9 +94,9 @@ describe('Replies whose calls cannot be read', () => {
   afterAll(() => limited.stop());
 
   it('are as few in a minute as requests that vendors refuse: a caller can bring a model to write them, and pays nothing', async () => {
-    const question = { key: limited.key, model: MODEL_OVER.chat, stream: false, text: `Call ${NAME}.` };
+    const question = { key: limited.key, model: MODEL_OVER.chat, stream: false, text: `Call ${TOOL_NAME}.` };
     const { path, headers, body } = textRequest('messages', question);
-    const status = async () => (await limited.send('POST', path, { ...body, ...TOOLS.messages }, headers)).status;
+    const status = async () => (await limited.send('POST', path, { ...body, ...TOOL.messages }, headers)).status;
     for (let time = 0; time < 3; time += 1) expect(await status()).toBe(502);
     await eventually(async () => (await status()) === 429, { limitMs: 20_000 });
   });

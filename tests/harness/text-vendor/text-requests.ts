@@ -42,3 +42,14 @@ export function textRequest(style: Style, { key, model, stream, text = 'Hello th
     }
   }
 }
+
+export const TOOL_NAME = 'get_weather';
+const PARAMETERS = { type: 'object', properties: {} };
+
+/** The fields of a request that offer a tool without parameters. */
+export const TOOL: Readonly<Record<Style, JsonObject>> = {
+  responses: { tools: [{ type: 'function', name: TOOL_NAME, parameters: PARAMETERS }] },
+  chat: { tools: [{ type: 'function', function: { name: TOOL_NAME, parameters: PARAMETERS } }] },
+  messages: { tools: [{ name: TOOL_NAME, input_schema: PARAMETERS }] },
+  gemini: { tools: [{ functionDeclarations: [{ name: TOOL_NAME }] }] },
+};
